@@ -1,13 +1,13 @@
 import Core
 
-/// A subcommand; one a file.
+/// A subcommand.
 protocol Command {
     static var name: String { get }
 
-    /// Names that it had in an earlier version, and may still be called by; no list shows them.
-    static var formerNames: [String] { get }
+    /// Other names that work. No list shows them.
+    static var aliases: [String] { get }
 
-    /// One line for the list of commands.
+    /// An imperative of at most nine words for the list of commands.
     static var summary: String { get }
 
     /// What follows the name on the command line.
@@ -16,17 +16,14 @@ protocol Command {
     /// Explains arguments and options.
     static var details: String { get }
 
-    /// Options that take a value, and options that take none; `--config` is everybody's.
+    /// Options with a value and options without one. Every command also has `--config`.
     static var options: (values: [String], flags: [String]) { get }
-
-    static var isHidden: Bool { get }
 
     static func run(_ arguments: Arguments) async throws
 }
 
 extension Command {
-    static var isHidden: Bool { false }
-    static var formerNames: [String] { [] }
+    static var aliases: [String] { [] }
 
     static var help: String {
         """
@@ -35,7 +32,7 @@ extension Command {
         usage: fieldscribe \(name) \(usage)
 
         \(details)
-          --config FILE      settings; else $FIELDSCRIBE_CONFIG, else /etc/fieldscribe/fieldscribe.conf, else defaults
+          --config FILE      settings; default $FIELDSCRIBE_CONFIG, else /etc/fieldscribe/fieldscribe.conf
 
         """
     }

@@ -3,27 +3,58 @@ import Glibc
 import Settings
 import System
 
-/// The one executable: finds the subcommand and turns what it throws into a line on stderr and an exit status.
+/// Runs a subcommand. Prints its error as one line on stderr and returns an exit status.
 @main struct Fieldscribe {
-    static var commands: [any Command.Type] {
+    typealias Group = (title: String, commands: [any Command.Type])
+
+    /// The commands that the help lists.
+    static var groups: [Group] {
         [
-            RunCommand.self, StartCommand.self, StopCommand.self, ToggleCommand.self, MarkCommand.self,
-            PauseCommand.self, ResumeCommand.self, StatusCommand.self, WatchCommand.self,
-            TranscribeCommand.self, RecordCommand.self, ListCommand.self, ShowCommand.self, SearchCommand.self,
-            ReviewCommand.self, HistoryCommand.self, AccuracyCommand.self,
-            ImportCommand.self, ExportCommand.self, DeleteCommand.self, StrikeCommand.self, SealCommand.self,
-            SpeakersCommand.self, OpenCommand.self, LockCommand.self, VerifyCommand.self, RecoverCommand.self,
-            DemoCommand.self,
-            DoctorCommand.self, CalibrateCommand.self, ModelsCommand.self, VocabularyCommand.self,
-            RecipientsCommand.self, StickCommand.self,
+            (
+                "Record",
+                [
+                    RecordCommand.self, StartCommand.self, StopCommand.self, ToggleCommand.self, PauseCommand.self,
+                    ResumeCommand.self, MarkCommand.self, StatusCommand.self, WatchCommand.self, TranscribeCommand.self,
+                ]
+            ),
+            (
+                "Read",
+                [
+                    ListCommand.self, ShowCommand.self, SearchCommand.self, ReviewCommand.self, SpeakersCommand.self,
+                    AccuracyCommand.self, HistoryCommand.self,
+                ]
+            ),
+            ("Share", [ExportCommand.self, ImportCommand.self]),
+            (
+                "Protect",
+                [
+                    RedactCommand.self, DeleteCommand.self, VerifyCommand.self, RecoverCommand.self, SealCommand.self,
+                    OpenCommand.self, LockCommand.self, RecipientsCommand.self, StickCommand.self,
+                ]
+            ),
+            (
+                "Set up",
+                [
+                    DemoCommand.self, DoctorCommand.self, CalibrateCommand.self, ModelsCommand.self,
+                    VocabularyCommand.self, RunCommand.self,
+                ]
+            ),
+        ]
+    }
+
+    /// The commands that only services and other commands start.
+    private static var internalCommands: [any Command.Type] {
+        [
             LampCommand.self, DriveCommand.self, CardCommand.self, DecodeWorkerCommand.self, AlignWordsCommand.self,
             TellSpeakersCommand.self,
         ]
     }
 
+    private static var listedCommands: [any Command.Type] { groups.flatMap(\.commands) }
+
     static func main() {
         Inheritance.repair()
-        // A reader that went away, or a file-size limit, is an error to handle and not a reason to die.
+        // A closed pipe and a file-size limit are errors to handle, not reasons to end.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
         let words = Array(CommandLine.arguments.dropFirst())
@@ -31,17 +62,17 @@ import System
         if words.first == RunCommand.name { Heap.useOneArena() }
         checkThreads(for: words.first)
         ChildProcess.prepare()
-        // Once, and not by each worker.
+        // Workers would repeat it.
         if let problem = Log.filter.problem, CommandLine.arguments.dropFirst().first != DecodeWorkerCommand.name {
             Terminal.say("fieldscribe: \(problem)")
         }
         Task.detached { exit(await status()) }
-        // An asynchronous main would end this thread and keep what is left of it: that no longer follows when the process
-        // becomes an archive's owner (setresuid), and would stay root.
+        // An asynchronous main would end this thread but keep its kernel task, which setresuid would not reach: it would
+        // stay root when the process becomes an archive's owner.
         while true { pause() }
     }
 
-    /// Ends the program with a line if the system gives it fewer threads than the command needs.
+    /// Ends the program if the system allows fewer threads than the command needs.
     private static func checkThreads(for command: String?) {
         if command == DecodeWorkerCommand.name { return }
         do throws(DeviceError) {
@@ -65,7 +96,7 @@ import System
             Terminal.say("fieldscribe: \(error)")
             return 2
         } catch let error as DeviceError {
-            // Whoever read our output has seen enough.
+            // The reader of our output has closed it.
             if error.status == EPIPE, error.operation == "write" { return 0 }
             Terminal.say("fieldscribe: \(error.message)")
             return error.exitStatus
@@ -78,7 +109,7 @@ import System
     }
 
     private static func run(_ words: [String]) async throws {
-        guard let name = words.first else { throw UsageError("name a command; see fieldscribe --help") }
+        guard let name = words.first else { return try Terminal.print(help) }
         if name == "--version" { return try Terminal.print("\(ProgramVersion.text(of: "fieldscribe"))\n") }
         if ["--help", "-h", "help"].contains(name) {
             guard let asked = words.dropFirst().first else { return try Terminal.print(help) }
@@ -92,25 +123,28 @@ import System
     }
 
     private static func command(named name: String) throws -> any Command.Type {
-        guard let command = commands.first(where: { $0.name == name || $0.formerNames.contains(name) }) else {
-            throw UsageError("\(name): no such command; see fieldscribe --help")
-        }
-        return command
+        let commands = listedCommands + internalCommands
+        if let command = commands.first(where: { $0.name == name || $0.aliases.contains(name) }) { return command }
+        let known = listedCommands.flatMap { [$0.name] + $0.aliases } + ["--help", "--version"]
+        let nearest = nearestName(to: [name.lowercased()], among: known)
+        throw UsageError(
+            "\(name): no such command; \(nearest.map { "did you mean \($0)?" } ?? "see fieldscribe --help")")
     }
 
     private static var help: String {
-        let shown = commands.filter { !$0.isHidden }
-        let width = shown.map { $0.name.count }.max() ?? 0
-        let lines = shown.map {
-            "  \($0.name)\(String(repeating: " ", count: width - $0.name.count))  \($0.summary)\n"
+        let width = listedCommands.map { $0.name.count }.max() ?? 0
+        let sections = groups.map { group in
+            let lines = group.commands.map {
+                "  \($0.name)\(String(repeating: " ", count: width - $0.name.count))  \($0.summary)\n"
+            }
+            return "\(group.title)\n\(lines.joined())\n"
         }
         return """
             fieldscribe records speech and transcribes it, on this machine alone.
 
-            usage: fieldscribe COMMAND [--config FILE] ...
+            usage: fieldscribe COMMAND [ARGUMENT...] [--config FILE]
 
-            \(lines.joined())
-            fieldscribe COMMAND --help explains each of them.
+            \(sections.joined())fieldscribe COMMAND --help explains a command; fieldscribe doctor checks this machine.
 
             """
     }

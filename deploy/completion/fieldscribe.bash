@@ -51,7 +51,7 @@ _fieldscribe_arguments() {
     recipients) if [[ $before == recipients ]]; then _fieldscribe_words check; else _fieldscribe_files -f; fi ;;
     stick) if [[ $before == stick ]]; then _fieldscribe_words 'allow list forget repair'; fi ;;
     vocabulary) if [[ $before == vocabulary ]]; then _fieldscribe_words 'check prepare use learned learn accept'; else _fieldscribe_files -f; fi ;;
-    show | history | export | delete | seal | verify | review | relisten | accuracy)
+    show | history | export | delete | redact | strike | seal | speakers | verify | review | relisten | accuracy)
         _fieldscribe_words "$(_fieldscribe_recordings)"
         ;;
     esac

@@ -45,8 +45,8 @@ package struct OptionWords {
             } else if options.values.contains(parts[0]), let value = parts.count > 1 ? parts[1] : words.popFirst() {
                 values[parts[0], default: []].append(value)
             } else {
-                let isKnown = options.values.contains(word)
-                throw usage("\(word)\(isKnown ? " needs a value" : " is not an option of this command")")
+                throw options.values.contains(word)
+                    ? usage("\(word) needs a value") : unknown(parts[0], among: options.values + options.flags)
             }
         }
     }
@@ -95,6 +95,13 @@ package struct OptionWords {
         guard rest.count == count else {
             throw usage(rest.count > count ? "unexpected argument \(rest[count])" : "\(what) is missing")
         }
+    }
+
+    private func unknown(_ option: String, among known: [String]) -> UsageError {
+        guard let nearest = nearestName(to: [option], among: known) else {
+            return usage("\(option) is not an option of this command")
+        }
+        return UsageError("\(command): \(option) is not an option of this command; did you mean \(nearest)?")
     }
 
     /// What is wrong, with where it is explained.

@@ -5,15 +5,15 @@ import Transcripts
 /// How well this recorder reads, by what people have put right.
 enum AccuracyCommand: Command {
     static let name = "accuracy"
-    static let summary = "Show the word errors of each reading, by what people have corrected."
+    static let summary = "Count word errors, using your corrections."
     static let usage = "[ID...] [--json] [--directory DIR]"
     static let details = """
-          ID                 recordings, as fieldscribe list shows them; default all that somebody has corrected
+          ID                 recordings, as fieldscribe list shows them; default all corrected ones
           --json             one JSON object
-          --directory DIR    where the archive is; default storage.directory
+          --directory DIR    the archive; default storage.directory
 
-        Of each reading there are two figures, between which the truth lies: the errors for 100 words of the whole text,
-        as if all that nobody has changed were right; and for 100 words of the lines that a person has changed or confirmed.
+        Each reading has two figures; the truth lies between them. The first counts the errors per 100 words of the whole
+        text, as if every unchanged word were right. The second counts only lines that a person changed or confirmed.
         """
     static let options = (values: ["--directory"], flags: ["--json"])
 

@@ -9,12 +9,13 @@ enum DeleteCommand: Command {
     static let summary = "Erase recordings with all their text."
     static let usage = "ID... [--yes] [--directory DIR]"
     static let details = """
-        Erases audio, text, index entries and the ledger of copies, so that no text is left in the archive's files.
-        Words that were corrected in them alone are taken out of learned.txt. Copies on sticks stay. A flash card may keep old blocks for itself where only the card can reach them.
+        Erases sound, text, index entries and the ledger of copies, so that no text is left in the archive's files. Words
+        learned from these recordings alone are removed from learned.txt. Copies on sticks stay. A flash card may keep old
+        blocks where only the card itself can reach them.
 
           ID                 numbers, as fieldscribe list shows them
-          --yes              do not ask; needed where there is no terminal to ask on
-          --directory DIR    where archive and recordings are; default storage.directory
+          --yes              do not ask; needed without a terminal
+          --directory DIR    the archive; default storage.directory
         """
     static let options = (values: ["--directory"], flags: ["--yes"])
 

@@ -12,14 +12,15 @@ import Transcripts
 /// Recordings, copied into a folder so that each is there whole or not at all.
 enum ExportCommand: Command {
     static let name = "export"
-    static let summary = "Copy recordings to a folder or stick, and check each file there."
+    static let summary = "Copy recordings to a folder or USB stick."
     static let usage = "[ID...] --to DIR [--stick] [--directory DIR]"
     static let details = """
           ID                 numbers, as fieldscribe list shows them; default all that the folder lacks
-          --to DIR           the folder; recordings go to DIR/Fieldscribe, where DIR/Fieldscribe/index.html lists them
-          --stick            DIR is a stick that was plugged in: export.sticks and export.accept decide whether it is
-                             copied to
-          --directory DIR    where the archive is; default storage.directory
+          --to DIR           the folder; recordings go to DIR/Fieldscribe, and DIR/Fieldscribe/index.html lists them
+          --stick            treat DIR as a stick that was plugged in: export.sticks and export.accept decide whether to copy
+          --directory DIR    the archive; default storage.directory
+
+        Each file is read back and compared.
         """
     static let options = (values: ["--to", "--directory"], flags: ["--stick"])
 

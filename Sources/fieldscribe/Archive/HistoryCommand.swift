@@ -6,17 +6,17 @@ import Transcripts
 /// Who did what.
 enum HistoryCommand: Command {
     static let name = "history"
-    static let summary = "Show what was done to the recordings, and when."
+    static let summary = "Show what was done to recordings, and when."
     static let usage = "[ID] [--json] [--directory DIR]"
     static let details = """
-        Recorded, written, corrected, copied (to which stick), sealed, opened, erased, struck, paused: an entry a line, with the
-        time, in UTC, and whether the clock was set; of a clock that was not, with the seconds since the machine was switched on.
-        Each entry holds the SHA-256 of the one before, so that fieldscribe verify finds one that is missing, changed or in
-        another place. The history stays when a recording is erased, and holds nothing that was said, nor who said it.
+        Lists what was recorded, transcribed, corrected, copied (to which stick), sealed, opened, erased, redacted and paused:
+        an entry a line, with the time in UTC and whether the clock was set. Without a set clock, the time counts seconds
+        since power-on. Each entry holds the SHA-256 of the previous one, so that fieldscribe verify finds an entry that is
+        missing, changed or moved. The history outlives recordings; it holds nothing that was said and no name.
 
-          ID                 a number, as fieldscribe list shows it, also of a recording that was erased; default all
-          --json             one JSON array, with each entry as it is kept
-          --directory DIR    where the archive is; default storage.directory
+          ID                 a number, as fieldscribe list shows it, also of an erased recording; default all
+          --json             one JSON array, with each entry as it is stored
+          --directory DIR    the archive; default storage.directory
         """
     static let options = (values: ["--directory"], flags: ["--json"])
 

@@ -9,17 +9,17 @@ import Transcripts
 /// What people have put right, taken back into the archive.
 enum ImportCommand: Command {
     static let name = "import"
-    static let summary = "Take corrections back into the archive."
+    static let summary = "Import corrected texts into the archive."
     static let usage = "FILE... [--recording ID] [--by NAME] [--directory DIR]"
     static let details = """
-          FILE               corrections.json or corrections.html, as the page of a recording saves them; or a transcript
-                             that was edited elsewhere: \(WrittenText.endings.map { ".\($0)" }.joined(separator: " "))
-          --recording ID     which recording it is of, where neither the file nor those beside it say so
-          --by NAME          who has corrected it, where the file does not say so
-          --directory DIR    where the archive is; default storage.directory
+          FILE               corrections.json or corrections.html, saved from a recording's page; or an edited transcript:
+                             \(WrittenText.endings.map { ".\($0)" }.joined(separator: " "))
+          --recording ID     the recording, if neither the file nor those beside it say so
+          --by NAME          who corrected it, if the file does not say so
+          --directory DIR    the archive; default storage.directory
 
-        What a person has put right is a pass of its own, which no later reading replaces; fieldscribe show lists it.
-        A file is taken whole, or nothing is changed.
+        A correction is a reading of its own. No later transcription replaces it, and fieldscribe show prints it. If
+        anything in a file is wrong, nothing is changed.
         """
     static let options = (values: ["--recording", "--by", "--directory"], flags: [String]())
 

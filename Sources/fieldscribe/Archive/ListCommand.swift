@@ -11,7 +11,7 @@ enum ListCommand: Command {
     static let usage = "[--json] [--directory DIR]"
     static let details = """
           --json             one JSON array
-          --directory DIR    where the archive is; default storage.directory
+          --directory DIR    the archive; default storage.directory
         """
     static let options = (values: ["--directory"], flags: ["--json"])
 

@@ -4,11 +4,11 @@ import System
 /// Locks what a private key has opened.
 enum LockCommand: Command {
     static let name = "lock"
-    static let summary = "Lock the sealed recordings that a private key has opened."
+    static let summary = "Close the encrypted recordings that are open."
     static let usage = ""
     static let details = """
-        Forgets the key, and erases what was opened from memory, before the hour is over. What a second pass has not sealed
-        yet is read anew another time. Does nothing where nothing is open.
+        Forgets the private key and erases the opened recordings from memory before their hour is over. A second pass that
+        was interrupted is repeated the next time. Does nothing if nothing is open.
 
         """
     static let options = (values: [String](), flags: [String]())

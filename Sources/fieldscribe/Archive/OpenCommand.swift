@@ -6,18 +6,18 @@ import System
 /// Opens what is sealed on the recorder with a private key, as a stick with `Fieldscribe/key.txt` does.
 enum OpenCommand: Command {
     static let name = "open"
-    static let summary = "Open sealed recordings on the recorder for an hour, with a private key."
+    static let summary = "Open encrypted recordings for an hour."
     static let usage = "--key FILE"
     static let details = """
-        While they are open, fieldscribe search and show read them, and the second pass reads them where it is due; the
-        history tells that they were opened. A stick with the key in Fieldscribe/key.txt does the same by being plugged
-        in, and nothing is copied to it. The key is kept in memory, and is forgotten after an hour, with fieldscribe
-        lock, and when the appliance ends; so is what it opened, which is in memory, too, below /run or /dev/shm, for
-        the appliance's user alone. Sealed files stay as they are.
+        Sealed recordings are encrypted with age; only a private key opens them. While they are open, fieldscribe search and
+        show can read them, and a second pass that is due runs. The history records the opening. A stick with the key in
+        Fieldscribe/key.txt has the same effect, and nothing is copied to that stick. The key stays in memory and is
+        forgotten after an hour, with fieldscribe lock, or when the appliance ends. So are the opened texts, which are in
+        memory below /run or /dev/shm, for the appliance's user alone. The encrypted files do not change.
 
-          --key FILE         a private key, as age-keygen makes it or one of SSH, without a passphrase
+          --key FILE         a private key from age-keygen or ssh-keygen, without a passphrase
 
-        Exit status: 0 open; 1 it is no key, or opens nothing; 3 the file, age, or anything sealed is missing; 5 the appliance
+        Exit status: 0 open; 1 not a key, or it opens nothing; 3 the file, age, or anything sealed is missing; 5 the appliance
         is not running.
         """
     static let options = (values: ["--key"], flags: [String]())

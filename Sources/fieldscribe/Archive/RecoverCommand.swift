@@ -9,26 +9,24 @@ import System
 /// What the appliance does by itself on boot, by hand.
 enum RecoverCommand: Command {
     static let name = "recover"
-    static let summary = "Repair what a power cut left, and transcribe what is not transcribed yet."
+    static let summary = "Repair and transcribe what a power cut interrupted."
     static let usage = "[--again|--no-transcribe] [--json] [--directory DIR] [--engine E]"
     static let details = """
-        Recordings that were cut off get a header with their true length. Recordings that the archive does not
-        know are added from their folders; those whose audio is gone are marked. A damaged database is set aside as
-        archive.sqlite.damaged-N, and rebuilt from the journals beside the audio. What others have appended to a recording
-        that was closed, and the journal of another recording, are set aside, too. Nothing is deleted, and the command may be
-        interrupted and run again at any time.
+        Gives interrupted recordings a header with their true length, adds recordings that the archive lacks, and marks those
+        whose sound is gone. A damaged database is renamed to archive.sqlite.damaged-N and rebuilt from the journals beside
+        the sound. Sound that another program appended to a closed recording, and another recording's journal, are renamed
+        too. Nothing is deleted. You may interrupt the command and run it again at any time.
 
-          --again            then transcribe again, slower and better, what another engine or a faster profile did,
-                             such as everything from before the better engine was installed; the old text stays
-                             as a pass of its own, and show gives the new text
-          --no-transcribe    repair only; the appliance, or the next recover, transcribes the rest, and tells who spoke
+          --again            then transcribe recordings again that another engine or a faster profile read; the old text
+                             stays as a reading of its own, and fieldscribe show prints the new one
+          --no-transcribe    repair only; the appliance, or the next recover, transcribes and identifies speakers
           --json             print one JSON document
-          --directory DIR    where archive and recordings are; default storage.directory
+          --directory DIR    the archive; default storage.directory
           --engine E         \(EngineRegistry.forms); default
                              recognizer.engine
 
-        Exit status: 0 all is well, or has been repaired; 1 the appliance or another command is using the archive; 4 damaged
-        data was found that could not be repaired.
+        Exit status: 0 all is well, or was repaired; 1 the appliance or another command is using the archive; 4 there is
+        damage that could not be repaired.
         """
     static let options = (values: ["--directory", "--engine"], flags: ["--again", "--no-transcribe", "--json"])
 

@@ -5,17 +5,17 @@ import Transcripts
 /// The words least sure, and of these first those that are missed often: where a person should listen again.
 enum ReviewCommand: Command {
     static let name = "review"
-    static let formerNames = ["relisten"]
-    static let summary = "List the least certain words, first those that are missed often."
+    static let aliases = ["relisten"]
+    static let summary = "List the least certain words."
     static let usage = "[ID...] [--json] [--limit N] [--directory DIR]"
     static let details = """
           ID                 recordings, as fieldscribe list shows them; default all
           --json             one JSON array
           --limit N          at most N words; default 20
-          --directory DIR    where the archive is; default storage.directory
+          --directory DIR    the archive; default storage.directory
 
-        Of a word that is doubtful at many places the least certain comes first, since its answer would teach most. The
-        page of a recording lists them too, and plays each.
+        Words that are uncertain in many places come first, each with its least certain place. A recording's page lists
+        the same words and plays them.
         """
     static let options = (values: ["--limit", "--directory"], flags: ["--json"])
 

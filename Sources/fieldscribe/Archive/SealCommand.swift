@@ -7,15 +7,16 @@ import System
 /// Seals recordings on the recorder by hand, as the appliance does by itself.
 enum SealCommand: Command {
     static let name = "seal"
-    static let summary = "Encrypt recordings on the recorder, and erase what is readable."
+    static let summary = "Encrypt recordings and erase the readable files."
     static let usage = "[ID...] [--directory DIR]"
     static let details = """
-        Seals what is transcribed for the public keys in storage.seal: sound, text and journal go into one file, sealed.age,
-        which the recorder cannot open, and the readable ones are erased. The appliance does so by itself once a recording
-        is transcribed, and read a second time where that is due; this is for when it does not run. It may be interrupted.
+        Encrypts transcribed recordings with age for the public keys in storage.seal. Sound, text and journal become one
+        file, sealed.age, which the recorder cannot open; the readable files are erased. The appliance does this itself once
+        a recording is transcribed, and read a second time if that is due. Use this command while the appliance is not
+        running. You may interrupt it.
 
           ID                 numbers, as fieldscribe list shows them; default all that can be sealed
-          --directory DIR    where the archive is; default storage.directory
+          --directory DIR    the archive; default storage.directory
         """
     static let options = (values: ["--directory"], flags: [String]())
 

@@ -10,12 +10,12 @@ enum SearchCommand: Command {
     static let usage = "WORDS... [--json] [--limit N] [--context N] [--directory DIR]"
     static let details = """
           WORDS              all must occur in one segment or bookmark; the last may be the beginning of a word. The best match
-                             comes first; of words in more than 2,000 places, the newest. speaker:A or speaker:Anna among
-                             them: said by that person, by the letter or the name that was given
+                             comes first, or the newest for words in more than 2,000 places. Add speaker:A or speaker:Anna
+                             to find what that person said, by letter or by name
           --json             one JSON array
           --limit N          at most N places; default 50
-          --context N        N lines of the recording before and after each place; default 0
-          --directory DIR    where the archive is; default storage.directory
+          --context N        also print N lines before and after each place; default 0
+          --directory DIR    the archive; default storage.directory
         """
     static let options = (values: ["--limit", "--context", "--directory"], flags: ["--json"])
 

@@ -8,17 +8,16 @@ import Transcripts
 /// One recording's transcript.
 enum ShowCommand: Command {
     static let name = "show"
-    static let summary = "Show what was said in a recording."
+    static let summary = "Show the text of a recording."
     static let usage = "ID [--format F] [--pass N | --changes] [--punctuation P] [--directory DIR]"
     static let details = """
           ID                 a number, as fieldscribe list shows it
           --format F         \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); default text
-          --pass N           one of the recording's readings, counted from the first; default what a person has put right,
-                             else the best
-          --changes          what was heard, and what a person has put there; a line a place, or --format json
-          --punctuation P    engine (as it writes), none, automatic (sentences), spoken (as dictated) or both;
+          --pass N           the Nth reading of the recording; default the corrected text, else the best reading
+          --changes          what was recognized and what a person corrected, a place a line; also with --format json
+          --punctuation P    engine (as the engine writes), none, automatic (sentences), spoken (as dictated) or both;
                              default recognizer.punctuation
-          --directory DIR    where the archive is; default storage.directory
+          --directory DIR    the archive; default storage.directory
         """
     static let options = (values: ["--format", "--pass", "--punctuation", "--directory"], flags: ["--changes"])
 

@@ -8,24 +8,24 @@ import Transcripts
 /// Looks again at who spoke.
 enum SpeakersCommand: Command {
     static let name = "speakers"
-    static let summary = "Tell again who spoke in recordings; show and forget remembered voices."
+    static let summary = "Identify speakers again; manage saved voices."
     static let usage = "ID... [--speakers S] [--directory DIR] | remembered | forget [NAME...]"
     static let details = """
-        Looks at recordings again whose text is there, by the louder of two channels or by the voices; what is told now takes
-        the place of what was told, and the next copy has it. The appliance does so by itself, once for each recording; this
-        is for another number of people, or another model, while it does not run. Names that were given stay with their
-        letters: look whether they still fit.
+        Identifies the speakers of transcribed recordings again, by the louder of two channels or by their voices, and
+        replaces the previous result; the next copy has it. The appliance does this once for each recording. Use this
+        command for another number of people or another model, while the appliance is not running. Names stay with their
+        letters: check whether they still fit.
 
           ID                 numbers, as fieldscribe list shows them
-          --speakers S       auto or of how many people, 1 to 12; default recognizer.speakers, or auto where that is no
-          --directory DIR    where the archive is; default storage.directory
+          --speakers S       auto or the number of people, 1 to 12; default recognizer.speakers, or auto if that is no
+          --directory DIR    the archive; default storage.directory
 
-        With speakers.remember = yes, the voices of people who were named on the page of a recording are kept, and their names
-        proposed in other recordings, where no name was given.
+        With speakers.remember = yes, the recorder saves the voices of people who are named on a recording's page, and
+        proposes their names in recordings without names.
 
-          remembered         whose voices are kept, from which recordings, and who is proposed where
-          forget             take all voices away, or those of some names, for good; the recordings that are there now are
-                             not learned from again, or not by these names. A name that nobody has: nothing is taken away
+          remembered         list the saved voices, the recordings they come from, and where they are proposed
+          forget             erase all saved voices, or those of the given names; the present recordings are not used for
+                             them again. If a name is unknown, nothing is erased
         """
     static let options = (values: ["--speakers", "--directory"], flags: [String]())
 

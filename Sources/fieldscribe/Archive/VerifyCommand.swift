@@ -6,27 +6,27 @@ import System
 /// Checks what is kept, and changes nothing.
 enum VerifyCommand: Command {
     static let name = "verify"
-    static let summary = "Check audio files, text and database against each other."
+    static let summary = "Check that recordings and copies are unaltered."
     static let usage = "[ID...] [--quick] [--json] [--directory DIR] | --copy FOLDER [--key KEY]"
     static let details = """
-        Checks each file's length and header, what the archive and the journal beside the audio say about it, the
-        order of segments, words, gaps and bookmarks, the silence in the gaps, the ledger of copies and the history. It also reads
-        all of the sound and compares it with what the recorder has signed, else with the checksums that were made of each
-        second while it was recorded; a note says with which. It changes nothing. Each finding is one line with the file and the remedy. Of a recording that is still running
-        it checks what is already on the disk, and says so.
+        Checks each file's length and header, what the archive and the journal say about it, the order of segments, words,
+        gaps and bookmarks, the silence in gaps, the ledger of copies, and the history. It reads all of the sound and compares
+        it with the recorder's signature, else with the checksums of each second; a note says which. It changes nothing. Each
+        finding is one line with the file and the remedy. Of the current recording it checks what is on the disk, and says
+        so.
 
           ID                 a number, as fieldscribe list shows it; default all, and the database as a whole
-          --quick            do not read the sound, which takes as long as the card needs to read all of it
+          --quick            do not read the sound, which takes as long as the card needs
           --json             one JSON array
-          --directory DIR    where archive and recordings are; default storage.directory
+          --directory DIR    the archive; default storage.directory
 
-        With --copy it proves, on any machine, that a copy is as the recorder made it: each file by SHA256SUMS, that by the
-        recorder's signature, the history by its chain, and the sound by what was signed when the recording was closed. It
-        says in a line each what is unaltered, altered or missing. It needs minisign.
+        With --copy it proves on any machine that a copy is as the recorder made it: each file by SHA256SUMS, that list by the
+        recorder's signature, the history by its chain, and the sound by the signature made at the end of the recording. It
+        prints each file as unaltered, altered or missing. It needs minisign.
 
-          --copy FOLDER      a copy's folder, or any folder or stick: the copies in it are found by what is in them
-          --key KEY          the recorder's public key, RW..., as fieldscribe status shows it there, or a file with it;
-                             else the one in the copy, which whoever made another signature could have changed, too
+          --copy FOLDER      a copy, or any folder or stick; the copies in it are found by their content
+          --key KEY          the recorder's public key, RW..., as fieldscribe status prints it there, or a file with it;
+                             default the key in the copy, which somebody who signed a changed copy could have replaced
 
         Exit status: 0 all is well; 3 nothing is wrong, but signatures could not be checked; 4 something is damaged,
         altered or missing.

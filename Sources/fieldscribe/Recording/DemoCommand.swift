@@ -10,14 +10,14 @@ import Transcripts
 /// Records real speech through libasound with a simulated button, and shows, transcribes and copies the recording.
 enum DemoCommand: Command {
     static let name = "demo"
-    static let summary = "Show the recorder at work on this machine, without microphone or button."
+    static let summary = "Try Fieldscribe without a microphone or button."
     static let usage = "[--directory DIR] [--engine E] [--model NAME|DIR]"
     static let details = """
-        Lines that begin with ~ are the partial text, shown while people speak; the line below is the final text. At
-        the end it shows how many words of each are wrong.
+        Plays real speech and shows its text as it appears. Lines that begin with ~ are partial text, shown while people
+        speak; the line below is the final text. The end shows how many words of each are wrong.
 
-          --directory DIR    where the demo's archive and files go, and stay; default a temporary folder in $TMPDIR or
-                             /tmp, which is removed at the end
+          --directory DIR    where the demo's files go, and stay; default a temporary folder in $TMPDIR or /tmp, which is
+                             removed at the end
           --engine E         \(EngineRegistry.forms); default
                              recognizer.engine
           --model NAME|DIR   a model that fieldscribe models lists, or its folder; default recognizer.model

@@ -11,19 +11,20 @@ import System
 /// The appliance without a panel: records until it is told to stop, and writes down meanwhile.
 enum RecordCommand: Command {
     static let name = "record"
-    static let summary = "Record from the microphone into the archive, and transcribe what is said."
+    static let summary = "Record from the microphone until you press Ctrl-C."
     static let usage =
         "[--seconds N] [--microphone M] [--directory DIR] [--json] [--audio-only] [--engine E] [--model NAME|DIR] [--vocabulary FILE] [--hint H]"
     static let details = """
-          --seconds N        stop after N seconds; else Ctrl-C stops, and a second Ctrl-C skips the rest of the text
+        Records and transcribes without button and lamp.
+
+          --seconds N        stop after N seconds; default until Ctrl-C. A second Ctrl-C skips the rest of the text
           --microphone M     alsa:NAME, file:PATH, file+fast:PATH or tone:HZ; default capture.device
-          --directory DIR    where archive and recordings are kept; default storage.directory
-          --json             print events, one object per line
+          --directory DIR    the archive; default storage.directory
+          --json             print events, one object a line
           --audio-only       record without transcribing
           --engine E         \(EngineRegistry.forms); default
                              recognizer.engine
-          --model NAME|DIR   a model that fieldscribe models lists, or its folder, of either engine; default
-                             recognizer.model
+          --model NAME|DIR   a model that fieldscribe models lists, or its folder; default recognizer.model
           --vocabulary FILE  words and phrases to prefer, or a grammar; default recognizer.vocabulary
           --hint H           dictation, search (a few words) or confirmation (yes, no, numbers); default recognizer.hint
         """

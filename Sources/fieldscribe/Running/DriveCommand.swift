@@ -10,15 +10,14 @@ import Transcripts
 /// The recorder as a drive: what it is to hold, and filling it; the drive's unit calls it, which does what only root may.
 enum DriveCommand: Command {
     static let name = "drive"
-    static let summary = "Tell what the drive for laptops is to hold, or fill it."
+    static let summary = "Plan or fill the drive for laptops."
     static let usage = "plan|fill [--to DIR]"
     static let details = """
-          plan               what is to be done, on lines step=, bytes= and directory=
-          fill --to DIR      copies to DIR, where the drive's file system is mounted
+          plan               print what is to be done, on lines step=, bytes= and directory=
+          fill --to DIR      copy to DIR, where the drive's file system is mounted
 
         """
     static let options = (values: ["--to"], flags: [String]())
-    static let isHidden = true
 
     static func run(_ arguments: Arguments) async throws {
         let configuration = try arguments.configuration()

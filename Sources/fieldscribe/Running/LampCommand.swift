@@ -5,21 +5,20 @@ import System
 /// Tells the appliance how the copy to a stick goes, for its lamp and for those who watch; the stick's unit calls it.
 enum LampCommand: Command {
     static let name = "lamp"
-    static let summary = "Tell the appliance how a copy to a stick is going."
+    static let summary = "Show a copy's progress on the lamp."
     static let usage = "exporting|finished|failed|locked|refused|card|laptop|no-laptop"
     static let details = """
-          exporting          the lamp keeps double-blinking: leave the stick in
-          finished           the lamp is steady for 3 s: safe to unplug
-          failed             the lamp blinks fast, until a press acknowledges it
-          locked             likewise: Windows has not let go of the stick
-          card               likewise: RESULT.txt on the card says what is wrong
-          refused            the lamp blinks three times, again and again for 6 s: this stick is not copied to
-          laptop             two short blinks every 3 s while nothing else goes on: a laptop sees the drive
-          no-laptop          none does any more
+          exporting          quick double blinks: leave the stick in
+          finished           steady for 3 s: safe to unplug
+          failed             fast blinking until a press acknowledges it
+          locked             fast blinking: Windows has not released the stick
+          card               fast blinking: RESULT.txt on the card says what is wrong
+          refused            three blinks, repeated for 6 s: nothing is copied to this stick
+          laptop             two short blinks every 3 s while idle: a laptop sees the drive
+          no-laptop          no laptop sees it any more
 
         """
     static let options = (values: [String](), flags: [String]())
-    static let isHidden = true
 
     private static let states: [String: (state: Event.ExportState, message: String)] = [
         "exporting": (.started, "copying to a stick; leave it in"),

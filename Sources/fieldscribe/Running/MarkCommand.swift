@@ -5,10 +5,10 @@ import System
 /// Marks the moment in the recording that goes on.
 enum MarkCommand: Command {
     static let name = "mark"
-    static let summary = "Set a bookmark at this moment of the recording."
+    static let summary = "Set a bookmark in the current recording."
     static let usage = "[TEXT]"
     static let details = """
-          TEXT               what the bookmark says; the transcript shows it in its place
+          TEXT               what the bookmark says; the transcript shows it at its place
 
         """
     static let options = (values: [String](), flags: [String]())

@@ -3,11 +3,11 @@ import System
 /// Pauses the recording of the running appliance.
 enum PauseCommand: Command {
     static let name = "pause"
-    static let summary = "Take nothing, within the recording that goes on, until it is resumed."
+    static let summary = "Pause the current recording."
     static let usage = ""
     static let details = """
-        What is said meanwhile is not kept anywhere: the recording has silence and a gap of that length in its place. A
-        recording that is stopped while it is paused ends where the pause began. Does nothing where it is paused.
+        What is said meanwhile is not stored anywhere: the recording has silence and a gap of that length instead. A
+        recording that is stopped while paused ends where the pause began. Does nothing if it is already paused.
 
         """
     static let options = (values: [String](), flags: [String]())

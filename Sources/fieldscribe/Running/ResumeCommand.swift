@@ -3,10 +3,10 @@ import System
 /// Goes on with a paused recording of the running appliance.
 enum ResumeCommand: Command {
     static let name = "resume"
-    static let summary = "Go on with the recording that is paused."
+    static let summary = "Resume the paused recording."
     static let usage = ""
     static let details = """
-        Does nothing where it is not paused.
+        Does nothing if the recording is not paused.
 
         """
     static let options = (values: [String](), flags: [String]())

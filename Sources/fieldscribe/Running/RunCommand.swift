@@ -8,11 +8,12 @@ import System
 /// The appliance: button, lamp, recording, transcription, control socket; nobody is logged in.
 enum RunCommand: Command {
     static let name = "run"
-    static let summary = "Run the recorder appliance: wait for the button, record, transcribe, answer other commands."
+    static let summary = "Run the recorder service; systemd starts it."
     static let usage = ""
     static let details = """
-        Runs until SIGTERM or Ctrl-C; systemd starts it as fieldscribe.service. A faulty configuration file does
-        not keep it from recording: it reports the fault, and uses the last good file, else the defaults.
+        Records when the button is pressed, transcribes, and answers the other commands, until SIGTERM or Ctrl-C; systemd
+        starts it as fieldscribe.service. A faulty configuration file does not stop it: it reports the fault, and uses the
+        last good file, else the defaults.
 
         """
     static let options = (values: [String](), flags: [String]())

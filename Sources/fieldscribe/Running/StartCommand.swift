@@ -3,10 +3,10 @@ import System
 /// Starts a recording of the running appliance.
 enum StartCommand: Command {
     static let name = "start"
-    static let summary = "Start recording, as the button would."
+    static let summary = "Start a recording, as the button does."
     static let usage = ""
     static let details = """
-        Returns once sound is being written. A recording that is already running goes on.
+        Returns when sound is being written. Does nothing if a recording is running.
 
         """
     static let options = (values: [String](), flags: [String]())

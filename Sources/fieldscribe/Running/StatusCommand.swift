@@ -5,7 +5,7 @@ import System
 /// How the running appliance is doing.
 enum StatusCommand: Command {
     static let name = "status"
-    static let summary = "Show how the appliance is doing."
+    static let summary = "Show what the recorder is doing."
     static let usage = "[--json]"
     static let details = """
           --json             one JSON object; times in seconds, runway in hours

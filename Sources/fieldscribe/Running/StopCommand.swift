@@ -3,10 +3,10 @@ import System
 /// Stops the recording of the running appliance.
 enum StopCommand: Command {
     static let name = "stop"
-    static let summary = "Stop recording, as the button would."
+    static let summary = "Stop the recording."
     static let usage = ""
     static let details = """
-        Returns once the file is closed; its transcription goes on. Does nothing while nothing is being recorded.
+        Returns when the file is closed; transcription continues. Does nothing if nothing is being recorded.
 
         """
     static let options = (values: [String](), flags: [String]())

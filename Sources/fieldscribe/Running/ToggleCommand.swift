@@ -3,10 +3,10 @@ import System
 /// Starts or stops, whichever there is to do.
 enum ToggleCommand: Command {
     static let name = "toggle"
-    static let summary = "Start recording, or stop the current recording."
+    static let summary = "Start a recording, or stop the current one."
     static let usage = ""
     static let details = """
-        For a keyboard shortcut or a foot switch. Returns once sound is being written, or the file is closed.
+        For a keyboard shortcut or a foot switch. Returns when sound is being written, or when the file is closed.
 
         """
     static let options = (values: [String](), flags: [String]())

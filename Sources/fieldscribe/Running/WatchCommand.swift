@@ -7,13 +7,13 @@ import System
 /// Follows the running appliance: what is said, as it is said.
 enum WatchCommand: Command {
     static let name = "watch"
-    static let summary = "Watch what is said, as it is said."
+    static let summary = "Show the text live, as people speak."
     static let usage = "[--json]"
     static let details = """
-        On a terminal, final text is plain; what is still being spoken is dimmed, and replaced in place. Ctrl-C ends it;
-        the recording goes on. Without a terminal, only final text is printed.
+        On a terminal, final text is plain; text that may still change is dimmed and replaced in place. Ctrl-C ends the
+        command, not the recording. Without a terminal, it prints only final text.
 
-          --json             one event per line, including partial results and levels
+          --json             one event a line, including partial results and levels
 
         """
     static let options = (values: [String](), flags: ["--json"])

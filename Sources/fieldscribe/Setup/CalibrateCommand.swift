@@ -5,11 +5,11 @@ import System
 /// Measures the noise of the room while nobody speaks, and saves the threshold that follows from it.
 enum CalibrateCommand: Command {
     static let name = "calibrate"
-    static let summary = "Measure this room's noise while nobody speaks, and save the speech threshold."
+    static let summary = "Measure the room's noise while nobody speaks."
     static let usage = "[--seconds N] [--microphone M]"
     static let details = """
-        The threshold is saved as speech.threshold-decibels in the configuration file; its other lines stay as they are.
-        Nothing is saved if somebody speaks in the meantime. Set it to auto to make the recorder follow the noise again.
+        Saves the noise level as speech.threshold-decibels in the configuration file; other lines do not change. Saves
+        nothing if somebody speaks meanwhile. To let the recorder follow the noise again, set the key to auto.
 
           --seconds N        how long to listen, 3 to 60; default 10
           --microphone M     alsa:NAME, file:PATH, file+fast:PATH or tone:HZ; default capture.device

@@ -6,19 +6,18 @@ import System
 /// Reads what a person put on the card of the image; the image's own start calls it.
 enum CardCommand: Command {
     static let name = "card"
-    static let summary = "Take the settings of fieldscribe.txt from a card's first partition."
+    static let summary = "Apply the settings of a card's first partition."
     static let usage = "--from FOLDER --to FOLDER | --blink"
     static let details = """
           --from FOLDER      where the partition is mounted; nothing is written there
-          --to FOLDER        where fieldscribe.conf, name, time-zone, rtc, serial-console, upgrade-key and vocabulary.txt go, as far as
-                             they are set; RESULT.txt; and problems, if there are any
-          --blink            the lamp shows a fault until this is ended: for a card on which no recorder can start
+          --to FOLDER        gets fieldscribe.conf, name, time-zone, rtc, serial-console, upgrade-key and vocabulary.txt, if they
+                             are set; RESULT.txt; and problems, if there are any
+          --blink            blink a fault until interrupted: on this card no recorder can start
 
-        The image calls it at each start; see fieldscribe(8).
+        The image runs it at each start; see fieldscribe(8).
 
         """
     static let options = (values: ["--from", "--to"], flags: ["--blink"])
-    static let isHidden = true
 
     static func run(_ arguments: Arguments) async throws {
         if arguments.has("--blink") {

@@ -6,13 +6,14 @@ import System
 /// Looks at everything that a recording needs, and names a remedy for each failure.
 enum DoctorCommand: Command {
     static let name = "doctor"
-    static let summary = "Check microphone, panel, model, disk and board, and suggest a remedy for each problem."
+    static let summary = "Check this machine and suggest remedies."
     static let usage = "[--json]"
     static let details = """
-        Listens for 2 s, uses the panel's lines for a moment, writes 20 s of sound to the disk and has a sentence
-        recognized. Exit status: 0 all is well; 1 something failed; 3 a device, model or file is missing.
+        Checks microphone, panel, models, disk and board. It listens for 2 s, uses the panel's lines for a moment, writes
+        20 s of sound to the disk, and recognizes a sentence. Exit status: 0 all is well; 1 something failed; 3 a device,
+        model or file is missing.
 
-          --json             one JSON object: findings, measurements, and what suits this board
+          --json             one JSON object: findings, measurements, and the settings that suit this board
         """
     static let options = (values: [String](), flags: ["--json"])
 

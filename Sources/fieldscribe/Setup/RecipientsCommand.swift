@@ -7,18 +7,18 @@ import System
 /// For whom copies are sealed, and whether a private key opens them: known before somebody needs it.
 enum RecipientsCommand: Command {
     static let name = "recipients"
-    static let summary = "Check for whom copies and recordings are sealed, and that a private key opens them."
+    static let summary = "Check who can open encrypted recordings."
     static let usage = "check [--key FILE [SEALED...]]"
     static let details = """
-        Seals a test for the public keys in export.recipients, as each copy is sealed, and for those in storage.seal, as
-        recordings are on the recorder. It changes nothing, and neither shows nor keeps a private key.
+        Recipients are the public keys for which recordings are encrypted. This encrypts a test for those in
+        export.recipients, as copies are, and for those in storage.seal, as recordings on the recorder are. It changes
+        nothing, and neither prints nor stores a private key.
 
-          --key FILE         a private key, as age-keygen makes it or one of SSH; it may be on a stick. What was sealed
-                             is opened with it
-          SEALED             sealed copies (NNNNNN.fieldscribe.age): whether the key opens each of them, to its end
+          --key FILE         a private key from age-keygen or ssh-keygen; it may be on a stick. It opens the test
+          SEALED             encrypted copies (NNNNNN.fieldscribe.age) that the key is to open completely
 
-        Exit status: 0 all is well; 1 age does not take a key, or the private key opens nothing; 3 age or a file is
-        missing; 4 a sealed copy cannot be opened.
+        Exit status: 0 all is well; 1 age rejects a key, or the private key opens nothing; 3 age or a file is missing; 4 an
+        encrypted copy cannot be opened.
         """
     static let options = (values: ["--key"], flags: [String]())
 

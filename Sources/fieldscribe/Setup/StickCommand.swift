@@ -9,24 +9,23 @@ import System
 /// Which sticks recordings are copied to, where `export.sticks` is `known`.
 enum StickCommand: Command {
     static let name = "stick"
-    static let summary = "Say which sticks recordings are copied to."
+    static let summary = "Allow or forget USB sticks."
     static let usage = "allow [DEVICE] | list | forget IDENTIFIER | admit DEVICE | repair [DEVICE] [--yes]"
     static let details = """
-        Where export.sticks is known, recordings are copied to known sticks alone. A stick becomes known by allow while it
-        is plugged in, or by holding the button while it is plugged in within a minute after power-on. It is known by
-        what its file system and its device say they are, which can be forged: that keeps strange sticks away, and
-        only export.recipients keeps people from reading.
+        With export.sticks = known, recordings are copied only to sticks that you allowed. Allow a stick with this command
+        while it is plugged in, or hold the button while you plug it in, within a minute after power-on. A stick is
+        recognized by what its file system and device report, which can be forged. To keep people from reading a copy, set
+        export.recipients.
 
-          allow [DEVICE]     make the stick known that is plugged in: as lsblk names it (sda1), where there are several
-          list               the known sticks: file system, device, how it became known; and what is plugged in
+          allow [DEVICE]     allow the stick that is plugged in: as lsblk names it (sda1), if there are several
+          list               list the allowed sticks, how each was allowed, and what is plugged in
           forget IDENTIFIER  forget a stick, by either identifier in the list
-          admit DEVICE       whether this stick would be copied to; the stick's unit asks this before it is mounted
-          repair [DEVICE]    have ntfsfix take away the mark by which Windows keeps an NTFS stick from being written to. It
-                             is better to eject the stick in Windows, which may have something to write to it
-          --yes              repair without asking; needed where there is no terminal to ask on
+          admit DEVICE       exit with 0 if this stick would be copied to; its unit asks before it is mounted
+          repair [DEVICE]    run ntfsfix on an NTFS stick that Windows left marked as in use. Ejecting it in Windows is
+                             better: Windows may have something to write
+          --yes              repair without asking; needed without a terminal
 
-        Exit status: 0 done, or admitted; 1 it could not be done; 3 there is no such stick; 4 the list is damaged;
-        6 not admitted.
+        Exit status: 0 done, or admitted; 1 it failed; 3 there is no such stick; 4 the list is damaged; 6 not admitted.
 
         """
     static let options = (values: [String](), flags: ["--yes"])

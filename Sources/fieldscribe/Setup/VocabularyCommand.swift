@@ -8,25 +8,25 @@ import System
 /// A person's own words and phrases.
 enum VocabularyCommand: Command {
     static let name = "vocabulary"
-    static let summary = "Check words and phrases of your own, and make the recorder prefer them."
+    static let summary = "Teach names and words of your own."
     static let usage =
         "check|prepare|use FILE [--model NAME] [--json] | learned|learn|accept [PHRASE...] [--directory DIR] [--json]"
     static let details = """
-          check FILE         show how each word will be heard, and which lines cannot be used
-          prepare FILE       the same, and make the language model now instead of at the first recording
-          use FILE           the same, and save it as recognizer.vocabulary in the configuration file
-          learned            list what people have put right, as learned.txt in the archive's folder has it
-          learn              write into that file what it lacks, also where it was lost
-          accept [PHRASE...] use what vocabulary.learn = ask has proposed: these, or all
+          check FILE         print how each word sounds, and the lines that cannot be used
+          prepare FILE       also make the language model now, not at the first recording
+          use FILE           also save it as recognizer.vocabulary in the configuration file
+          learned            list what people corrected, from learned.txt in the archive's folder
+          learn              add missing corrections to that file, or make it again
+          accept [PHRASE...] use these proposals of vocabulary.learn = ask, or all
           --model NAME       for this model; default recognizer.model
-          --directory DIR    where the archive is; default storage.directory
+          --directory DIR    the archive; default storage.directory
           --json             one JSON object
 
-        FILE has one word or phrase per line, or is a JSGF grammar; then nothing else is understood:
+        FILE has one word or phrase a line, or is a JSGF grammar, which allows no other words:
 
           Ouagadougou
-          shea butter * 20                    said twenty times in a thousand words; \(Int(VocabularyFile.usual)) by default
-          Koudougou = K UW D UW G UW          how it sounds; other ways follow a |
+          shea butter * 20                    expected twenty times in a thousand words; \(Int(VocabularyFile.usual)) by default
+          Koudougou = K UW D UW G UW          its sounds; | separates other pronunciations
           <person> = Awa Ouedraogo | Bintou   a class, and a template with it:
           ask <person> about the harvest
         """

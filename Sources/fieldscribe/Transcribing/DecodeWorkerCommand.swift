@@ -7,10 +7,11 @@ import System
 /// Hidden: the process in which the recognizer lives.
 enum DecodeWorkerCommand: Command {
     static let name = "decode-worker"
-    static let summary = "Read utterances from standard input, write what was said to standard output."
+    static let summary = "Decode utterances from standard input."
     static let usage =
         "[--engine NAME] [--model FOLDER|FILE] [--timing-model FOLDER] [--language-model FILE] [--dictionary FILE] [--vocabulary FILE] [--learned DIR] [--cache DIR] [--hint H] [--profile NAME] [--copies N]"
-    static let details = "Started by the other commands. Its protocol: Sources/Recognizing/WorkerProtocol.swift."
+    static let details =
+        "Started by the other commands. Its protocol: Sources/Recognition/Workers/WorkerProtocol.swift."
     static let options = (
         values: [
             "--engine", "--model", "--timing-model", "--language-model", "--dictionary", "--vocabulary", "--learned",
@@ -18,7 +19,6 @@ enum DecodeWorkerCommand: Command {
         ],
         flags: [String]()
     )
-    static let isHidden = true
 
     static func run(_ arguments: Arguments) async throws {
         // What a terminal sends reaches the whole group; the parent decides when a worker ends.

@@ -6,11 +6,11 @@ import Recognition
 /// Hidden: the process that looks at voices.
 enum TellSpeakersCommand: Command {
     static let name = "tell-speakers"
-    static let summary = "Read where there is speech from standard input, write who speaks to standard output."
+    static let summary = "Find who speaks, segment by segment."
     static let usage = "--audio FILE --model FOLDER [--besides FOLDER] [--any] [--track N|all]"
-    static let details = "Started by the second pass. A line of JSON each: Sources/Upkeep/DiarizationProcess.swift."
+    static let details =
+        "Started by the second pass. A line of JSON each: Sources/Maintenance/Reading/DiarizationProcess.swift."
     static let options = (values: ["--audio", "--model", "--besides", "--track"], flags: ["--any"])
-    static let isHidden = true
 
     static func run(_ arguments: Arguments) async throws {
         try arguments.expect(0, "nothing else")

@@ -14,30 +14,29 @@ enum TranscribeCommand: Command {
     static let usage =
         "FILE... [--format F] [--output DIR] [--force] [--resume] [--jobs N] [--pass live|final|fast] [--alternatives N] [--engine E] [--model NAME|DIR] [--vocabulary FILE] [--hint H] [--punctuation P] [--speakers no|auto|N] [--channels 1|2] [--track N|all]"
     static let details = """
-          FILE               audio in any format that libsndfile reads, at any rate, mono or not; what ffmpeg reads if it
-                             is installed, films as well; - is standard input
+          FILE               audio that libsndfile reads, at any rate, mono or not; with ffmpeg installed also MP3, films and
+                             more; - is standard input
           --format F         \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); default text
           --output DIR       write DIR/talk.txt for talk.wav, and so on, instead of standard output
-          --force            also overwrite texts that somebody has changed since they were written
-          --resume           skip files whose text is in DIR already and no older than the file
-          --jobs N           decode workers; default one per core, as far as memory allows
-          --pass P           live; final, with which pocketsphinx searches wider, for four to five times the
-                             CPU; fast, for the smallest boards; default live
+          --force            also overwrite texts that somebody edited
+          --resume           skip files whose text is in DIR and not older than the file
+          --jobs N           decode workers; default one a core, as far as memory allows
+          --pass P           live; final (pocketsphinx: a wider search for four to five times the CPU); fast (for the smallest
+                             boards); default live
           --alternatives N   alternatives per segment; default 3
           --engine E         \(EngineRegistry.forms); default
                              recognizer.engine
-          --model NAME|DIR   a model that fieldscribe models lists, or its folder, of either engine; default
-                             recognizer.model
+          --model NAME|DIR   a model that fieldscribe models lists, or its folder; default recognizer.model
           --vocabulary FILE  words and phrases to prefer, or a grammar; default recognizer.vocabulary
           --hint H           dictation, search (a few words) or confirmation (yes, no, numbers); default recognizer.hint
-          --punctuation P    engine (as it writes), none, automatic (sentences), spoken (as dictated) or both;
+          --punctuation P    engine (as the engine writes), none, automatic (sentences), spoken (as dictated) or both;
                              default recognizer.punctuation
-          --speakers S       who spoke: no, auto or of how many people, 1 to 12, with the model that deploy/model speakers
+          --speakers S       identify speakers: no, auto or their number, 1 to 12, with the model that deploy/model speakers
                              makes; default recognizer.speakers
           --channels 2       each channel of a stereo file is one person's microphone: the louder one tells who spoke,
                              without a model; 1 mixes them; default capture.channels
-          --track N|all      which track with sound of a film is read, counted from 1; all: two tracks are one person's
-                             microphone each, more are mixed; default the track that players choose
+          --track N|all      the Nth track with sound of a film; all: two tracks are one person's microphone each, more are
+                             mixed; default the track that players choose
         """
     static let options = (
         values: [
