@@ -32,8 +32,6 @@ enum SearchCommand: OfficeCommand {
         var excerpt: String
     }
 
-    private static let mostAlike = 12
-
     static func run(_ words: OptionWords) throws {
         guard !words.rest.isEmpty else { throw words.usage("name the words to look for") }
         let limit = try words.number("--limit", in: 1...100_000, default: 50)
@@ -41,12 +39,7 @@ enum SearchCommand: OfficeCommand {
         let archive = try ArchiveChoice.open(words)
         var query = OfficeQuery(words.rest.joined(separator: " "))
         if words.has("--alike") {
-            for token in Set(query.words.filter { $0.count == 1 }.map { $0[0] }).sorted() where token.count > 2 {
-                let alike = try archive.alike(token, limit: mostAlike).filter { $0 != token }
-                if alike.isEmpty { continue }
-                query.alike[token] = alike
-                Terminal.say("\(token), or \(alike.joined(separator: ", "))")
-            }
+            for line in try query.addSimilarWords(in: archive) { Terminal.say(line) }
         }
         let hits = try archive.search(query, filter, limit: limit)
         if words.has("--json") {

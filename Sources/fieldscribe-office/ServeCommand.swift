@@ -63,7 +63,7 @@ enum ServeCommand: OfficeCommand {
             Terminal.say("fieldscribe-office: \(oneLine($0))")
         }
         Stop.prepare()
-        let server = try WebServer(listener, handler: site)
+        let server = try WebServer(listener, serving: site)
         try Terminal.print("\(archive.name) is at \(address)\n")
         try server.run { !Stop.isWanted }
     }

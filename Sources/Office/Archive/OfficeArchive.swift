@@ -91,6 +91,22 @@ extension OfficeArchive {
     }
 }
 
+extension OfficeQuery {
+    /// Adds words that are spelled like the ones that were typed, since names are often recognized wrong.
+    ///
+    /// - Returns: for each such word one line: `fonio, or phonio, fono`.
+    package mutating func addSimilarWords(in archive: any OfficeArchive) throws(DeviceError) -> [String] {
+        var lines: [String] = []
+        for token in Set(words.filter { $0.count == 1 }.map { $0[0] }).sorted() where token.count > 2 {
+            let similar = try archive.alike(token, limit: 12).filter { $0 != token }
+            if similar.isEmpty { continue }
+            alike[token] = similar
+            lines.append("\(token), or \(similar.joined(separator: ", "))")
+        }
+        return lines
+    }
+}
+
 /// Which recordings are asked for; nil leaves any.
 package struct OfficeFilter: Hashable, Sendable {
     /// A recorder's name, folder or key.

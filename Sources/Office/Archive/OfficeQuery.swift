@@ -6,12 +6,12 @@ import Core
 /// where it is a single Latin letter or digit.
 package struct OfficeQuery: Hashable, Sendable {
     /// Of each word its tokens, in lower case: letters and digits alone.
-    package let words: [[String]]
+    let words: [[String]]
     /// Whether the last token may be the beginning of one.
     let isBeginning: Bool
 
     /// What is as good as a token: words that are written alike, since one of them may have been heard wrong.
-    package var alike: [String: [String]] = [:]
+    var alike: [String: [String]] = [:]
 
     /// - Parameter text: as it was typed; nothing in it is syntax.
     package init(_ text: String) {

@@ -51,11 +51,11 @@ extension OfficeRecording {
 }
 
 extension OfficeReading {
-    /// The columns that `init(_:)` reads, of the readings of a recording, the one that is shown first; its number follows.
-    static let selection = "SELECT id, engine, person, made_at, digest FROM reading WHERE recording = "
-    /// Behind it.
-    static let order = " ORDER BY \(preference)"
-    /// Which reading comes first.
+    /// Selects the columns that `init(_:)` reads, for all readings of recording `$1`. The first is the one that pages show.
+    static let selection = """
+        SELECT id, engine, person, made_at, digest FROM reading WHERE recording = $1 ORDER BY \(preference)
+        """
+    /// Sorts the reading that pages show first.
     static let preference = "struck DESC, person IS NOT NULL DESC, made_at DESC, id DESC"
 
     /// - Parameter row: of `selection`.

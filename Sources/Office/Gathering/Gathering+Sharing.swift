@@ -36,6 +36,19 @@ extension Gathering {
         return list.flatMap { Manifest(reading: String(decoding: $0, as: UTF8.self)) }?.digests[name] == digest
     }
 
+    /// SHA-256 of a file.
+    static func digest(of name: String, in folder: Folder) throws(DeviceError) -> String {
+        let file = try folder.openFile(name, O_RDONLY)
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4_096)
+        defer { room.deallocate() }
+        var (digest, offset) = (Digest(), Int64(0))
+        while case let count = try file.read(into: room, at: offset), count > 0 {
+            digest.add(UnsafeRawBufferPointer(rebasing: room[..<count]))
+            offset += Int64(count)
+        }
+        return digest.finish()
+    }
+
     /// Has a file of one folder take the place of the one of this name in another.
     private static func share(_ name: String, of folder: Folder, with target: Folder) throws(DeviceError) {
         let temporary = "shared"

@@ -3,7 +3,7 @@ import System
 
 /// An archive of many recorders in PostgreSQL, for a team: rows there, and the copies in a folder that all of them can see. Any number of
 /// people use it at a time; a connection of each is used on one thread.
-package final class OfficeDatabase: OfficeArchive {
+package final class OfficeDatabase: OfficeTables {
     package let files: String
     package var name: String { connection.name }
     let connection: ServerConnection
@@ -69,10 +69,6 @@ package final class OfficeDatabase: OfficeArchive {
             })
     }
 
-    package func known(sealed digest: String) throws(DeviceError) -> String? {
-        try connection.rows("SELECT digest FROM copy WHERE sealed = $1", [.text(digest)]) { $0.text(0) }.first
-    }
-
     package func enter(sealed digest: String, of copy: String) throws(DeviceError) {
         try connection.run("UPDATE copy SET sealed = $1 WHERE digest = $2", .text(digest), .text(copy))
     }
@@ -105,77 +101,22 @@ package final class OfficeDatabase: OfficeArchive {
         }
     }
 
-    private func recorders() throws(DeviceError) -> [Recorder] {
-        try connection.rows(Recorder.selection + " ORDER BY recorder.id") { Recorder($0) }
-    }
-
-    /// What a filter leaves of recordings; its values are those of `values(of:)`, as $1 to $5.
-    private static let isLeft = """
+    static let isMatch = """
         ($1::bigint[] IS NULL OR recording.recorder = ANY ($1::bigint[]))
             AND ($2::float8 IS NULL OR recording.started_at >= $2::float8)
             AND ($3::float8 IS NULL OR recording.started_at < $3::float8)
             AND ($4::text IS NULL OR position($4::text IN recording.people_key) > 0)
         """
 
-    private static let isSaid = "($5::text IS NULL OR line.speaker = upper($5::text) OR line.name_key = $5::text)"
+    static let hasNoSpeaker = "$5::text IS NULL"
 
-    /// What a filter leaves of the list: recordings in which somebody says something.
-    private static let isListed = """
-        \(isLeft) AND ($5::text IS NULL OR EXISTS (
-            SELECT 1 FROM line WHERE line.recording = recording.id AND \(isSaid)))
-        """
+    static let isSaid = "(\(hasNoSpeaker) OR line.speaker = upper($5::text) OR line.name_key = $5::text)"
 
-    private func values(of filter: OfficeFilter) throws(DeviceError) -> [ServerValue] {
-        var recorders: [Int]?
-        if let meant = filter.recorder { recorders = try self.recorders().meant(by: meant, in: name) }
-        return [
-            .optional(recorders), .optional(filter.since), .optional(filter.until),
-            .optional(filter.person?.lowercased()), .optional(filter.speaker?.lowercased()),
-        ]
-    }
+    static func list(_ ids: [Int]?) -> ServerValue { ids.map { .integers($0) } ?? .null }
 
-    package func recordings(_ filter: OfficeFilter) throws(DeviceError) -> [OfficeRecording] {
-        try connection.rows(
-            OfficeRecording.selection + """
-                 WHERE \(Self.isListed)
-                ORDER BY recording.started_at, recording.id
-                """, values(of: filter), read: OfficeRecording.init)
-    }
-
-    package func recordings(
-        _ filter: OfficeFilter, from place: OfficePlace, limit: Int
-    ) throws(DeviceError) -> [OfficeRecording] {
-        var values = try values(of: filter) + [.integer(limit)]
-        if let edge = place.edge { values.append(.integer(edge)) }
-        return try connection.rows(
-            place.statement(Self.isListed, limit: "$6::bigint", edge: "$7::bigint"), values, read: OfficeRecording.init)
-    }
-
-    package func count(_ filter: OfficeFilter) throws(DeviceError) -> Int {
-        try connection.rows("SELECT count(*) FROM recording WHERE \(Self.isListed)", values(of: filter)) {
-            $0.integer(0)
-        }.first ?? 0
-    }
-
-    package func recording(_ id: Int) throws(DeviceError) -> OfficeRecording? {
-        try connection.rows(
-            OfficeRecording.selection + " WHERE recording.id = $1", [.integer(id)], read: OfficeRecording.init
-        ).first
-    }
-
-    package func recording(ofCopy digest: String) throws(DeviceError) -> OfficeRecording? {
-        try connection.rows(
-            OfficeRecording.selection + " WHERE recording.id = (SELECT recording FROM copy WHERE digest = $1)",
-            [.text(digest)],
-            read: OfficeRecording.init
-        ).first
-    }
-
-    package func copies(of recording: Int) throws(DeviceError) -> [String] {
-        try connection.rows("SELECT digest FROM copy WHERE recording = $1 ORDER BY id", [.integer(recording)]) {
-            $0.text(0)
-        }
-    }
+    func query<Element>(
+        _ sql: String, _ values: [ServerValue], read: (ServerRow) -> Element
+    ) throws(DeviceError) -> [Element] { try connection.rows(sql, values, read: read) }
 
     package func places(of copies: [GatheredCopy]) throws(DeviceError) -> [[String]] {
         var places = [[String]](repeating: [], count: copies.count)
@@ -191,57 +132,6 @@ package final class OfficeDatabase: OfficeArchive {
         return places
     }
 
-    package func recorder(ofRoot root: String) throws(DeviceError) -> Recorder? {
-        guard !root.isEmpty else { return nil }
-        return try connection.rows(
-            Recorder.selection
-                + " JOIN recording ON recording.recorder = recorder.id WHERE recording.root = $1 LIMIT 1",
-            [.text(root)]
-        ) { Recorder($0) }.first
-    }
-
-    package func recording(ofSound digest: String, number: Int) throws(DeviceError) -> OfficeRecording? {
-        guard !digest.isEmpty else { return nil }
-        return try connection.rows(
-            OfficeRecording.selection + """
-                 WHERE recording.id IN (SELECT recording FROM copy WHERE sound = $1 AND sound <> '') AND recording.number = $2
-                ORDER BY recording.id
-                """, [.text(digest), .integer(number)], read: OfficeRecording.init
-        ).first
-    }
-
-    package func outdated() throws(DeviceError) -> [String] {
-        try connection.rows(GatheredCopy.outdated) { $0.text(0) }
-    }
-
-    package func sound(of recording: Int) throws(DeviceError) -> String? {
-        try connection.rows(
-            "SELECT sound FROM copy WHERE recording = $1 AND sound != '' ORDER BY \(GatheredCopy.preference) LIMIT 1",
-            [.integer(recording)]
-        ) { $0.text(0) }.first
-    }
-
-    package func readings(of recording: Int) throws(DeviceError) -> [OfficeReading] {
-        try connection.rows(
-            OfficeReading.selection + "$1" + OfficeReading.order, [.integer(recording)], read: OfficeReading.init)
-    }
-
-    package func timeline(ofReading id: Int) throws(DeviceError) -> Timeline? {
-        let found = try connection.rows("SELECT timeline FROM reading WHERE id = $1", [.integer(id)]) { $0.text(0) }
-        guard let text = found.first else { return nil }
-        guard let timeline = Timeline(column: text) else {
-            throw DeviceError(
-                .damaged, "SELECT", on: name, "the text of reading \(id) is damaged", remedy: "take it from a backup")
-        }
-        return timeline
-    }
-
-    package func history(of recording: Int) throws(DeviceError) -> [HistoryLine] {
-        try connection.rows(
-            "SELECT line FROM history WHERE recording = $1 ORDER BY number, line", [.integer(recording)]
-        ) { $0.text(0) }.compactMap(HistoryLine.init(column:))
-    }
-
     package func alike(_ word: String, limit: Int) throws(DeviceError) -> [String] {
         try connection.rows(
             """
@@ -251,9 +141,6 @@ package final class OfficeDatabase: OfficeArchive {
         ) { $0.text(0) }
     }
 
-    /// So many places are compared with each other; of words that are in more, the newest places answer.
-    private static let mostCompared = 2_000
-
     package func search(
         _ query: OfficeQuery, _ filter: OfficeFilter, limit: Int
     ) throws(DeviceError) -> [OfficeHit] {
@@ -262,19 +149,19 @@ package final class OfficeDatabase: OfficeArchive {
             try connection.rows(
                 """
                 SELECT count(*) FROM (SELECT 1 FROM line WHERE words @@ public.unaccent($1)::tsquery
-                LIMIT \(Self.mostCompared + 1)) AS found
+                LIMIT \(Self.mostRanked + 1)) AS found
                 """, [.text(expression)]
             ) { $0.integer(0) }.first ?? 0
         // Shorter lines first among those that have the words as often.
         let order =
-            places > Self.mostCompared
+            places > Self.mostRanked
             ? "line.id DESC" : "ts_rank(words, public.unaccent($6)::tsquery, 1) DESC, line.id"
         return try connection.rows(
             """
             WITH chosen AS (
                 SELECT line.id, row_number() OVER (ORDER BY \(order)) AS place
                 FROM line JOIN recording ON recording.id = line.recording
-                WHERE words @@ public.unaccent($6)::tsquery AND \(Self.isLeft) AND \(Self.isSaid)
+                WHERE words @@ public.unaccent($6)::tsquery AND \(Self.isMatch) AND \(Self.isSaid)
                 ORDER BY \(order) LIMIT $7::bigint)
             SELECT recording.id, recorder.folder, recording.started_at, line.segment, line.start_sample, line.end_sample,
                 line.speaker, line.name, line.text,
@@ -285,6 +172,8 @@ package final class OfficeDatabase: OfficeArchive {
             """, values(of: filter) + [.text(expression), .integer(limit)], read: OfficeHit.init)
     }
 }
+
+extension ServerValue: OfficeValue {}
 
 extension OfficeQuery {
     /// In the syntax of a tsquery, of letters and digits in quotes; nil where there is no word in it.

@@ -4,7 +4,7 @@ import System
 
 /// An archive of many recorders that is a folder: the copies in it, and a database of SQLite beside them. Several processes may use it at
 /// a time. Used on one thread.
-package final class OfficeFolder: OfficeArchive {
+package final class OfficeFolder: OfficeTables {
     /// The database's name in the folder.
     static let databaseName = "office.sqlite"
 
@@ -73,10 +73,6 @@ package final class OfficeFolder: OfficeArchive {
         try connection.rows("SELECT id FROM copy WHERE digest = ?", [.text(digest)]) { $0.integer(0) }.first
     }
 
-    package func known(sealed digest: String) throws(DeviceError) -> String? {
-        try connection.rows("SELECT digest FROM copy WHERE sealed = ?", [.text(digest)]) { $0.text(0) }.first
-    }
-
     package func enter(sealed digest: String, of copy: String) throws(DeviceError) {
         try transaction { () throws(DeviceError) in
             _ = try connection.run("UPDATE copy SET sealed = ? WHERE digest = ?", .text(digest), .text(copy))
@@ -105,10 +101,6 @@ package final class OfficeFolder: OfficeArchive {
             return Recorder(
                 id: try lastId(), name: identity.name, folder: folder, key: identity.key, machine: identity.machine)
         }
-    }
-
-    func recorders() throws(DeviceError) -> [Recorder] {
-        try connection.rows(Recorder.selection + " ORDER BY recorder.id") { Recorder($0) }
     }
 
     package func take(_ copies: [GatheredCopy]) throws(DeviceError) {
@@ -214,26 +206,6 @@ package final class OfficeFolder: OfficeArchive {
         }
     }
 
-    package func recording(_ id: Int) throws(DeviceError) -> OfficeRecording? {
-        try connection.rows(
-            OfficeRecording.selection + " WHERE recording.id = ?", [.integer(id)], read: OfficeRecording.init
-        ).first
-    }
-
-    package func recording(ofCopy digest: String) throws(DeviceError) -> OfficeRecording? {
-        try connection.rows(
-            OfficeRecording.selection + " WHERE recording.id = (SELECT recording FROM copy WHERE digest = ?)",
-            [.text(digest)],
-            read: OfficeRecording.init
-        ).first
-    }
-
-    package func copies(of recording: Int) throws(DeviceError) -> [String] {
-        try connection.rows("SELECT digest FROM copy WHERE recording = ? ORDER BY id", [.integer(recording)]) {
-            $0.text(0)
-        }
-    }
-
     package func places(of copies: [GatheredCopy]) throws(DeviceError) -> [[String]] {
         var places: [[String]] = []
         for copy in copies {
@@ -246,57 +218,6 @@ package final class OfficeFolder: OfficeArchive {
                 ) { $0.text(0) })
         }
         return places
-    }
-
-    package func recorder(ofRoot root: String) throws(DeviceError) -> Recorder? {
-        guard !root.isEmpty else { return nil }
-        return try connection.rows(
-            Recorder.selection + " JOIN recording ON recording.recorder = recorder.id WHERE recording.root = ? LIMIT 1",
-            [.text(root)]
-        ) { Recorder($0) }.first
-    }
-
-    package func recording(ofSound digest: String, number: Int) throws(DeviceError) -> OfficeRecording? {
-        guard !digest.isEmpty else { return nil }
-        return try connection.rows(
-            OfficeRecording.selection + """
-                 WHERE recording.id IN (SELECT recording FROM copy WHERE sound = ? AND sound != '') AND recording.number = ?
-                ORDER BY recording.id
-                """, [.text(digest), .integer(number)], read: OfficeRecording.init
-        ).first
-    }
-
-    package func outdated() throws(DeviceError) -> [String] {
-        try connection.rows(GatheredCopy.outdated, []) { $0.text(0) }
-    }
-
-    package func sound(of recording: Int) throws(DeviceError) -> String? {
-        try connection.rows(
-            "SELECT sound FROM copy WHERE recording = ? AND sound != '' ORDER BY \(GatheredCopy.preference) LIMIT 1",
-            [.integer(recording)]
-        ) { $0.text(0) }.first
-    }
-
-    package func readings(of recording: Int) throws(DeviceError) -> [OfficeReading] {
-        try connection.rows(
-            OfficeReading.selection + "?" + OfficeReading.order, [.integer(recording)], read: OfficeReading.init)
-    }
-
-    package func timeline(ofReading id: Int) throws(DeviceError) -> Timeline? {
-        let found = try connection.rows("SELECT timeline FROM reading WHERE id = ?", [.integer(id)]) { $0.text(0) }
-        guard let text = found.first else { return nil }
-        guard let timeline = Timeline(column: text) else {
-            throw DeviceError(
-                .damaged, "sqlite3_step", on: "\(files)/\(Self.databaseName)", "the text of reading \(id) is damaged",
-                remedy: "gather the copies into a new archive")
-        }
-        return timeline
-    }
-
-    package func history(of recording: Int) throws(DeviceError) -> [HistoryLine] {
-        try connection.rows(
-            "SELECT line FROM history WHERE recording = ? ORDER BY number, line", [.integer(recording)]
-        ) { $0.text(0) }.compactMap(HistoryLine.init(column:))
     }
 
     package func alike(_ word: String, limit: Int) throws(DeviceError) -> [String] {
@@ -315,26 +236,44 @@ package final class OfficeFolder: OfficeArchive {
         return found.sorted { ($1.similarity, $0.word) < ($0.similarity, $1.word) }.prefix(max(0, limit)).map(\.word)
     }
 
-    /// So many places are compared with each other; of words that are in more, the newest places answer.
-    private static let mostCompared = 2_000
+    static let isMatch = """
+        ($1 IS NULL OR recording.recorder IN (SELECT value FROM json_each($1)))
+            AND ($2 IS NULL OR recording.started_at >= $2) AND ($3 IS NULL OR recording.started_at < $3)
+            AND ($4 IS NULL OR instr(recording.people_key, $4) > 0)
+        """
+
+    static let hasNoSpeaker = "$5 IS NULL"
+
+    static let isSaid = "(\(hasNoSpeaker) OR line.speaker = upper($5) OR line.name_key = $5)"
+
+    /// The ids as a JSON array.
+    static func list(_ ids: [Int]?) -> SQLValue { .optional(ids.map { "\($0)" }) }
+
+    func query<Element>(
+        _ sql: String, _ values: [SQLValue], read: (Row) -> Element
+    ) throws(DeviceError) -> [Element] {
+        // SQLite takes `$1` for a name, and numbers names by their first use; `?1` is a number.
+        let dollar = UInt8(ascii: "$"), mark = UInt8(ascii: "?")
+        let numbered = String(decoding: sql.utf8.map { $0 == dollar ? mark : $0 }, as: UTF8.self)
+        return try connection.rows(numbered, values, read: read)
+    }
 
     package func search(
-        _ query: OfficeQuery, _ filter: OfficeFilter, limit: Int
+        _ words: OfficeQuery, _ filter: OfficeFilter, limit: Int
     ) throws(DeviceError) -> [OfficeHit] {
-        guard let expression = query.expression else { return [] }
+        guard let expression = words.expression else { return [] }
         let places =
             try connection.rows(
-                "SELECT count(*) FROM (SELECT 1 FROM line_text WHERE line_text MATCH ? LIMIT \(Self.mostCompared + 1))",
+                "SELECT count(*) FROM (SELECT 1 FROM line_text WHERE line_text MATCH ? LIMIT \(Self.mostRanked + 1))",
                 [.text(expression)]
             ) { $0.integer(0) }.first ?? 0
-        let order = places > Self.mostCompared ? "line_text.rowid DESC" : "rank, line_text.rowid"
-        let chosen = try connection.rows(
+        let order = places > Self.mostRanked ? "line_text.rowid DESC" : "rank, line_text.rowid"
+        let chosen = try query(
             """
             SELECT line_text.rowid FROM line_text CROSS JOIN line ON line.id = line_text.rowid
             CROSS JOIN recording ON recording.id = line.recording
-            WHERE line_text MATCH ?1 AND \(Self.isLeft) AND \(Self.isSaid) ORDER BY \(order) LIMIT ?2
-            """,
-            [.text(expression), .integer(limit)] + Self.unused.dropFirst(2) + values(of: filter)
+            WHERE line_text MATCH $6 AND \(Self.isMatch) AND \(Self.isSaid) ORDER BY \(order) LIMIT $7
+            """, values(of: filter) + [.text(expression), .integer(limit)]
         ) { $0.integer(0) }
         guard let first = chosen.min(), let last = chosen.max() else { return [] }
         // Excerpts only of those: each means to read its text.
@@ -360,6 +299,8 @@ package final class OfficeFolder: OfficeArchive {
         try rethrowing { try connection.transaction { try body() } }
     }
 }
+
+extension SQLValue: OfficeValue {}
 
 extension Row: OfficeRow {
     func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }

@@ -6,9 +6,7 @@ import Transcripts
 
 /// An archive of many recorders in a browser: the list of its recordings with a search, and each one's page, with its sound. Used on
 /// one thread.
-package final class OfficeSite: WebHandler {
-    /// Recordings in a part of the list, and places that a search shows.
-    private static let (mostListed, mostHits, mostAlike) = (100, 200, 12)
+package final class OfficeSite {
     private static let savingName = "corrections"
     private static let largestPage = 64 << 20
 
@@ -38,7 +36,7 @@ package final class OfficeSite: WebHandler {
         self.tell = tell
     }
 
-    package func refusal(of request: inout WebRequest) -> WebResponse? {
+    func refusal(of request: inout WebRequest) -> WebResponse? {
         switch access.answer(to: request) {
         case .welcome(let person, let cookie): (request.person, request.cookie) = (person, cookie)
         case .unknown:
@@ -64,7 +62,7 @@ package final class OfficeSite: WebHandler {
         return nil
     }
 
-    package func respond(to request: WebRequest) -> WebResponse {
+    func respond(to request: WebRequest) -> WebResponse {
         var answer: WebResponse
         do throws(DeviceError) {
             answer = try lasting { (archive) throws(DeviceError) in
@@ -138,112 +136,6 @@ package final class OfficeSite: WebHandler {
         return Self.problem(404, "There is no such page", "This recording has no \(last).", request)
     }
 
-    // MARK: the list
-
-    private func list(_ request: WebRequest, _ archive: any OfficeArchive) throws(DeviceError) -> WebResponse {
-        var form = SearchForm()
-        let asked = { (name: String) in oneLine(request.query[name] ?? "") }
-        (form.words, form.recorder, form.person, form.speaker) = (
-            asked("q"), asked("recorder"), asked("person"), asked("speaker")
-        )
-        (form.since, form.until, form.alike) = (asked("since"), asked("until"), asked("alike") == "yes")
-        var filter = OfficeFilter()
-        (filter.recorder, filter.person, filter.speaker) = (
-            form.recorder.nonEmpty, form.person.nonEmpty, form.speaker.nonEmpty
-        )
-        var told: [String] = []
-        for (text, isEnd) in [(form.since, false), (form.until, true)] where !text.isEmpty {
-            guard let time = seconds(ofDay: text, isEnd: isEnd) else {
-                told.append("\(text) is no day such as 2026-11-20")
-                continue
-            }
-            if isEnd { filter.until = time } else { filter.since = time }
-        }
-        do throws(DeviceError) {
-            return form.words.isEmpty
-                ? try all(form, filter, told, request, archive) : try found(form, filter, told, request, archive)
-        } catch {
-            // A recorder that nobody knows is no fault of the archive's.
-            guard error.operation == "--recorder" else { throw error }
-            return Self.page(200, searchPage(form, [], told: [error.message]), request)
-        }
-    }
-
-    private func all(
-        _ form: SearchForm, _ filter: OfficeFilter, _ told: [String], _ request: WebRequest,
-        _ archive: any OfficeArchive
-    ) throws(DeviceError) -> WebResponse {
-        let number = { (name: String) in request.query[name].flatMap { Int($0) } }
-        let (earlier, later) = (number("before"), number("after"))
-        // One more than is shown tells whether the list goes on.
-        var shown: [OfficeRecording] = []
-        var (hasLater, hasEarlier) = (false, false)
-        if let later {
-            shown = try archive.recordings(filter, from: .later(later), limit: Self.mostListed + 1)
-            (hasLater, hasEarlier) = (shown.count > Self.mostListed, true)
-            shown = shown.suffix(Self.mostListed)
-        } else if let earlier {
-            shown = try archive.recordings(filter, from: .earlier(earlier), limit: Self.mostListed + 1)
-            (hasLater, hasEarlier) = (true, shown.count > Self.mostListed)
-        }
-        // Nor is there a short part before the list's beginning.
-        if !hasLater || shown.isEmpty {
-            shown = try archive.recordings(filter, from: .latest, limit: Self.mostListed + 1)
-            (hasLater, hasEarlier) = (false, shown.count > Self.mostListed)
-        }
-        shown = Array(shown.prefix(Self.mostListed))
-        var pages: [(name: String, link: String)] = []
-        if hasLater, let first = shown.first { pages.append(("Later ones", form.link([("after", "\(first.id)")]))) }
-        if hasEarlier, let last = shown.last { pages.append(("Earlier ones", form.link([("before", "\(last.id)")]))) }
-        let all = try hasLater || hasEarlier ? archive.count(filter) : shown.count
-        let count = all == 1 ? "One recording" : "\(all) recordings"
-        return Self.page(200, searchPage(form, shown.map { entry($0) }, told: [count] + told, pages: pages), request)
-    }
-
-    private func found(
-        _ form: SearchForm, _ filter: OfficeFilter, _ told: [String], _ request: WebRequest,
-        _ archive: any OfficeArchive
-    ) throws(DeviceError) -> WebResponse {
-        var (query, told) = (OfficeQuery(form.words), told)
-        if form.alike {
-            for token in Set(query.words.filter { $0.count == 1 }.map { $0[0] }).sorted() where token.count > 2 {
-                let alike = try archive.alike(token, limit: Self.mostAlike).filter { $0 != token }
-                if alike.isEmpty { continue }
-                query.alike[token] = alike
-                told.append("\(token), or \(alike.joined(separator: ", "))")
-            }
-        }
-        let hits = try archive.search(query, filter, limit: Self.mostHits)
-        var (entries, places): ([SearchEntry], [Int: Int]) = ([], [:])
-        for hit in hits {
-            let found = SearchEntry.Hit(
-                position: hit.line.range.start, speaker: hit.line.name, excerpt: hit.excerpt)
-            if let place = places[hit.recording] {
-                entries[place].hits.append(found)
-            } else if let recording = try archive.recording(hit.recording) {
-                places[hit.recording] = entries.count
-                entries.append(entry(recording))
-                entries[entries.count - 1].hits = [found]
-            }
-        }
-        let many = hits.count == Self.mostHits ? "The first \(hits.count) hits" : hits.count == 1 ? "One hit" : nil
-        let ofThem = entries.count == 1 ? "one recording" : "\(entries.count) recordings"
-        told.insert("\(many ?? "\(hits.count) hits") in \(ofThem)", at: 0)
-        return Self.page(200, searchPage(form, entries, told: told), request)
-    }
-
-    private func entry(_ recording: OfficeRecording) -> SearchEntry {
-        let facts = [
-            recording.title.isEmpty ? "" : Self.time(recording.startedAt), clockTime(recording.length),
-            "recording \(recording.number)", oneLine(recording.people),
-            recording.clock == .unverified ? "clock unverified" : "",
-            recording.readings > 1 ? "\(recording.readings) texts" : "",
-        ]
-        return SearchEntry(
-            link: "recording/\(recording.id)/", title: OfficePage.title(of: recording),
-            recorder: recording.recorder.folder, facts: facts.filter { !$0.isEmpty })
-    }
-
     // MARK: a recording
 
     private func page(
@@ -300,7 +192,11 @@ package final class OfficeSite: WebHandler {
         var others: Bool?
     }
 
-    package func reader(of request: WebRequest) -> WebReader? {
+    /// Reads the body of a request on another thread.
+    typealias BodyReader = @Sendable ([UInt8]) -> Result<SavedCorrections, DeviceError>
+
+    /// Returns what reads the body before `respond(to:)`, so that other requests are answered meanwhile; nil if nothing does.
+    func reader(of request: WebRequest) -> BodyReader? {
         guard request.method == "POST" else { return nil }
         let id = request.path.split(separator: "/").dropFirst().first.flatMap { Int($0) }
         let program = program
@@ -323,8 +219,7 @@ package final class OfficeSite: WebHandler {
             reading: number("reading"), seen: number("seen"), person: oneLine(request.person))
         let outcome: OfficeSaving.Outcome
         do throws(DeviceError) {
-            let read = request.content as? Result<SavedCorrections, DeviceError>
-            let saved = try (read ?? Self.corrections(request.body, of: recording.id, by: program)).get()
+            let saved = try (request.corrections ?? Self.corrections(request.body, of: recording.id, by: program)).get()
             outcome = try OfficeSaving(archive).take(
                 saved, of: recording, at: place, now: MonotonicClock.wallSeconds)
         } catch {
@@ -393,7 +288,7 @@ package final class OfficeSite: WebHandler {
 
     // MARK: answers
 
-    private static func time(_ seconds: Double) -> String {
+    static func time(_ seconds: Double) -> String {
         guard seconds > 0 else { return "" }
         let (day, time) = localMinute(of: seconds)
         return "\(day) \(time)"
@@ -409,7 +304,7 @@ package final class OfficeSite: WebHandler {
         ]
     }
 
-    private static func page(_ status: Int, _ text: String, _ request: WebRequest) -> WebResponse {
+    static func page(_ status: Int, _ text: String, _ request: WebRequest) -> WebResponse {
         WebResponse(status, headers("text/html; charset=utf-8"), .bytes(Array(text.utf8)))
     }
 
@@ -423,8 +318,4 @@ package final class OfficeSite: WebHandler {
         answer.headers += more
         return answer
     }
-}
-
-extension String {
-    fileprivate var nonEmpty: String? { isEmpty ? nil : self }
 }

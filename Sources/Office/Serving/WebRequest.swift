@@ -1,3 +1,5 @@
+import Core
+
 /// What a browser asks. Everything in it is a stranger's.
 package struct WebRequest: Sendable {
     /// `GET`, `HEAD`, `POST` ...
@@ -10,8 +12,8 @@ package struct WebRequest: Sendable {
     var headers: [String: String]
     /// What came along; empty until all of it is here.
     var body: [UInt8]
-    /// What the handler's reader made of the body, which is then empty; nil: nothing.
-    var content: (any Sendable)?
+    /// The corrections in the body, which is then empty; nil if nothing has read them.
+    var corrections: Result<SavedCorrections, DeviceError>?
     /// Who it is, where the handler knows that; else empty.
     var person = ""
     /// What the browser is to bring next time, as the header `Set-Cookie` has it; nil: nothing.
@@ -51,19 +53,4 @@ package struct WebResponse: Sendable {
         self.headers = headers
         self.body = body
     }
-}
-
-/// Makes something of a body, on another thread.
-package typealias WebReader = @Sendable ([UInt8]) -> any Sendable
-
-/// Whoever answers what browsers ask. Used on one thread.
-package protocol WebHandler: AnyObject {
-    /// Looks at what is asked before its body comes, and who it is: an answer where that is not wanted, nil where it is.
-    func refusal(of request: inout WebRequest) -> WebResponse?
-
-    /// What reads the body of a request that was not refused, before it is answered: others are answered meanwhile. Nil: nothing does.
-    func reader(of request: WebRequest) -> WebReader?
-
-    /// Answers what was not refused. Blocks; meanwhile nobody else is answered.
-    func respond(to request: WebRequest) -> WebResponse
 }

@@ -1,4 +1,5 @@
 internal import CMicrohttpd
+import Core
 import Glibc
 import Synchronization
 import System
@@ -11,7 +12,7 @@ final class WebDesk {
     /// connection.
     static let mostPassed = 64 << 20
 
-    let handler: any WebHandler
+    let site: OfficeSite
     /// Who is connected.
     var guests = WebGuests()
     /// Whose bodies come.
@@ -21,7 +22,7 @@ final class WebDesk {
     /// Whose bodies are read.
     let readings = WebReadings()
 
-    init(_ handler: any WebHandler) { self.handler = handler }
+    init(_ site: OfficeSite) { self.site = site }
 
     /// Leaves those whose requests take too long to come. (Swift 6.0 crashes where a noncopyable server reaches into this object.)
     func leaveSlow() {
@@ -116,7 +117,7 @@ final class WebBodies {
 final class WebReadings: Sendable {
     private struct State: Sendable {
         /// What was made of bodies, until their requests are answered.
-        var done: [UInt: any Sendable] = [:]
+        var done: [UInt: Result<SavedCorrections, DeviceError>] = [:]
         /// Suspended.
         var reading: Set<UInt> = []
     }
@@ -125,17 +126,17 @@ final class WebReadings: Sendable {
     private let thread = WorkThread(named: "bodies", niceness: 1)
 
     /// Takes the body, and has the request answered once it is read.
-    func begin(_ connection: OpaquePointer, _ incoming: Incoming, _ reader: @escaping WebReader) {
+    func begin(_ connection: OpaquePointer, _ incoming: Incoming, _ reader: @escaping OfficeSite.BodyReader) {
         let (key, body) = (UInt(bitPattern: connection), incoming.request.body)
         incoming.request.body = []
         state.withLock { _ = $0.reading.insert(key) }
         MHD_suspend_connection(connection)
         thread.start { [self] in
-            let content = reader(body)
+            let corrections = reader(body)
             state.withLock { state in
                 // Nobody waits for it any more.
                 guard state.reading.remove(key) != nil else { return }
-                state.done[key] = content
+                state.done[key] = corrections
                 // Safety: a suspended connection is not freed before it is resumed, and the library takes this call from any thread.
                 OpaquePointer(bitPattern: key).map { MHD_resume_connection($0) }
             }
@@ -143,7 +144,7 @@ final class WebReadings: Sendable {
     }
 
     /// What was made of its body, once.
-    func content(of connection: OpaquePointer) -> (any Sendable)? {
+    func corrections(of connection: OpaquePointer) -> Result<SavedCorrections, DeviceError>? {
         state.withLock { $0.done.removeValue(forKey: UInt(bitPattern: connection)) }
     }
 

@@ -24,10 +24,10 @@ package struct WebServer: ~Copyable {
     private let daemon: OpaquePointer
     private let desk: WebDesk
 
-    /// - Parameter handler: answers what browsers ask.
+    /// - Parameter site: answers the requests.
     /// - Throws: `DeviceError` where the server cannot start.
-    package init(_ listener: consuming WebListener, handler: any WebHandler) throws(DeviceError) {
-        let desk = WebDesk(handler)
+    package init(_ listener: consuming WebListener, serving site: OfficeSite) throws(DeviceError) {
+        let desk = WebDesk(site)
         let daemon = try Self.daemon(
             of: desk, on: listener.number, listener.address, mostOfOne: listener.isLocal ? 0 : Self.mostOfOne)
         self.desk = desk
@@ -93,7 +93,7 @@ private func answerRequest(
             } else if (told ?? 0) > WebDesk.mostOfOne {
                 refusal(413, "This is more than a recording's corrections can be.")
             } else {
-                desk.handler.refusal(of: &request)
+                desk.site.refusal(of: &request)
             }
         // Who expects a word before sending more gets this one.
         let isAlone = (told ?? 0) == 0 && coding == nil
@@ -127,12 +127,12 @@ private func answerRequest(
     }
     desk.guests.hear(connection)
     if let refusal = incoming.refusal { return send(refusal, on: connection) }
-    if !incoming.request.body.isEmpty, let reader = desk.handler.reader(of: incoming.request) {
+    if !incoming.request.body.isEmpty, let reader = desk.site.reader(of: incoming.request) {
         desk.readings.begin(connection, incoming, reader)
         return fieldscribe_web_yes()
     }
-    incoming.request.content = desk.readings.content(of: connection)
-    return send(desk.handler.respond(to: incoming.request), on: connection)
+    incoming.request.corrections = desk.readings.corrections(of: connection)
+    return send(desk.site.respond(to: incoming.request), on: connection)
 }
 
 private func endRequest(

@@ -1,0 +1,151 @@
+import Core
+
+/// A value that a query takes, in either database.
+protocol OfficeValue {
+    static func integer(_ number: Int) -> Self
+    static func text(_ text: String) -> Self
+    static func optional(_ number: Double?) -> Self
+    static func optional(_ text: String?) -> Self
+}
+
+/// An archive in a database. SQLite and PostgreSQL have the same tables, so that the queries below are valid in both.
+protocol OfficeTables: OfficeArchive {
+    associatedtype DatabaseValue: OfficeValue
+    associatedtype DatabaseRow: OfficeRow
+
+    /// The condition that a recording matches a filter, by `$1` to `$4` of `values(of:)`.
+    static var isMatch: String { get }
+
+    /// The condition that the filter names no speaker, `$5`.
+    static var hasNoSpeaker: String { get }
+
+    /// The condition that a line was said by the filter's speaker, if it names one.
+    static var isSaid: String { get }
+
+    /// A list of ids as one value; NULL for nil.
+    static func list(_ ids: [Int]?) -> DatabaseValue
+
+    /// Runs a query with the values `$1`, `$2` and so on; returns what `read` makes of each row.
+    func query<Element>(
+        _ sql: String, _ values: [DatabaseValue], read: (DatabaseRow) -> Element
+    ) throws(DeviceError) -> [Element]
+}
+
+extension OfficeTables {
+    /// A search ranks at most so many lines. For words in more lines it returns the newest lines.
+    static var mostRanked: Int { 2_000 }
+
+    /// The condition that the list shows a recording: it matches the filter, and the filter's speaker says something in it.
+    private static var isListed: String {
+        """
+        \(isMatch) AND (\(hasNoSpeaker) OR EXISTS (
+            SELECT 1 FROM line WHERE line.recording = recording.id AND \(isSaid)))
+        """
+    }
+
+    /// The values `$1` to `$5` of a filter.
+    func values(of filter: OfficeFilter) throws(DeviceError) -> [DatabaseValue] {
+        var ids: [Int]?
+        if let recorder = filter.recorder { ids = try recorders().meant(by: recorder, in: name) }
+        return [
+            Self.list(ids), .optional(filter.since), .optional(filter.until),
+            .optional(filter.person?.lowercased()), .optional(filter.speaker?.lowercased()),
+        ]
+    }
+
+    func recorders() throws(DeviceError) -> [Recorder] {
+        try query(Recorder.selection + " ORDER BY recorder.id", []) { Recorder($0) }
+    }
+
+    private func recordings(where condition: String, _ values: [DatabaseValue]) throws(DeviceError) -> [OfficeRecording]
+    {
+        try query(OfficeRecording.selection + " WHERE \(condition)", values) { OfficeRecording($0) }
+    }
+
+    package func recordings(_ filter: OfficeFilter) throws(DeviceError) -> [OfficeRecording] {
+        try recordings(
+            where: "\(Self.isListed) ORDER BY recording.started_at, recording.id", values(of: filter))
+    }
+
+    package func recordings(
+        _ filter: OfficeFilter, from place: OfficePlace, limit: Int
+    ) throws(DeviceError) -> [OfficeRecording] {
+        var values = try values(of: filter) + [.integer(limit)]
+        if let edge = place.edge { values.append(.integer(edge)) }
+        return try query(place.statement(Self.isListed, limit: "$6", edge: "$7"), values) { OfficeRecording($0) }
+    }
+
+    package func count(_ filter: OfficeFilter) throws(DeviceError) -> Int {
+        try query("SELECT count(*) FROM recording WHERE \(Self.isListed)", values(of: filter)) { $0.integer(0) }.first
+            ?? 0
+    }
+
+    package func recording(_ id: Int) throws(DeviceError) -> OfficeRecording? {
+        try recordings(where: "recording.id = $1", [.integer(id)]).first
+    }
+
+    package func recording(ofCopy digest: String) throws(DeviceError) -> OfficeRecording? {
+        try recordings(
+            where: "recording.id = (SELECT recording FROM copy WHERE digest = $1)", [.text(digest)]
+        ).first
+    }
+
+    package func recording(ofSound digest: String, number: Int) throws(DeviceError) -> OfficeRecording? {
+        guard !digest.isEmpty else { return nil }
+        return try recordings(
+            where: """
+                recording.id IN (SELECT recording FROM copy WHERE sound = $1 AND sound <> '') AND recording.number = $2
+                ORDER BY recording.id
+                """, [.text(digest), .integer(number)]
+        ).first
+    }
+
+    package func recorder(ofRoot root: String) throws(DeviceError) -> Recorder? {
+        guard !root.isEmpty else { return nil }
+        return try query(
+            Recorder.selection
+                + " JOIN recording ON recording.recorder = recorder.id WHERE recording.root = $1 LIMIT 1",
+            [.text(root)]
+        ) { Recorder($0) }.first
+    }
+
+    package func known(sealed digest: String) throws(DeviceError) -> String? {
+        try query("SELECT digest FROM copy WHERE sealed = $1", [.text(digest)]) { $0.text(0) }.first
+    }
+
+    package func copies(of recording: Int) throws(DeviceError) -> [String] {
+        try query("SELECT digest FROM copy WHERE recording = $1 ORDER BY id", [.integer(recording)]) { $0.text(0) }
+    }
+
+    package func outdated() throws(DeviceError) -> [String] {
+        try query(GatheredCopy.outdated, []) { $0.text(0) }
+    }
+
+    package func sound(of recording: Int) throws(DeviceError) -> String? {
+        try query(
+            "SELECT sound FROM copy WHERE recording = $1 AND sound <> '' ORDER BY \(GatheredCopy.preference) LIMIT 1",
+            [.integer(recording)]
+        ) { $0.text(0) }.first
+    }
+
+    package func readings(of recording: Int) throws(DeviceError) -> [OfficeReading] {
+        try query(OfficeReading.selection, [.integer(recording)]) { OfficeReading($0) }
+    }
+
+    package func timeline(ofReading id: Int) throws(DeviceError) -> Timeline? {
+        let found = try query("SELECT timeline FROM reading WHERE id = $1", [.integer(id)]) { $0.text(0) }
+        guard let text = found.first else { return nil }
+        guard let timeline = Timeline(column: text) else {
+            throw DeviceError(
+                .damaged, "SELECT", on: name, "the text of reading \(id) is damaged",
+                remedy: "restore a backup, or gather the copies into a new archive")
+        }
+        return timeline
+    }
+
+    package func history(of recording: Int) throws(DeviceError) -> [HistoryLine] {
+        try query("SELECT line FROM history WHERE recording = $1 ORDER BY number, line", [.integer(recording)]) {
+            $0.text(0)
+        }.compactMap(HistoryLine.init(column:))
+    }
+}

@@ -1,0 +1,109 @@
+import Core
+import Transcripts
+
+/// How many recordings a page of the list shows, and how many hits a search.
+private let (mostListed, mostHits) = (100, 200)
+
+// The list of recordings, and the search.
+extension OfficeSite {
+    func list(_ request: WebRequest, _ archive: any OfficeArchive) throws(DeviceError) -> WebResponse {
+        var form = SearchForm()
+        let asked = { (name: String) in oneLine(request.query[name] ?? "") }
+        (form.words, form.recorder, form.person, form.speaker) = (
+            asked("q"), asked("recorder"), asked("person"), asked("speaker")
+        )
+        (form.since, form.until, form.alike) = (asked("since"), asked("until"), asked("alike") == "yes")
+        var filter = OfficeFilter()
+        (filter.recorder, filter.person, filter.speaker) = (
+            form.recorder.nonEmpty, form.person.nonEmpty, form.speaker.nonEmpty
+        )
+        var told: [String] = []
+        for (text, isEnd) in [(form.since, false), (form.until, true)] where !text.isEmpty {
+            guard let time = seconds(ofDay: text, isEnd: isEnd) else {
+                told.append("\(text) is no day such as 2026-11-20")
+                continue
+            }
+            if isEnd { filter.until = time } else { filter.since = time }
+        }
+        do throws(DeviceError) {
+            return form.words.isEmpty
+                ? try all(form, filter, told, request, archive) : try found(form, filter, told, request, archive)
+        } catch {
+            // A recorder that nobody knows is no fault of the archive's.
+            guard error.operation == "--recorder" else { throw error }
+            return Self.page(200, searchPage(form, [], told: [error.message]), request)
+        }
+    }
+
+    private func all(
+        _ form: SearchForm, _ filter: OfficeFilter, _ told: [String], _ request: WebRequest,
+        _ archive: any OfficeArchive
+    ) throws(DeviceError) -> WebResponse {
+        let number = { (name: String) in request.query[name].flatMap { Int($0) } }
+        let (earlier, later) = (number("before"), number("after"))
+        // One more than is shown tells whether the list goes on.
+        var shown: [OfficeRecording] = []
+        var (hasLater, hasEarlier) = (false, false)
+        if let later {
+            shown = try archive.recordings(filter, from: .later(later), limit: mostListed + 1)
+            (hasLater, hasEarlier) = (shown.count > mostListed, true)
+            shown = shown.suffix(mostListed)
+        } else if let earlier {
+            shown = try archive.recordings(filter, from: .earlier(earlier), limit: mostListed + 1)
+            (hasLater, hasEarlier) = (true, shown.count > mostListed)
+        }
+        // Nor is there a short part before the list's beginning.
+        if !hasLater || shown.isEmpty {
+            shown = try archive.recordings(filter, from: .latest, limit: mostListed + 1)
+            (hasLater, hasEarlier) = (false, shown.count > mostListed)
+        }
+        shown = Array(shown.prefix(mostListed))
+        var pages: [(name: String, link: String)] = []
+        if hasLater, let first = shown.first { pages.append(("Later ones", form.link([("after", "\(first.id)")]))) }
+        if hasEarlier, let last = shown.last { pages.append(("Earlier ones", form.link([("before", "\(last.id)")]))) }
+        let all = try hasLater || hasEarlier ? archive.count(filter) : shown.count
+        let count = all == 1 ? "One recording" : "\(all) recordings"
+        return Self.page(200, searchPage(form, shown.map { entry($0) }, told: [count] + told, pages: pages), request)
+    }
+
+    private func found(
+        _ form: SearchForm, _ filter: OfficeFilter, _ told: [String], _ request: WebRequest,
+        _ archive: any OfficeArchive
+    ) throws(DeviceError) -> WebResponse {
+        var (query, told) = (OfficeQuery(form.words), told)
+        if form.alike { told += try query.addSimilarWords(in: archive) }
+        let hits = try archive.search(query, filter, limit: mostHits)
+        var (entries, places): ([SearchEntry], [Int: Int]) = ([], [:])
+        for hit in hits {
+            let found = SearchEntry.Hit(
+                position: hit.line.range.start, speaker: hit.line.name, excerpt: hit.excerpt)
+            if let place = places[hit.recording] {
+                entries[place].hits.append(found)
+            } else if let recording = try archive.recording(hit.recording) {
+                places[hit.recording] = entries.count
+                entries.append(entry(recording))
+                entries[entries.count - 1].hits = [found]
+            }
+        }
+        let many = hits.count == mostHits ? "The first \(hits.count) hits" : hits.count == 1 ? "One hit" : nil
+        let ofThem = entries.count == 1 ? "one recording" : "\(entries.count) recordings"
+        told.insert("\(many ?? "\(hits.count) hits") in \(ofThem)", at: 0)
+        return Self.page(200, searchPage(form, entries, told: told), request)
+    }
+
+    private func entry(_ recording: OfficeRecording) -> SearchEntry {
+        let facts = [
+            recording.title.isEmpty ? "" : Self.time(recording.startedAt), clockTime(recording.length),
+            "recording \(recording.number)", oneLine(recording.people),
+            recording.clock == .unverified ? "clock unverified" : "",
+            recording.readings > 1 ? "\(recording.readings) texts" : "",
+        ]
+        return SearchEntry(
+            link: "recording/\(recording.id)/", title: OfficePage.title(of: recording),
+            recorder: recording.recorder.folder, facts: facts.filter { !$0.isEmpty })
+    }
+}
+
+extension String {
+    fileprivate var nonEmpty: String? { isEmpty ? nil : self }
+}
