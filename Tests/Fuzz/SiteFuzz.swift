@@ -25,7 +25,7 @@ private final class Served {
             archive, access: access, reader: "/bin/false",
             open: { () throws(DeviceError) in try OfficeFolder("\(folder)/archive", makes: false) },
             tell: { _ in })
-        server = try WebServer(WebListener(path: path), handler: site)
+        server = try WebServer(WebListener(path: path), serving: site)
     }
 
     private static func fill(_ archive: OfficeFolder) throws {

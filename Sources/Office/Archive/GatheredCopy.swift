@@ -138,12 +138,4 @@ package struct SpokenLine: Hashable, Sendable {
     package var name: String
     /// The words.
     package var text: String
-
-    init(segment: Int, range: SampleRange, speaker: String, name: String, text: String) {
-        self.segment = segment
-        self.range = range
-        self.speaker = speaker
-        self.name = name
-        self.text = text
-    }
 }

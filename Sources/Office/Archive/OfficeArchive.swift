@@ -148,23 +148,6 @@ package struct OfficeRecording: Hashable, Sendable {
     package var audio: String
     /// How many texts there are of it.
     package var readings: Int
-
-    init(
-        id: Int, recorder: Recorder, number: Int, startedAt: Double, clock: RecordingSummary.Clock,
-        length: SamplePosition, title: String, people: String, place: String, audio: String, readings: Int
-    ) {
-        self.id = id
-        self.recorder = recorder
-        self.number = number
-        self.startedAt = startedAt
-        self.clock = clock
-        self.length = length
-        self.title = title
-        self.people = people
-        self.place = place
-        self.audio = audio
-        self.readings = readings
-    }
 }
 
 /// What an archive knows of one text, without the text.
@@ -179,14 +162,6 @@ package struct OfficeReading: Hashable, Sendable {
     package var madeAt: Double
     /// By which it is known again, in another archive, too.
     var digest: String
-
-    init(id: Int, engine: String, person: String?, madeAt: Double, digest: String) {
-        self.id = id
-        self.engine = engine
-        self.person = person
-        self.madeAt = madeAt
-        self.digest = digest
-    }
 }
 
 /// A place where words were said.
@@ -201,12 +176,4 @@ package struct OfficeHit: Hashable, Sendable {
     package var line: SpokenLine
     /// The text around the first match with the matching words between `[` and `]`.
     package var excerpt: String
-
-    init(recording: Int, recorder: String, startedAt: Double, line: SpokenLine, excerpt: String) {
-        self.recording = recording
-        self.recorder = recorder
-        self.startedAt = startedAt
-        self.line = line
-        self.excerpt = excerpt
-    }
 }

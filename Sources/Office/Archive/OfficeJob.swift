@@ -25,10 +25,4 @@ package struct OfficeJob: Hashable, Sendable {
     package var recording: Int
     /// Which taking of it this is: only the latest may finish it.
     var token: Int
-
-    init(id: Int, recording: Int, token: Int) {
-        self.id = id
-        self.recording = recording
-        self.token = token
-    }
 }

@@ -9,12 +9,6 @@ package struct RecorderIdentity: Hashable, Sendable {
     var key: String?
     /// 32 hexadecimal digits that stand for its machine; nil where nothing tells them.
     var machine: String?
-
-    init(name: String, key: String? = nil, machine: String? = nil) {
-        self.name = name
-        self.key = key
-        self.machine = machine
-    }
 }
 
 extension RecorderIdentity {
@@ -47,14 +41,6 @@ package struct Recorder: Hashable, Sendable {
     package var key: String?
     /// What stands for its machine; nil where nothing has told that.
     var machine: String?
-
-    init(id: Int, name: String, folder: String, key: String?, machine: String?) {
-        self.id = id
-        self.name = name
-        self.folder = folder
-        self.key = key
-        self.machine = machine
-    }
 
     /// Whether a person means this one: by its folder's name, its name, its key or the beginning of any of the three.
     func isMeant(by text: String) -> Bool {

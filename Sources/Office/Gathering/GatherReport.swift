@@ -18,9 +18,6 @@ package struct GatherReport: Sendable {
     package var problems: [String] = []
     /// What is worth knowing, a line each.
     package var notes: [String] = []
-
-    /// Nothing.
-    init() {}
 }
 
 /// From where recordings are taken.

@@ -12,12 +12,6 @@ struct OfficeSaving {
         var seen: Int
         /// Who it is, where the page does not tell.
         var person: String
-
-        init(reading: Int, seen: Int, person: String) {
-            self.reading = reading
-            self.seen = seen
-            self.person = person
-        }
     }
 
     /// What became of it.

@@ -18,9 +18,6 @@ struct SearchForm: Hashable, Sendable {
     /// A name, or a label such as `A`.
     var speaker = ""
 
-    /// Nothing.
-    init() {}
-
     /// As it stands behind an address's question mark, where not empty; the names are those of the form's fields.
     var fields: [(name: String, value: String)] {
         [
@@ -46,12 +43,6 @@ struct SearchEntry: Hashable, Sendable {
         var speaker: String
         /// The text around it, with matching words between `[` and `]`.
         var excerpt: String
-
-        init(position: SamplePosition, speaker: String, excerpt: String) {
-            self.position = position
-            self.speaker = speaker
-            self.excerpt = excerpt
-        }
     }
 
     /// The page's place, relative to the list.
@@ -63,15 +54,7 @@ struct SearchEntry: Hashable, Sendable {
     /// Short facts: the time, the length.
     var facts: [String]
     /// What was found in it, best first.
-    var hits: [Hit]
-
-    init(link: String, title: String, recorder: String, facts: [String], hits: [Hit] = []) {
-        self.link = link
-        self.title = title
-        self.recorder = recorder
-        self.facts = facts
-        self.hits = hits
-    }
+    var hits: [Hit] = []
 }
 
 /// The list of recordings, as a server gives it out: what was asked for, and what there is of that.

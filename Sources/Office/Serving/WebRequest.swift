@@ -1,38 +1,27 @@
 import Core
 
 /// What a browser asks. Everything in it is a stranger's.
-package struct WebRequest: Sendable {
+struct WebRequest: Sendable {
     /// `GET`, `HEAD`, `POST` ...
     var method: String
     /// The path, unescaped, with its slash at the beginning.
     var path: String
     /// What stands behind the question mark, unescaped.
-    var query: [String: String]
+    var query: [String: String] = [:]
     /// By their names in small letters.
-    var headers: [String: String]
+    var headers: [String: String] = [:]
     /// What came along; empty until all of it is here.
-    var body: [UInt8]
+    var body: [UInt8] = []
     /// The corrections in the body, which is then empty; nil if nothing has read them.
     var corrections: Result<SavedCorrections, DeviceError>?
     /// Who it is, where the handler knows that; else empty.
     var person = ""
     /// What the browser is to bring next time, as the header `Set-Cookie` has it; nil: nothing.
     var cookie: String?
-
-    init(
-        method: String, path: String, query: [String: String] = [:], headers: [String: String] = [:],
-        body: [UInt8] = []
-    ) {
-        self.method = method
-        self.path = path
-        self.query = query
-        self.headers = headers
-        self.body = body
-    }
 }
 
 /// What a browser is told.
-package struct WebResponse: Sendable {
+struct WebResponse: Sendable {
     /// What follows the headers.
     enum Body: Sendable {
         /// These bytes.
