@@ -6,15 +6,16 @@ import Transcripts
 /// How well the engines of all recorders read, by what people have put right.
 enum AccuracyCommand: OfficeCommand {
     static let name = "accuracy"
-    static let summary = "Show the word errors of each engine, by what people have corrected."
+    static let summary = "Show the word error rate of each engine."
     static let usage = "[ID...] \(FilterOptions.usage) [--json] [--archive ARCHIVE] [--files FOLDER]"
     static let details = """
-        Of each text there are two figures, between which the truth lies: the errors for 100 words of the whole text, as if all
-        that nobody has changed were right; and for 100 words of the lines that a person has changed or confirmed.
+        Compares each engine's transcript with what people corrected. The true rate lies between the two figures: the errors in
+        100 words of the whole transcript, if everything unchanged is right; and the errors in 100 words of the lines that a
+        person changed or confirmed.
 
-          ID                   numbers, as fieldscribe-office list shows them; default all that somebody has corrected
+          ID                   numbers from fieldscribe-office list; default all recordings with corrections
         \(FilterOptions.explained)
-          --json               one JSON array
+          --json               print one JSON array
         """
     static let options = (values: FilterOptions.names, flags: ["--json"])
 

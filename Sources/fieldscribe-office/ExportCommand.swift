@@ -6,18 +6,18 @@ import Transcripts
 /// Recordings, or their texts, out of the archive.
 enum ExportCommand: OfficeCommand {
     static let name = "export"
-    static let summary = "Copy recordings out of the archive, or write their texts."
+    static let summary = "Copy recordings or transcripts out of the archive."
     static let usage =
         "[ID...] --to FOLDER [--format F [--force]] \(FilterOptions.usage) [--archive ARCHIVE] [--files FOLDER]"
     static let details = """
-        Copies are whole, each file is checked, and what people have saved beside them comes along: they can be gathered again,
-        and are what a recorder would have on a stick. Texts are those that show shows.
+        Copies are complete and checked, with the corrections saved beside them; another archive can gather them. With --format,
+        writes the transcripts that show prints.
 
-          ID                   numbers, as fieldscribe-office list shows them; default all
-          --to FOLDER          the folder; copies go to FOLDER/Fieldscribe/RECORDER, texts to FOLDER/RECORDER
-          --format F           write texts instead: \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); several
+          ID                   numbers from fieldscribe-office list; default all
+          --to FOLDER          copies go to FOLDER/Fieldscribe/RECORDER, transcripts to FOLDER/RECORDER
+          --format F           write transcripts instead: \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); several
                                with commas between them
-          --force              replace texts that say something else
+          --force              replace transcripts that differ
         \(FilterOptions.explained)
         """
     static let options = (values: FilterOptions.names + ["--to", "--format"], flags: ["--force"])

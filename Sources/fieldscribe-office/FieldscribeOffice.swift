@@ -3,7 +3,7 @@ import Glibc
 import System
 import Transcripts
 
-/// The executable for a desk: the copies of many recorders, in one archive.
+/// The program for the office: one archive for the recordings of many recorders.
 @main struct FieldscribeOffice {
     static var commands: [any OfficeCommand.Type] {
         [
@@ -24,7 +24,7 @@ import Transcripts
         exit(status())
     }
 
-    /// The confined process that reads files which people bring; returns the exit status.
+    /// Runs the confined process that parses untrusted files; returns the exit status.
     private static func readIncoming(_ words: ArraySlice<String>) -> Int32 {
         do {
             let words = try OptionWords(
@@ -50,7 +50,7 @@ import Transcripts
             Terminal.say("fieldscribe-office: \(error.message)")
             return 2
         } catch let error as DeviceError {
-            // Whoever read our output has seen enough.
+            // The reader of our output, such as head, has closed its end.
             if error.status == EPIPE, error.operation == "write" { return 0 }
             Terminal.say("fieldscribe-office: \(error.message)")
             return error.exitStatus
@@ -61,7 +61,10 @@ import Transcripts
     }
 
     private static func run(_ words: [String]) throws {
-        guard let name = words.first else { throw UsageError("name a command; see fieldscribe-office --help") }
+        guard let name = words.first else {
+            try Terminal.print(help)
+            throw Ending(status: 2)
+        }
         if name == "--version" { return try Terminal.print("\(ProgramVersion.text(of: "fieldscribe-office"))\n") }
         if ["--help", "-h", "help"].contains(name) {
             guard let asked = words.dropFirst().first else { return try Terminal.print(help) }
@@ -77,7 +80,7 @@ import Transcripts
 
     private static func command(named name: String) throws -> any OfficeCommand.Type {
         guard let command = commands.first(where: { $0.name == name }) else {
-            throw UsageError("\(name): no such command; see fieldscribe-office --help")
+            throw UsageError("\(name): unknown command; see fieldscribe-office --help")
         }
         return command
     }
@@ -88,12 +91,12 @@ import Transcripts
             "  \($0.name)\(String(repeating: " ", count: width - $0.name.count))  \($0.summary)\n"
         }
         return """
-            fieldscribe-office keeps the recordings of many recorders in one archive.
+            fieldscribe-office collects, searches and corrects the recordings of many recorders.
 
             usage: fieldscribe-office COMMAND ...
 
             \(lines.joined())
-            fieldscribe-office COMMAND --help explains each of them.
+            fieldscribe-office COMMAND --help explains a command.
 
             """
     }

@@ -5,30 +5,28 @@ import System
 /// Takes copies from sticks and folders.
 enum GatherCommand: OfficeCommand {
     static let name = "gather"
-    static let summary = "Take the copies on sticks and in folders into the archive."
+    static let summary = "Add copies from sticks and folders to the archive."
     static let usage =
         "FOLDER|STICK|ARCHIVE... [--into ARCHIVE] [--files FOLDER] [--from-files FOLDER] [--key FILE] [--page] [--json]"
     static let details = """
-        Takes each copy that is found there, however deep, and that is not in the archive yet, with its text, its history and what
-        people have put right. A copy is taken when every one of its files is what its SHA256SUMS says and, where it is signed
-        and minisign is installed, the signature fits; what is not is named, and everything else is taken. It can be broken off
-        at any moment, and be run again.
+        Finds all copies, however deep they lie, and adds those that the archive does not have: sound, transcript, history and
+        corrections. Checks each file against SHA256SUMS, and each signature if minisign is installed. Names the copies that it
+        refuses and adds the others. You can interrupt it at any moment and run it again.
 
-          FOLDER|STICK         a stick, a folder with copies of any number of sticks, or a single copy
-          ARCHIVE              another archive, a folder or postgresql://..., with all of its texts; or the folder of a recorder's
-                               own archive, copied to this machine
-          --into ARCHIVE       a folder, or postgresql://..., either of which is made where it is missing; default
-                               $FIELDSCRIBE_ARCHIVE, else fieldscribe-archive in your home folder
-          --files FOLDER       with PostgreSQL, where the copies are to be: a folder that all who use the archive can see
-          --from-files FOLDER  where the copies of an archive in PostgreSQL that is gathered are, where that is not where it says
-          --key FILE           a private key, as age-keygen makes it or one of SSH: sealed copies are opened with it, and are in
-                               the archive as readable as any other
-          --page               write index.html beside the copies, over all recordings: it finds words in any browser,
-                               without this program. Without a FOLDER nothing is gathered
-          --json               one JSON object
+          FOLDER|STICK         a stick, a folder with copies of several sticks, or a single copy
+          ARCHIVE              another archive of fieldscribe-office, a folder or postgresql://..., with all its transcripts; or a
+                               recorder's own archive, copied to this machine
+          --into ARCHIVE       a folder or postgresql://..., created if it is missing; default $FIELDSCRIBE_ARCHIVE, else
+                               fieldscribe-archive in your home folder
+          --files FOLDER       for PostgreSQL: the folder for the copies, which all users of the archive can see
+          --from-files FOLDER  the folder with the copies of a source in PostgreSQL, if it is not where that archive says
+          --key FILE           a private key from age-keygen or of SSH. It opens sealed copies; in the archive they are readable
+          --page               write index.html over all recordings, which finds words in any browser, without this program. Without
+                               a FOLDER, only write that page
+          --json               print one JSON object
 
-        Exit status: 0 everything is in the archive; 1 nothing more could be taken; 3 sealed copies were left out, since there is no
-        key; 4 some copies were refused.
+        Exit status: 0 everything is in the archive; 1 it could not continue; 3 sealed copies were left out because no key was
+        given; 4 some copies were refused.
         """
     static let options = (values: ["--into", "--files", "--from-files", "--key"], flags: ["--json", "--page"])
 

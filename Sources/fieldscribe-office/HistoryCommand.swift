@@ -6,11 +6,11 @@ import Transcripts
 /// What was done to a recording.
 enum HistoryCommand: OfficeCommand {
     static let name = "history"
-    static let summary = "Show what was done to a recording, as its copies tell it."
+    static let summary = "Show what was done to a recording."
     static let usage = "ID [--json] [--archive ARCHIVE] [--files FOLDER]"
     static let details = """
-          ID                   a number, as fieldscribe-office list shows it
-          --json               the entries, as the recorder chained them
+          ID                   a number from fieldscribe-office list
+          --json               print the entries as the recorder chained them
         \(ArchiveChoice.explained)
         """
     static let options = (values: ["--archive", "--files"], flags: ["--json"])

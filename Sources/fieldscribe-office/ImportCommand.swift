@@ -6,16 +6,16 @@ import Transcripts
 /// What people have put right, taken into the archive.
 enum ImportCommand: OfficeCommand {
     static let name = "import"
-    static let summary = "Take corrections into the archive."
+    static let summary = "Add corrections or edited transcripts to the archive."
     static let usage = "FILE... [--recording ID] [--by NAME] [--archive ARCHIVE] [--files FOLDER]"
     static let details = """
-        What a person has put right is a text of its own, which no later reading replaces. A file is taken whole, or nothing is
-        changed.
+        Adds a correction as another transcript of the recording, which no engine replaces. Imports a file completely, or changes
+        nothing.
 
-          FILE                 corrections.json or corrections.html, as the page of a recording saves them; or a transcript that
-                               was edited elsewhere: \(WrittenText.endings.map { ".\($0)" }.joined(separator: " "))
-          --recording ID       which recording of the archive it is of, where neither the file nor those beside it say so
-          --by NAME            who has corrected it, where the file does not say so
+          FILE                 corrections.json or corrections.html, saved from a recording's page; or a transcript edited in another
+                               program: \(WrittenText.endings.map { ".\($0)" }.joined(separator: " "))
+          --recording ID       the recording, if neither the file nor those beside it name it
+          --by NAME            who corrected it, if the file does not say
         \(ArchiveChoice.explained)
         """
     static let options = (values: ["--recording", "--by", "--archive", "--files"], flags: [String]())

@@ -10,10 +10,10 @@ enum ListCommand: OfficeCommand {
     static let summary = "List the recordings of all recorders."
     static let usage = "\(FilterOptions.usage) [--json] [--archive ARCHIVE] [--files FOLDER]"
     static let details = """
-        The earliest first. A question mark behind the time says that the recorder's clock was not set.
+        Lists the earliest recording first. A question mark after the time: the recorder's clock was not set.
 
         \(FilterOptions.explained)
-          --json               one JSON array
+          --json               print one JSON array
         """
     static let options = (values: FilterOptions.names, flags: ["--json"])
 

@@ -39,9 +39,9 @@ extension OfficeCommand {
 enum ArchiveChoice {
     /// What `--archive` means, for help.
     static let explained = """
-          --archive ARCHIVE    a folder, or postgresql://...; default $FIELDSCRIBE_ARCHIVE, else fieldscribe-archive in your
+          --archive ARCHIVE    a folder or postgresql://...; default $FIELDSCRIBE_ARCHIVE, else fieldscribe-archive in your
                                home folder
-          --files FOLDER       where the copies of an archive in PostgreSQL are, where that is not where the archive says
+          --files FOLDER       for PostgreSQL: the folder with the copies, if it is not where the archive says
         """
 
     /// Opens it.
@@ -84,11 +84,11 @@ enum FilterOptions {
     static let usage = "[--recorder R] [--since DATE] [--until DATE] [--person NAME] [--speaker WHO]"
     static let names = ["--recorder", "--since", "--until", "--person", "--speaker", "--archive", "--files"]
     static let explained = """
-          --recorder R         of this recorder alone: its name, its folder in the archive, or the beginning of its key
-          --since DATE         begun on that day or later: 2026-11-20, or 2026-11-20T09:30
-          --until DATE         begun on that day or earlier, or before that time
-          --person NAME        in which somebody takes part or speaks whose name has this in it, as people wrote it
-          --speaker WHO        said by this one: a name, or a label such as A
+          --recorder R         only this recorder: its name, its folder in the archive, or the beginning of its key
+          --since DATE         started on or after this day: 2026-11-20, or 2026-11-20T09:30
+          --until DATE         started on or before this day, or before this time
+          --person NAME        with a participant or speaker whose name contains NAME
+          --speaker WHO        said by this speaker: a name, or a label such as A
         \(ArchiveChoice.explained)
         """
 

@@ -6,15 +6,15 @@ import Transcripts
 /// The words least sure, of all recorders.
 enum ReviewCommand: OfficeCommand {
     static let name = "review"
-    static let summary = "List the least certain words, first those that are missed often."
+    static let summary = "List uncertain words, the most useful to check first."
     static let usage = "[ID...] [--limit N] \(FilterOptions.usage) [--json] [--archive ARCHIVE] [--files FOLDER]"
     static let details = """
-        Of a word that is doubtful at many places the least certain comes first, since its answer would teach most.
+        Words that engines often miss come first. A word that is uncertain in many places is listed at its least certain place.
 
-          ID                   numbers, as fieldscribe-office list shows them; default all
+          ID                   numbers from fieldscribe-office list; default all
           --limit N            at most N words; default 20
         \(FilterOptions.explained)
-          --json               one JSON array
+          --json               print one JSON array
         """
     static let options = (values: FilterOptions.names + ["--limit"], flags: ["--json"])
 

@@ -6,16 +6,16 @@ import Transcripts
 /// Finds words in all recordings.
 enum SearchCommand: OfficeCommand {
     static let name = "search"
-    static let summary = "Find where words were said, in the recordings of all recorders."
+    static let summary = "Search for words in all recordings."
     static let usage =
         "WORDS... [--alike] \(FilterOptions.usage) [--limit N] [--json] [--archive ARCHIVE] [--files FOLDER]"
     static let details = """
-          WORDS                all must occur in one segment or bookmark; the last may be the beginning of a word. The best match
-                               comes first; of words in more than 2,000 places, those that were gathered last
-          --alike              words that are written alike, too: names are often heard wrong. It says which
-          --limit N            at most N places; default 50
+          WORDS                all must occur in one segment or bookmark; the last may be the beginning of a word. Lists the best
+                               match first; for words with more than 2,000 matches, the newest
+          --alike              also find words with similar spelling, since names are often recognized wrong; prints those words
+          --limit N            at most N matches; default 50
         \(FilterOptions.explained)
-          --json               one JSON array
+          --json               print one JSON array
         """
     static let options = (values: FilterOptions.names + ["--limit"], flags: ["--alike", "--json"])
 

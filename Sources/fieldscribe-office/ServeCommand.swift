@@ -7,24 +7,24 @@ import Transcripts
 /// The archive in a browser.
 enum ServeCommand: OfficeCommand {
     static let name = "serve"
-    static let summary = "Read and search all recordings in a browser."
+    static let summary = "Read, search and correct recordings in a browser."
     static let usage = """
         [--port N] [--listen ADDRESS] [--socket PATH] [--password-file FILE] [--host NAME]... [--archive ARCHIVE] [--files FOLDER]
         """
     static let details = """
-        Serves pages until it is ended: a list of all recordings with a search, and each recording's page, with its sound. Without
-        an option only this machine reaches it. It has no encryption of its own: the manual says how it stands behind a proxy.
+        Serves a list of all recordings with a search, and each recording's page with its sound, until you stop it. By default only
+        this machine can connect. It does not encrypt; the manual explains how to run it behind a proxy that does.
 
-          --port N             default \(usualPort); 0 takes any that is free, and says which
-          --listen ADDRESS     an address of this machine; default 127.0.0.1. Any that others reach needs --password-file
-          --socket PATH        a Unix socket instead of a port, for our own user and group; it replaces a socket that
-                               nobody answers, and nothing else
-          --password-file FILE the first line is the password that a browser must give, with any name; only its owner, or its
-                               group, may read the file
-          --host NAME          by which the pages are reached, where that is not the address: of a proxy; may be given again
+          --port N             default \(usualPort); 0 takes any free port and prints it
+          --listen ADDRESS     an address of this machine; default 127.0.0.1. An address that others reach needs --password-file
+          --socket PATH        listen on a Unix socket instead of a port, for this user and group. Replaces only a socket on which
+                               no process listens
+          --password-file FILE the first line is the password for browsers, with any user name; only the file's owner or group may
+                               read it
+          --host NAME          a name under which browsers reach the pages, such as a proxy's; may be repeated
         \(ArchiveChoice.explained)
 
-        Exit status: 0 it was ended; 1 it could not go on; 3 there is no such archive.
+        Exit status: 0 it was stopped; 1 it could not continue; 3 the archive does not exist.
         """
     static let options = (
         values: ["--port", "--listen", "--socket", "--password-file", "--host", "--archive", "--files"],

@@ -6,13 +6,13 @@ import Transcripts
 /// The text of a recording.
 enum ShowCommand: OfficeCommand {
     static let name = "show"
-    static let summary = "Show what was said in a recording."
+    static let summary = "Show the transcript of a recording."
     static let usage = "ID [--format F] [--reading N | --readings] [--archive ARCHIVE] [--files FOLDER]"
     static let details = """
-          ID                   a number, as fieldscribe-office list shows it
+          ID                   a number from fieldscribe-office list
           --format F           \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); default text
-          --readings           which texts there are of it: engines', and what each person has put right
-          --reading N          one of these; default 1, the latest that a person has put right, else the latest of an engine
+          --readings           list the transcripts of this recording, by engines and by people
+          --reading N          show transcript N of that list; default 1: the latest by a person, else the latest by an engine
         \(ArchiveChoice.explained)
         """
     static let options = (values: ["--format", "--reading", "--archive", "--files"], flags: ["--readings"])

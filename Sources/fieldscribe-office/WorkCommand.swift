@@ -8,25 +8,25 @@ import Transcripts
 /// Reads recordings again, together with other machines.
 enum WorkCommand: OfficeCommand {
     static let name = "work"
-    static let summary = "Read recordings again with the best engine of this machine, together with other machines."
+    static let summary = "Transcribe recordings again with this machine's best engine."
     static let usage = """
         [--once | --until-empty] [--engine E] [--retry] [--lease SECONDS] [--program FILE] [--archive ARCHIVE] [--files FOLDER]
         """
     static let details = """
-        Takes one recording after the other that this engine, or a better one, has not read yet, has fieldscribe transcribe read
-        it, and keeps that as one text more: what people have put right stays, and is shown. Any number of machines may do so at
-        a time with one archive in PostgreSQL; each recording is read by one of them. What one does not finish, because it is
-        switched off, the next one takes. Without an option it waits for more, until it is ended.
+        Runs fieldscribe transcribe on each recording that this engine, or a better one, has not transcribed, and adds the result
+        as another transcript. Corrections stay, and are still shown. Several machines can work on one archive in PostgreSQL: each
+        recording goes to one of them, and to another if that one is switched off. Without --once or --until-empty, waits for new
+        recordings until you stop it.
 
-          --once               one recording, and end
-          --until-empty        end when everything is read, by whichever machine
-          --engine E           as fieldscribe transcribe knows it; default the best that is installed here
-          --retry              try again what failed three times
-          --lease SECONDS      after so long without a word of a machine, another takes its recording, 2 to 86,400; default 60
-          --program FILE       the fieldscribe that reads; default the one beside this program, else the one that a shell finds
+          --once               transcribe one recording, then exit
+          --until-empty        exit when all machines have transcribed everything
+          --engine E           an engine of fieldscribe transcribe; default the best that is installed here
+          --retry              retry recordings that failed three times
+          --lease SECONDS      give a machine's recording to another after so long without a sign of it, 2 to 86,400; default 60
+          --program FILE       the fieldscribe program to run; default the one beside this program, else the one in PATH
         \(ArchiveChoice.explained)
 
-        Exit status: 0 it ended as it should; 1 it could not go on; 4 some recordings failed three times, and are named.
+        Exit status: 0 finished; 1 it could not continue; 4 some recordings failed three times, and are named.
         """
     static let options = (
         values: ["--engine", "--lease", "--program", "--archive", "--files"],
