@@ -2,7 +2,7 @@ import Core
 
 /// The name of one recording's folder: `000007_2026-11-20_09-30-12`, or `000007_clock-unverified`; a later copy of the
 /// same one ends in `_2` and so on. Valid on FAT, and no two differ by case alone.
-package struct CopyName: Hashable {
+package struct CopyName: Hashable, CopyNaming {
     /// The recording's number on its recorder.
     package var recording: Int
 

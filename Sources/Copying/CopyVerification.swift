@@ -156,7 +156,7 @@ package struct CopyVerification {
             return Finding(
                 outcome: .altered, file: path, words: "does not fit \(CopySettings.manifestName) and the key \(key)")
         } catch {
-            guard error.operation == "minisign" else { return Self.refused(path, error) }
+            guard error.program == .minisign else { return Self.refused(path, error) }
             return Finding(outcome: .unchecked, file: path, words: "\(error.reason); \(error.remedy ?? "")")
         }
     }
@@ -229,7 +229,7 @@ package struct CopyVerification {
                 ]
             }
         } catch {
-            guard error.operation == "minisign" else { throw error }
+            guard error.program == .minisign else { throw error }
             // That was said already.
             return []
         }

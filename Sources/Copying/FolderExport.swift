@@ -65,59 +65,45 @@ package struct FolderExport: Sendable {
     package func copy(_ recordings: [Int]? = nil, to path: String) async throws -> CopyReport {
         let all = try await archive.recordings()
         let chosen = try choose(recordings, of: all)
-        if let recipients { return try await seal(chosen, to: path, for: recipients) }
-        let (settings, gate) = (settings, gate)
-        // What is sealed on the recorder is as sealed on the stick.
+        if let recipients { return try await encrypt(chosen, to: path, for: recipients) }
+        // A recording that is sealed on the recorder is copied as it is.
         let sealed = chosen.filter(\.isSealed)
-        let carried = try await sealed.isEmpty ? CopyReport() : carry(sealed, to: path)
-        let exportFolder = try await onThread(named: "copy") {
-            let exportFolder = try ExportFolder(
-                in: Folder(opening: path, gate: gate), device: settings.device, identity: settings.identity)
-            try exportFolder.clearTemporaries()
-            return exportFolder
-        }
+        let carried = try await sealed.isEmpty ? CopyReport() : copySealed(sealed, to: path)
+        let folder = try await openFolder(in: path, isEncrypted: false)
         var own = self
-        own.settings.device = exportFolder.device
+        own.settings.device = folder.device
         return try await own.copy(
-            chosen.filter { !$0.isSealed }, of: all, isAll: recordings == nil, to: exportFolder, behind: carried)
+            chosen.filter { !$0.isSealed }, of: all, isAll: recordings == nil, to: folder, carried)
+    }
+
+    /// Opens this recorder's folder on a volume and removes what interrupted copies left there.
+    func openFolder(in path: String, isEncrypted: Bool) async throws -> CopyFolder {
+        let (settings, gate) = (settings, gate)
+        return try await onThread(named: "copy") {
+            let folder = try CopyFolder(
+                in: Folder(opening: path, gate: gate), device: settings.device, identity: settings.identity,
+                isEncrypted: isEncrypted)
+            try folder.clearTemporaries()
+            return folder
+        }
     }
 
     private func copy(
-        _ chosen: [RecordingSummary], of all: [RecordingSummary], isAll: Bool, to exportFolder: ExportFolder,
-        behind carried: CopyReport
+        _ chosen: [RecordingSummary], of all: [RecordingSummary], isAll: Bool, to folder: CopyFolder,
+        _ carried: CopyReport
     ) async throws -> CopyReport {
-        let thread = WorkThread(named: "copy", niceness: 5)
-        let renamed = try await thread.run { try exportFolder.renamed() }
-        var entries = try await ledger?.exports(to: settings.volume) ?? []
-        var known = KnownCopies(entries, device: settings.device)
+        var session = try await CopySession<CopyName>(folder, ledger?.exports(to: settings.volume) ?? [])
+        session.report = carried
         var texts = IndexTexts()
-        var report = carried
+        let renamed = try await session.thread.run { try folder.folder.renamedCopies() }
         let failures = try await each(of: chosen) { job, pass in
             texts.add(job.summary, job.timeline)
-            let copies = known
-            let outcome = try await thread.run {
-                try Placing(exportFolder: exportFolder, copy: job, known: copies, otherNames: renamed).run()
-            }
-            report.readPastCache = report.readPastCache && outcome.isDirect
-            let copy = CopyReport.Copy(
-                recording: job.summary.id, folder: "\(settings.device.text)/\(outcome.place)", bytes: outcome.bytes,
-                written: settings.formats.isEmpty ? nil : unwrittenText(job.timeline))
-            report.add(copy, isNew: outcome.isNew)
-            let folder = "\(settings.device.text)/\(outcome.name.text)"
-            let there = outcome.manifest ?? outcome.entry?.manifest ?? ""
-            try await removeStruck(
-                of: job.summary.id, but: (folder, there), entries, job.history.map(\.entry), below: exportFolder.top,
-                &report)
-            guard let manifest = outcome.manifest ?? outcome.entry?.manifest(unlessOf: pass) else { return false }
-            let (entry, isStruck) = try await entry(of: job, pass: pass, in: folder, manifest)
-            try await ledger?.add(entry)
-            known.add(entry)
-            entries.append(entry)
-            return isStruck
+            return try await place(job, pass, in: &session) { try PlainWriter(job, in: folder, renamed: renamed) }
         }
+        var report = session.report
         report.failures += failures
-        // What was not asked for now is on the target, too.
-        if !isAll { texts = try await self.texts(of: all, known) }
+        // Recordings that were not asked for are on the target, too.
+        if !isAll { texts = try await self.texts(of: all, session.known) }
         var readings: [PlottedReading] = []
         do {
             for summary in texts.corrected.sorted(by: { $0.id < $1.id }) {
@@ -128,9 +114,8 @@ package struct FolderExport: Sendable {
             // The list is written without them.
             report.listsError = error
         }
-        let index = CopyIndex(
-            exportFolder: exportFolder, device: settings.device, known: known, texts: texts, readings: readings)
-        return try await addLists(to: report, on: exportFolder, index, all: all)
+        let index = CopyIndex(exportFolder: folder, known: session.known, texts: texts, readings: readings)
+        return try await addLists(to: report, on: folder, index, all: all)
     }
 
     private func choose(_ numbers: [Int]?, of all: [RecordingSummary]) throws -> [RecordingSummary] {
@@ -184,7 +169,7 @@ package struct FolderExport: Sendable {
             } catch let error as DeviceError {
                 if error.status == ECANCELED { throw error }
                 failures.append((summary.id, error))
-                if [EIO, ENODEV, ENXIO, EROFS].contains(error.status) || endsAll(error) { break }
+                if error.endsCopies || endsAll(error) { break }
             }
             turn = 1
             next = rest.next()
@@ -217,7 +202,7 @@ package struct FolderExport: Sendable {
     }
 
     /// What the list shows of all that the ledger knows to be on the target.
-    private func texts(of all: [RecordingSummary], _ known: KnownCopies) async throws -> IndexTexts {
+    private func texts(of all: [RecordingSummary], _ known: KnownCopies<CopyName>) async throws -> IndexTexts {
         var texts = IndexTexts()
         for summary in all where known.copies[summary.id] != nil && !summary.isSealed {
             guard let (summary, timeline) = try await archive.transcript(of: summary.id) else { continue }
@@ -227,7 +212,7 @@ package struct FolderExport: Sendable {
     }
 
     private func addLists(
-        to report: CopyReport, on exportFolder: ExportFolder, _ index: CopyIndex, all: [RecordingSummary]
+        to report: CopyReport, on exportFolder: CopyFolder, _ index: CopyIndex, all: [RecordingSummary]
     ) async throws -> CopyReport {
         var report = report
         report.leftOut = leftOut

@@ -30,7 +30,7 @@ extension RecordingCopy {
                 let file = try ReadBack(name, in: folder, shouldStop: shouldStop)
                 if try file.finish() == manifest.digests[name] { try folder.remove(name) }
             } catch {
-                guard Placing.isForeign(error) else { throw error }
+                guard error.isOfForeignEntry else { throw error }
             }
         }
         try folder.sync()

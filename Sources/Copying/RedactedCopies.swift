@@ -20,16 +20,16 @@ struct RedactedCopies: Sendable {
             do throws(DeviceError) {
                 guard try top.exists(parts[0]) else { continue }
                 let folder = try top.folder(parts[0])
-                if let manifest = SealedManifest(entry.manifest) {
-                    guard let name = SealedName(parts[1]), try SealedFolder.holds(name, manifest, in: folder) else {
-                        continue
-                    }
-                    try SealedFolder.remove(name, from: folder)
+                if SealedManifest(entry.manifest) != nil {
+                    guard let name = SealedName(parts[1]),
+                        try folder.manifest(of: KnownCopies.Copy(name: name, entry: entry)) != nil
+                    else { continue }
+                    try folder.removeSealed(name)
                 } else if CopyName(parts[1]) != nil, try !remove(entry, parts[1], from: folder) {
                     isLeft = true
                 }
             } catch {
-                guard Placing.isForeign(error) else { throw error }
+                guard error.isOfForeignEntry else { throw error }
             }
         }
         return isLeft
@@ -37,7 +37,7 @@ struct RedactedCopies: Sendable {
 
     /// Returns whether nothing of it is left.
     private func remove(_ entry: ExportEntry, _ name: String, from folder: Folder) throws(DeviceError) -> Bool {
-        let other = try ExportFolder.renamed(in: folder)[entry.manifest]
+        let other = try folder.renamedCopies()[entry.manifest]
         for place in [name, other].compactMap({ $0 }) where try folder.exists(place) {
             let copy = try folder.folder(place)
             guard let manifest = try Manifest(in: copy), manifest.digest == entry.manifest else { continue }

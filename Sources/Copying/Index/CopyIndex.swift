@@ -7,9 +7,8 @@ import Transcripts
 struct CopyIndex {
     private static let entryLimit = 50_000
 
-    let exportFolder: ExportFolder
-    let device: DeviceName
-    let known: KnownCopies
+    let exportFolder: CopyFolder
+    let known: KnownCopies<CopyName>
     let texts: IndexTexts
 
     /// How well recordings were read, where somebody has corrected them.
@@ -17,9 +16,10 @@ struct CopyIndex {
 
     /// Ours first; newest first.
     func entries() throws(DeviceError) -> [IndexEntry] {
-        let found = try Self.found(on: exportFolder, device: device)
+        let device = exportFolder.device
+        let found = try Self.found(on: exportFolder)
         let there = Set(found.first?.copies.map(\.folder) ?? [])
-        let renamed = try exportFolder.renamed()
+        let renamed = try exportFolder.folder.renamedCopies()
         // The latest copy of each recording; earlier ones have an earlier text.
         var latest: [String: Int] = [:]
         for (recording, copies) in known.copies {
@@ -48,10 +48,10 @@ struct CopyIndex {
 
     /// The recorders' folders, ours first, and in each the complete copies, the newest first.
     private static func found(
-        on exportFolder: ExportFolder, device: DeviceName
+        on exportFolder: CopyFolder
     ) throws(DeviceError) -> [(owner: DeviceName, copies: [Found])] {
-        var found = [(owner: device, copies: try copies(in: exportFolder.folder))]
-        let others = try exportFolder.top.names().compactMap { DeviceName($0) }.filter { $0 != device }
+        var found = [(owner: exportFolder.device, copies: try copies(in: exportFolder.folder))]
+        let others = try exportFolder.top.names().compactMap { DeviceName($0) }.filter { $0 != exportFolder.device }
         for other in others.sorted(by: { $0.text < $1.text }) {
             // What is no folder, or cannot be read, has nothing to list.
             guard let folder = try? exportFolder.top.folder(other.text), let copies = try? copies(in: folder) else {
@@ -73,7 +73,7 @@ struct CopyIndex {
             .filter { name in (try? folder.folder(name.text).exists("index.html")) == true }
             .sorted { ($0.recording, $0.text) > ($1.recording, $1.text) }
             .map { Found(folder: $0.text, name: $0) }
-        return named + (try ExportFolder.renamed(in: folder).values.sorted().map { Found(folder: $0) })
+        return named + (try folder.renamedCopies().values.sorted().map { Found(folder: $0) })
     }
 }
 

@@ -1,13 +1,15 @@
 import Core
 
-/// What the ledger knows of one recorder's copies on a volume, read once.
-struct KnownCopies: Sendable {
-    /// Every name that a copy of ours has had.
-    private(set) var names: Set<CopyName> = []
+/// The ledger's entries for one recorder's copies on a volume, in the order in which they were made.
+struct KnownCopies<Name: CopyNaming>: Sendable {
+    struct Copy: Sendable {
+        var name: Name
+        var entry: ExportEntry
+    }
 
-    /// The copies of each recording, in the order in which they were made.
-    private(set) var copies: [Int: [(name: CopyName, entry: ExportEntry)]] = [:]
-
+    /// Every name that a copy has had.
+    private(set) var names: Set<Name> = []
+    private(set) var copies: [Int: [Copy]] = [:]
     private let prefix: String
 
     init(_ entries: [ExportEntry], device: DeviceName) {
@@ -16,20 +18,24 @@ struct KnownCopies: Sendable {
     }
 
     mutating func add(_ entry: ExportEntry) {
-        guard entry.folder.hasPrefix(prefix),
-            let name = CopyName(String(entry.folder.dropFirst(prefix.utf8.count)))
+        guard entry.folder.hasPrefix(prefix), let name = Name(String(entry.folder.dropFirst(prefix.utf8.count)))
         else { return }
         names.insert(name)
-        copies[entry.recording, default: []].append((name, entry))
+        copies[entry.recording, default: []].append(Copy(name: name, entry: entry))
     }
 
-    /// The copies of one recording, the latest first.
-    func latest(of recording: Int) -> [(name: CopyName, entry: ExportEntry)] {
-        copies[recording, default: []].reversed()
+    /// Returns the copies of one recording, the latest first.
+    func latest(of recording: Int) -> [Copy] { copies[recording, default: []].reversed() }
+
+    /// The latest copy of each name.
+    var latestByName: [Copy] {
+        var latest: [Name: Copy] = [:]
+        for copy in copies.values.joined() { latest[copy.name] = copy }
+        return Array(latest.values)
     }
 }
 
 extension ExportEntry {
-    /// The manifest, where the copy has been found to have the text of another pass, too: what that says is to be entered as well.
+    /// The manifest, if the copy turned out to have the text of another pass, which the ledger has to list as well.
     func manifest(unlessOf pass: Int?) -> String? { pass == nil || pass == self.pass ? nil : manifest }
 }

@@ -2,6 +2,14 @@ import Core
 import Glibc
 import System
 
+extension DeviceError {
+    /// The programs that Copying runs, as `operation` names them.
+    package enum Program: String { case age, minisign }
+
+    /// The program that failed, or refused its input; nil for every other error.
+    package var program: Program? { Program(rawValue: operation) }
+}
+
 /// Debian's `age`, which seals and opens: a process of its own with limits. Fieldscribe has no cryptography of its own.
 package struct Age: Sendable {
     /// KiB of address space and of data, and seconds of CPU. It may write no file: what it makes, it passes to us.

@@ -4,176 +4,123 @@ import System
 import Transcripts
 
 extension FolderExport {
-    /// What sealing needs, ready.
-    private struct Desk: Sendable {
-        var sealedFolder: SealedFolder
-        var age: Age
-        var recipients: [Recipient]
-    }
-
-    /// Seals what the target lacks. Nothing is ever written in the clear: whatever is missing for sealing, nothing is copied then.
+    /// Encrypts what the target lacks. Never writes anything readable: if encryption is impossible, nothing is copied.
     ///
-    /// - Parameter recipients: for whom, or why that is not certain.
-    func seal(
+    /// - Parameter recipients: for whom, or why they are not known.
+    func encrypt(
         _ chosen: [RecordingSummary], to path: String, for recipients: Result<[Recipient], DeviceError>
     ) async throws -> CopyReport {
-        let (identity, gate) = (settings.identity, gate)
-        let sealedFolder = try await onThread(named: "copy") {
-            let folder = try SealedFolder(in: Folder(opening: path, gate: gate), identity: identity)
-            try folder.clearTemporaries()
-            return folder
-        }
-        var report = CopyReport()
+        let folder = try await openFolder(in: path, isEncrypted: true)
         do {
-            let desk = try await onThread(named: "copy") {
+            let (keys, age) = try await onThread(named: "copy") {
                 let (recipients, age) = (try recipients.get(), try Age())
                 try age.check(recipients)
-                return Desk(sealedFolder: sealedFolder, age: age, recipients: recipients)
+                return (recipients, age)
             }
-            return try await seal(chosen, on: desk)
+            return try await encrypt(chosen, to: folder, age, keys)
         } catch let error as DeviceError where error.status != ECANCELED {
-            report = try await finish(report, on: sealedFolder, error: error)
+            _ = try await finish(CopyReport(), on: folder, error: error)
             throw error
         }
     }
 
-    private func seal(_ chosen: [RecordingSummary], on desk: Desk) async throws -> CopyReport {
-        let folder = desk.sealedFolder
-        var entries = try await ledger?.exports(to: settings.volume) ?? []
-        var known = KnownSealedCopies(entries, folder: folder.name)
-        var report = CopyReport()
-        let thread = WorkThread(named: "copy", niceness: 5)
-        // Nothing goes better for the others without age either.
-        let carried = try await carry(chosen.filter(\.isSealed), to: folder, entries, &known, &report)
-        let failures = try await each(of: chosen.filter { !$0.isSealed }, endsAll: { $0.operation == "age" }) {
+    private func encrypt(
+        _ chosen: [RecordingSummary], to folder: CopyFolder, _ age: Age, _ recipients: [Recipient]
+    ) async throws -> CopyReport {
+        var session = try await CopySession<SealedName>(folder, ledger?.exports(to: settings.volume) ?? [])
+        let carried = try await copySealed(chosen.filter(\.isSealed), in: &session)
+        // If age fails to start, it fails for every other recording too.
+        let failures = try await each(of: chosen.filter { !$0.isSealed }, endsAll: { $0.program == .age }) {
             job, pass in
-            let copies = known
-            let outcome = try await thread.run {
-                let copy = SealedCopy(copy: job, age: desk.age, recipients: desk.recipients)
-                return try SealedPlacing(sealedFolder: folder, copy: copy, known: copies).run()
+            try await place(job, pass, in: &session) {
+                EncryptedWriter(SealedCopy(copy: job, age: age, recipients: recipients), in: folder)
             }
-            let place = "\(folder.name)/\(outcome.name.text)"
-            let copy = CopyReport.Copy(
-                recording: job.summary.id, folder: place, bytes: outcome.manifest?.bytes ?? 0,
-                written: settings.formats.isEmpty ? nil : unwrittenText(job.timeline))
-            report.add(copy, isNew: outcome.manifest != nil)
-            report.readPastCache = report.readPastCache && outcome.isDirect
-            let there = outcome.manifest?.text ?? outcome.entry?.manifest ?? ""
-            try await removeStruck(
-                of: job.summary.id, but: (place, there), entries, job.history.map(\.entry), below: folder.top, &report)
-            guard let manifest = outcome.manifest?.text ?? outcome.entry?.manifest(unlessOf: pass) else { return false }
-            let (entry, isStruck) = try await entry(of: job, pass: pass, in: place, manifest)
-            do { try await ledger?.add(entry) } catch {
-                // Nobody could tell later what it is, and each copy would add another.
-                if outcome.manifest != nil {
-                    report.copied.removeAll { $0.recording == entry.recording }
-                    if !outcome.hasReplaced { try? folder.folder.remove(outcome.name.text) }
-                }
-                throw error
-            }
-            known.add(entry)
-            entries.append(entry)
-            return isStruck
         }
-        report.failures = carried + failures
-        let sums = known.all
-        do {
-            try await onThread(named: "copy") { try folder.writeSums(sums) }
-        } catch let error as DeviceError {
-            report.listsError = error
-        }
-        return try await finish(report, on: folder, error: nil)
+        session.report.failures = carried + failures
+        return try await finish(await writeSums(session), on: folder, error: nil)
     }
 
-    /// Copies what is sealed on the recorder to a target whose other copies are not.
-    func carry(_ sealed: [RecordingSummary], to path: String) async throws -> CopyReport {
-        let (identity, gate) = (settings.identity, gate)
-        let folder = try await onThread(named: "copy") {
-            let folder = try SealedFolder(in: Folder(opening: path, gate: gate), identity: identity)
-            try folder.clearTemporaries()
-            return folder
-        }
-        let entries = try await ledger?.exports(to: settings.volume) ?? []
-        var known = KnownSealedCopies(entries, folder: folder.name)
-        var report = CopyReport()
-        report.failures = try await carry(sealed, to: folder, entries, &known, &report)
-        let sums = known.all
+    /// Copies recordings that are sealed on the recorder to a target with readable copies.
+    func copySealed(_ sealed: [RecordingSummary], to path: String) async throws -> CopyReport {
+        let folder = try await openFolder(in: path, isEncrypted: true)
+        var session = try await CopySession<SealedName>(folder, ledger?.exports(to: settings.volume) ?? [])
+        session.report.failures = try await copySealed(sealed, in: &session)
+        var report = try await writeSums(session)
+        if report.listsError != nil { return report }
         do {
             try await onThread(named: "copy") {
-                try folder.writeSums(sums)
                 _ = try folder.top.renewList(SealedTexts.readmeName, with: SealedTexts.readme)
             }
         } catch let error as DeviceError { report.listsError = error }
         return report
     }
 
-    /// Copies sealed files as they are; returns what failed.
-    private func carry(
-        _ sealed: [RecordingSummary], to folder: SealedFolder, _ entries: [ExportEntry],
-        _ known: inout KnownSealedCopies, _ report: inout CopyReport
+    private func writeSums(_ session: CopySession<SealedName>) async throws -> CopyReport {
+        var report = session.report
+        let (folder, known) = (session.folder.folder, session.known)
+        do {
+            try await onThread(named: "copy") { try folder.writeSums(known) }
+        } catch let error as DeviceError { report.listsError = error }
+        return report
+    }
+
+    /// Copies files that are sealed on the recorder.
+    ///
+    /// - Returns: what failed.
+    private func copySealed(
+        _ sealed: [RecordingSummary], in session: inout CopySession<SealedName>
     ) async throws -> [(recording: Int, error: DeviceError)] {
         var failures: [(recording: Int, error: DeviceError)] = []
         for (index, summary) in sealed.enumerated() {
+            let number = (index + 1, of: sealed.count)
             do {
-                do {
-                    try await carry(
-                        summary, number: index + 1, of: sealed.count, to: folder, entries, &known, &report)
-                } catch let error as DeviceError where error.code == .damaged {
-                    // It may have been sealed again, since the list was read.
+                do { try await copySealed(summary, number, in: &session) } catch let error as DeviceError
+                    where error.code == .damaged
+                {
+                    // It may have been sealed again since the list was read.
                     let now = try await archive.recordings().first { $0.id == summary.id }
                     guard let now, now.isSealed, now.seal != summary.seal else { throw error }
-                    try await carry(now, number: index + 1, of: sealed.count, to: folder, entries, &known, &report)
+                    try await copySealed(now, number, in: &session)
                 }
             } catch let error as DeviceError {
                 if error.status == ECANCELED { throw error }
                 failures.append((summary.id, error))
-                if [EIO, ENODEV, ENXIO, EROFS].contains(error.status) { break }
+                if error.endsCopies { break }
             }
         }
         return failures
     }
 
-    private func carry(
-        _ summary: RecordingSummary, number: Int, of count: Int, to folder: SealedFolder, _ entries: [ExportEntry],
-        _ known: inout KnownSealedCopies, _ report: inout CopyReport
+    private func copySealed(
+        _ summary: RecordingSummary, _ number: (Int, of: Int), in session: inout CopySession<SealedName>
     ) async throws {
         guard let manifest = summary.seal.flatMap({ SealedManifest($0) }) else { return }
-        let (copies, shouldStop, progress) = (known, shouldStop, progress)
-        // Nothing is struck any more in what is sealed.
-        let isKnown = entries.contains { $0.recording == summary.id }
-        let history = isKnown ? try await archive.history(of: summary.id).map(\.entry) : []
-        let outdated = Set(entries.filter { $0.recording == summary.id }.beforeStrike(in: history))
-        let audio = audioPath(summary.id)
-        let outcome = try await onThread(named: "copy", niceness: 5) {
-            let source = try Folder.holding(audio, crosses: true).folder
-            return try SealedCarrying(
-                sealedFolder: folder, recording: summary.id, manifest: manifest, source: source, known: copies,
-                outdated: outdated, shouldStop: shouldStop
+        let earlier = session.entries.filter { $0.recording == summary.id }
+        // Only earlier copies need the history: a sealed recording cannot be redacted any more.
+        let history = earlier.isEmpty ? [] : try await archive.history(of: summary.id).map(\.entry)
+        let outdated = Set(earlier.beforeStrike(in: history))
+        let (folder, audio, shouldStop, progress) = (session.folder, audioPath(summary.id), shouldStop, progress)
+        let placed = try await place(summary.id, history, in: &session, written: nil) {
+            SealedFileWriter(
+                folder: folder, recording: summary.id, manifest: manifest,
+                source: try Folder.holding(audio, crosses: true).folder, outdated: outdated, shouldStop: shouldStop
             ) { bytes in
                 let reached = Double(bytes) / Double(manifest.bytes) * Double(summary.length.samples)
                 progress(
                     CopyProgress(
-                        recording: summary.id, number: number, count: count,
+                        recording: summary.id, number: number.0, count: number.of,
                         reached: SamplePosition(min(summary.length.samples, Int64(reached))), length: summary.length))
-            }.run()
+            }
         }
-        let copy = CopyReport.Copy(
-            recording: summary.id, folder: "\(folder.name)/\(outcome.name.text)", bytes: outcome.manifest?.bytes ?? 0)
-        try await removeStruck(
-            of: summary.id, but: (copy.folder, outcome.entry?.manifest ?? manifest.text), entries, history,
-            below: folder.top, &report)
-        guard outcome.manifest != nil else { return report.kept.append(copy) }
-        report.readPastCache = report.readPastCache && outcome.isDirect
+        guard placed.isNew else { return }
         let entry = ExportEntry(
-            recording: summary.id, pass: nil, volume: settings.volume, folder: copy.folder, manifest: manifest.text,
-            exportedAt: settings.now)
-        try await ledger?.add(entry)
-        report.copied.append(copy)
-        known.add(entry)
+            recording: summary.id, pass: nil, volume: settings.volume,
+            folder: "\(folder.device.text)/\(placed.name.text)", manifest: manifest.text, exportedAt: settings.now)
+        try await add(entry, of: placed, to: &session)
     }
 
-    /// Writes what stands beside sealed copies, where another text is there.
-    private func finish(_ report: CopyReport, on folder: SealedFolder, error: DeviceError?) async throws -> CopyReport {
+    /// Writes the texts beside encrypted copies if they changed.
+    private func finish(_ report: CopyReport, on folder: CopyFolder, error: DeviceError?) async throws -> CopyReport {
         var report = report
         report.leftOut = leftOut
         let settings = settings

@@ -89,20 +89,12 @@ struct SealedCopy {
                 .failed, "age", "the program age gave less than it was given",
                 remedy: "see fieldscribe recipients check")
         }
-        try file.sync()
-        try folder.sync()
-        try folder.syncFileSystem()
         let written = sink.digest.finish()
-        let back = try ReadBack(name, in: folder, shouldStop: copy.shouldStop)
-        guard try back.finish() == written, back.length == file.length else {
-            throw DeviceError(
-                .damaged, "compare", on: "\(folder.path)/\(name)", "what was read back is not what was written",
-                remedy: "use another stick")
-        }
+        let isDirect = try file.prove(written, as: name, in: folder, shouldStop: copy.shouldStop)
         let manifest = SealedManifest(
             file: written, bytes: file.length, head: Digest.of(sink.head), plain: plain,
             content: try contentDigest(sound: plan.sound), recipients: Self.digest(of: recipients))
-        return (manifest, back.isDirect)
+        return (manifest, isDirect)
     }
 
     /// Returns the digest of the SHA256SUMS inside.

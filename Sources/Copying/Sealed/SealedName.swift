@@ -3,7 +3,7 @@ import System
 
 /// The name of one recording's sealed copy: `000007.fieldscribe.age`, and `000007_2.fieldscribe.age` where that is taken. It tells
 /// the number and nothing else.
-package struct SealedName: Hashable {
+package struct SealedName: Hashable, CopyNaming {
     private static let ending = ".fieldscribe.age"
 
     /// The recording's number on its recorder.
@@ -35,39 +35,5 @@ package struct SealedName: Hashable {
             self.turn = turn
         }
         guard self.text == text else { return nil }
-    }
-}
-
-/// What the ledger knows of one recorder's sealed copies on a volume, read once.
-struct KnownSealedCopies: Sendable {
-    struct Copy: Sendable {
-        var name: SealedName
-        var manifest: SealedManifest
-        var entry: ExportEntry
-    }
-
-    private let prefix: String
-    private var copies: [Int: [Copy]] = [:]
-
-    init(_ entries: [ExportEntry], folder: String) {
-        prefix = "\(folder)/"
-        for entry in entries { add(entry) }
-    }
-
-    mutating func add(_ entry: ExportEntry) {
-        guard entry.folder.hasPrefix(prefix), let manifest = SealedManifest(entry.manifest),
-            let name = SealedName(String(entry.folder.dropFirst(prefix.utf8.count)))
-        else { return }
-        copies[entry.recording, default: []].append(Copy(name: name, manifest: manifest, entry: entry))
-    }
-
-    /// The copies of one recording, the latest first.
-    func latest(of recording: Int) -> [Copy] { copies[recording, default: []].reversed() }
-
-    /// The latest of each name.
-    var all: [SealedName: SealedManifest] {
-        var all: [SealedName: SealedManifest] = [:]
-        for copy in copies.values.joined() { all[copy.name] = copy.manifest }
-        return all
     }
 }

@@ -24,30 +24,23 @@ extension FolderExport {
         return report
     }
 
-    /// Removes copies of this recorder from its drive; returns whether there were any to remove.
+    /// Removes copies of this recorder from its drive.
+    ///
+    /// - Returns: whether any were removed.
     private func prune(
         _ path: String, unless stays: ((recording: Int, place: String)) -> Bool
     ) throws(DeviceError) -> Bool {
-        let root = try Folder(opening: path, gate: gate)
-        if recipients != nil {
-            let sealed = try SealedFolder(in: root, identity: settings.identity)
-            return try Self.prune(sealed.folder, sealed.name, stays) { SealedName($0)?.recording }
-        }
-        let clear = try ExportFolder(in: root, device: settings.device, identity: settings.identity)
-        return try Self.prune(clear.folder, clear.device.text, stays) { CopyName($0)?.recording }
-    }
-
-    private static func prune(
-        _ folder: Folder, _ folderName: String, _ stays: ((recording: Int, place: String)) -> Bool,
-        recording: (String) -> Int?
-    ) throws(DeviceError) -> Bool {
+        let (device, identity, isEncrypted) = (settings.device, settings.identity, recipients != nil)
+        let copies = try CopyFolder(
+            in: Folder(opening: path, gate: gate), device: device, identity: identity, isEncrypted: isEncrypted)
         var hasPruned = false
-        for name in try folder.names() {
-            guard let recording = recording(name), !stays((recording, "\(folderName)/\(name)")) else { continue }
-            try folder.removeAll(name)
+        for name in try copies.folder.names() {
+            let recording = isEncrypted ? SealedName(name)?.recording : CopyName(name)?.recording
+            guard let recording, !stays((recording, "\(copies.device.text)/\(name)")) else { continue }
+            try copies.folder.removeAll(name)
             hasPruned = true
         }
-        if hasPruned { try folder.sync() }
+        if hasPruned { try copies.folder.sync() }
         return hasPruned
     }
 }

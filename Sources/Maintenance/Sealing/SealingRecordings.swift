@@ -65,7 +65,7 @@ package struct SealingRecordings: Sendable {
                 if error.status == ECANCELED { throw CancellationError() }
                 if await Erasure.hasTaken(recording.id, storage: storage, archive: archive) { continue }
                 // Nothing goes better for the others.
-                if error.operation == "age" { throw error }
+                if error.program == .age { throw error }
                 failures[recording.id] = error
             }
         }

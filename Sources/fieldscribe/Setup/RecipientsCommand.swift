@@ -105,7 +105,7 @@ enum RecipientsCommand: Command {
             try opener.write(sealed)
             try opener.finish()
         } catch {
-            guard error.operation == "age" else { throw error }
+            guard error.program == .age else { throw error }
             return false
         }
         return gathered.bytes == test
@@ -129,7 +129,7 @@ enum RecipientsCommand: Command {
             }
             try opener.finish()
         } catch {
-            guard error.operation == "age" else { throw error }
+            guard error.program == .age else { throw error }
             throw DeviceError(
                 .damaged, "age", on: path,
                 gathered.count == 0

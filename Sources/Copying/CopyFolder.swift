@@ -1,0 +1,137 @@
+import Core
+import Glibc
+import System
+
+/// The folder of one recorder on a volume, for readable or for encrypted copies. Locked against other copies while in use.
+struct CopyFolder: Sendable {
+    static let topName = "Fieldscribe"
+
+    /// `Fieldscribe`, over all recorders.
+    let top: Folder
+    let folder: Folder
+    /// The folder's name, which may differ from the recorder's.
+    let device: DeviceName
+    let isEncrypted: Bool
+
+    /// Opens the folder below a volume's root, and makes it if it is missing.
+    ///
+    /// - Parameters:
+    ///   - device: names the folder of readable copies.
+    ///   - identity: distinguishes recorders; alone names the folder of encrypted copies, which must not tell the recorder's name.
+    init(in root: Folder, device: DeviceName, identity: String?, isEncrypted: Bool) throws(DeviceError) {
+        self.isEncrypted = isEncrypted
+        top = try Self.folder(Self.topName, in: root)
+        try top.lock()
+        if isEncrypted {
+            self.device = DeviceName(madeOf: identity.map { "sealed-\($0.prefix(12))" } ?? "sealed")
+            folder = try Self.folder(self.device.text, in: top)
+        } else {
+            self.device = try RecorderFolder.name(of: device, identity, in: top)
+            folder = try Self.folder(self.device.text, in: top)
+            RecorderFolder.tell(identity, in: folder)
+        }
+    }
+
+    private static func folder(_ name: String, in parent: Folder) throws(DeviceError) -> Folder {
+        if try !parent.exists(name) {
+            do throws(DeviceError) {
+                try parent.makeFolder(name)
+                try parent.sync()
+            } catch {
+                guard error.status == EEXIST else { throw error }
+            }
+        }
+        return try parent.folder(name)
+    }
+
+    // MARK: temporaries
+
+    private var temporaries: [String] {
+        isEncrypted
+            ? ["sealing.partial"] + (2...9).map { "sealing-\($0).partial" }
+            : ["partial"] + (2...9).map { "partial-\($0)" }
+    }
+
+    /// Returns a free name for a copy that is being written.
+    func freeTemporary() throws(DeviceError) -> String {
+        for name in temporaries where try clear(name) { return name }
+        throw DeviceError(
+            .failed, "open", on: folder.path,
+            "\(temporaries.joined(separator: ", ")) are not Fieldscribe's", remedy: "move them away")
+    }
+
+    /// Removes what interrupted copies left.
+    func clearTemporaries() throws(DeviceError) {
+        for name in temporaries { _ = try clear(name) }
+    }
+
+    /// Removes an incomplete copy.
+    ///
+    /// - Returns: whether the name is free now; false if something else has it, which stays.
+    func clear(_ name: String) throws(DeviceError) -> Bool {
+        guard let kind = try folder.status(name)?.kind else { return true }
+        guard kind == (isEncrypted ? .file : .folder) else { return false }
+        if isEncrypted {
+            try folder.remove(name)
+            return true
+        }
+        do throws(DeviceError) {
+            let temporary = try folder.folder(name)
+            for file in CopySettings.allNames { try temporary.remove(file) }
+            try folder.removeFolder(name)
+        } catch {
+            // Files of other programs, or another file system that is mounted there.
+            if [ENOTEMPTY, EEXIST, EISDIR, EPERM, EXDEV].contains(error.status) { return false }
+            throw error
+        }
+        return true
+    }
+}
+
+extension Folder {
+    /// Returns the copies whose folders a person has renamed, by the digests of their manifests.
+    func renamedCopies() throws(DeviceError) -> [String: String] {
+        var found: [String: String] = [:]
+        for name in try names().sorted() where CopyName(name) == nil && !name.hasPrefix(".") {
+            guard !name.hasPrefix("partial"), !name.contains("\u{FFFD}"), let copy = try? folder(name),
+                (try? copy.exists("index.html")) == true, let manifest = try? Manifest(in: copy)
+            else { continue }
+            found[manifest.digest] = name
+        }
+        return found
+    }
+
+    /// Replaces a text such as a list over all copies: a power cut leaves the old one or the new one.
+    func replaceList(_ name: String, with text: String) throws(DeviceError) {
+        let temporary = "\(name).new"
+        for name in [name, temporary] { try checkReplaceable(name) }
+        try remove(temporary)
+        do throws(DeviceError) {
+            let file = try NewFile(temporary, in: self, shouldStop: { false })
+            try file.write(text)
+            try file.sync()
+            try rename(temporary, replacing: name)
+        } catch {
+            try? remove(temporary)
+            throw error
+        }
+        try sync()
+    }
+
+    /// Replaces a text if it differs.
+    ///
+    /// - Returns: whether it differed.
+    func renewList(_ name: String, with text: String) throws(DeviceError) -> Bool {
+        let found = try? openFile(name, O_RDONLY).content(limit: 1 << 22)
+        if found == Array(text.utf8) { return false }
+        try replaceList(name, with: text)
+        return true
+    }
+}
+
+extension NewFile {
+    func write(_ text: String) throws(DeviceError) {
+        var text = text
+        try rethrowing { try text.withUTF8 { try write(UnsafeRawBufferPointer($0), at: length) } }
+    }
+}

@@ -1,0 +1,37 @@
+import Core
+import System
+
+/// Encrypts copies for the configured recipients: one file for each recording.
+struct EncryptedWriter: CopyWriter {
+    private let folder: CopyFolder
+    private let copy: SealedCopy
+    private let recipients: String
+    private var content: String?
+    private var plan: SealedCopy.Plan?
+
+    init(_ copy: SealedCopy, in folder: CopyFolder) {
+        (self.copy, self.folder) = (copy, folder)
+        recipients = SealedCopy.digest(of: copy.recipients)
+    }
+
+    var firstName: SealedName { SealedName(copy.copy.summary.id) }
+
+    mutating func examine(_ known: KnownCopies<SealedName>.Copy) throws(DeviceError) -> ExaminedCopy<SealedName> {
+        guard let manifest = try folder.folder.manifest(of: known) else { return .unusable }
+        guard manifest.recipients == recipients else { return .replaceable }
+        if content == nil { content = try copy.contentDigest() }
+        return manifest.content == content ? .current(PlacedCopy(name: known.name, entry: known.entry)) : .replaceable
+    }
+
+    mutating func expectedBytes() throws(DeviceError) -> Int64 {
+        let plan = try copy.plan()
+        self.plan = plan
+        return copy.expectedBytes(plan)
+    }
+
+    func write(as temporary: String) throws(DeviceError) -> WrittenCopy {
+        guard let plan else { preconditionFailure("expectedBytes comes before write") }
+        let (manifest, isDirect) = try copy.write(plan, as: temporary, in: folder.folder)
+        return WrittenCopy(manifest: manifest.text, bytes: manifest.bytes, isDirect: isDirect)
+    }
+}

@@ -1,0 +1,62 @@
+import Core
+import Glibc
+import System
+
+extension Folder {
+    /// Returns the manifest of an encrypted copy in the ledger if its file is here, by its length and its beginning.
+    func manifest(of copy: KnownCopies<SealedName>.Copy) throws(DeviceError) -> SealedManifest? {
+        guard let manifest = SealedManifest(copy.entry.manifest) else { return nil }
+        return try RecordingSealer.isThere(manifest, in: self, as: copy.name.text) ? manifest : nil
+    }
+
+    /// Writes the digests of the encrypted files here, for `sha256sum -c`.
+    func writeSums(_ known: KnownCopies<SealedName>) throws(DeviceError) {
+        var sums: [String: String] = [:]
+        // Files that the ledger does not list, such as those of an earlier ledger.
+        let before = (try? openFile(CopySettings.manifestName, O_RDONLY).content(limit: 1 << 22)) ?? []
+        for line in String(decoding: before, as: UTF8.self).split(separator: "\n") {
+            let digest = line.prefix(64)
+            let file = String(line.dropFirst(66))
+            guard line.utf8.count > 66, digest.allSatisfy(\.isHexDigit), SealedName(file) != nil,
+                try status(file)?.kind == .file
+            else { continue }
+            sums[file] = String(digest)
+        }
+        for copy in known.latestByName {
+            if let manifest = try manifest(of: copy) { sums[copy.name.text] = manifest.file }
+        }
+        if sums.isEmpty { return }
+        let text = sums.sorted { $0.key < $1.key }.map { "\($0.value)  \($0.key)\n" }.joined()
+        _ = try renewList(CopySettings.manifestName, with: text)
+    }
+
+    /// Removes an encrypted file and its line in the list of digests.
+    func removeSealed(_ name: SealedName) throws(DeviceError) {
+        let sums = CopySettings.manifestName
+        if try exists(sums) {
+            let before = String(decoding: try openFile(sums, O_RDONLY).content(limit: 1 << 22), as: UTF8.self)
+            let lines = before.split(separator: "\n").filter { $0.dropFirst(66) != name.text }
+            if lines.isEmpty {
+                try remove(sums)
+            } else {
+                _ = try renewList(sums, with: lines.map { $0 + "\n" }.joined())
+            }
+        }
+        try remove(name.text)
+        try sync()
+    }
+}
+
+extension CopyFolder {
+    /// Returns the recorder's recordings that are on the volume unencrypted.
+    func recordingsInClear(device: DeviceName, identity: String?) throws(DeviceError) -> [Int] {
+        var found: Set<Int> = []
+        for other in try top.names() where DeviceName(other) != nil && other != self.device.text {
+            guard RecorderFolder.belongs(other, to: device, identity, in: top), let folder = try? top.folder(other),
+                let names = try? folder.names()
+            else { continue }
+            found.formUnion(names.compactMap { CopyName($0)?.recording })
+        }
+        return found.sorted()
+    }
+}

@@ -1,0 +1,77 @@
+import Audio
+import Core
+import Glibc
+import System
+
+/// Copies the encrypted file of a recording that is sealed on the recorder.
+struct SealedFileWriter: CopyWriter {
+    private static let block = 256 * 1_024
+
+    let folder: CopyFolder
+    let recording: Int
+    let manifest: SealedManifest
+    /// The recording's folder on the recorder.
+    let source: Folder
+    /// The ledger's entries of copies from before the last redaction.
+    let outdated: Set<ExportEntry>
+    let shouldStop: @Sendable () -> Bool
+    /// Called with the bytes that were read, out of `manifest.bytes`.
+    let progress: @Sendable (Int64) -> Void
+
+    var firstName: SealedName { SealedName(recording) }
+
+    /// A copy for other keys stays: their owners cannot open the new one. One from before a redaction is replaced.
+    func examine(_ known: KnownCopies<SealedName>.Copy) throws(DeviceError) -> ExaminedCopy<SealedName> {
+        guard let copied = try folder.folder.manifest(of: known) else { return .unusable }
+        let isForSame = copied.recipients == manifest.recipients
+        if isForSame, copied.content == manifest.content {
+            return .current(PlacedCopy(name: known.name, entry: known.entry))
+        }
+        return isForSame || outdated.contains(known.entry) ? .replaceable : .unusable
+    }
+
+    func expectedBytes() -> Int64 { manifest.bytes + 4 * 65_536 }
+
+    func write(as temporary: String) throws(DeviceError) -> WrittenCopy {
+        let file = try source.openFile(RecordingFolder.sealedName, O_RDONLY)
+        let target = try NewFile(temporary, in: folder.folder, shouldStop: shouldStop)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.block, alignment: 16)
+        defer { buffer.deallocate() }
+        var digest = Digest()
+        while case let count = try file.read(into: buffer, at: target.length), count > 0 {
+            if shouldStop() { throw Copying.interrupted }
+            let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+            digest.add(bytes)
+            try target.write(bytes, at: target.length)
+            progress(target.length)
+        }
+        guard digest.finish() == manifest.file else {
+            throw DeviceError(
+                .damaged, "compare", on: file.path, "is not as it was sealed",
+                remedy: "look for an earlier copy of recording \(recording)")
+        }
+        let isDirect = try target.prove(manifest.file, as: temporary, in: folder.folder, shouldStop: shouldStop)
+        return WrittenCopy(manifest: manifest.text, bytes: manifest.bytes, isDirect: isDirect)
+    }
+}
+
+extension NewFile {
+    /// Syncs the file and reads it back past the cache.
+    ///
+    /// - Returns: whether the read bypassed the cache.
+    /// - Throws: `DeviceError` with `damaged` if the digest or the length differs.
+    func prove(
+        _ digest: String, as name: String, in folder: Folder, shouldStop: @escaping @Sendable () -> Bool
+    ) throws(DeviceError) -> Bool {
+        try sync()
+        try folder.sync()
+        try folder.syncFileSystem()
+        let back = try ReadBack(name, in: folder, shouldStop: shouldStop)
+        guard try back.finish() == digest, back.length == length else {
+            throw DeviceError(
+                .damaged, "compare", on: "\(folder.path)/\(name)", "what was read back is not what was written",
+                remedy: "use another stick")
+        }
+        return back.isDirect
+    }
+}
