@@ -92,7 +92,7 @@ import Testing
     @Test("a fault stays until it is acknowledged, and then what it hid shows again")
     func fault() {
         let fault = RecorderInput.Kind.event(.fault(code: "full", message: ""))
-        let acknowledge = RecorderInput.Kind.button(.acknowledge(at: .milliseconds(1_250)))
+        let acknowledge = RecorderInput.Kind.button(.pressed(at: .milliseconds(1_250)))
         #expect(
             history(begin + [written(1), (1_000, fault), (1_250, acknowledge), stop(2_000)], until: 9_000)
                 == ["on 1", "off 1100", "on 1200", "off 2000"])

@@ -35,7 +35,7 @@ struct RecorderRig {
             if word.hasPrefix("+"), let pause = Int(word.dropFirst()) {
                 now += .milliseconds(pause)
             } else {
-                effects += take(input(word))
+                effects += action(word).map { state.take($0, at: RecorderMoment(monotonic: now)) } ?? take(input(word))
             }
         }
         let lamp = LampPattern(for: state)
@@ -51,6 +51,22 @@ struct RecorderRig {
         return RecorderTicket(number: tickets)
     }
 
+    private func action(_ word: String) -> ButtonInterpreter.Action? {
+        switch word {
+        case "press-start": return .start(at: now)
+        case "press-stop": return .stop(at: now)
+        case "press-mark": return .mark(at: now)
+        case "press-strike": return .strike(at: now)
+        case "press-pause": return .pause(at: now)
+        case "press-resume": return .resume(at: now)
+        case "ack": return .acknowledge(at: now)
+        case "late-ack": return .acknowledge(at: now - .milliseconds(100))
+        case "stuck": return .stuck
+        case "hold": return .shutDown
+        default: return nil
+        }
+    }
+
     private mutating func input(_ word: String) -> RecorderInput.Kind {
         let name = word.prefix { !$0.isNumber }
         let number = Int(word.dropFirst(name.count)) ?? 0
@@ -64,16 +80,6 @@ struct RecorderRig {
         case "pause": return .order(.pause, .command, ticket())
         case "resume": return .order(.resume, .command, ticket())
         case "shutdown": return .shutDown(ticket())
-        case "press-start": return .button(.start(at: now))
-        case "press-stop": return .button(.stop(at: now))
-        case "press-mark": return .button(.mark(at: now))
-        case "press-strike": return .button(.strike(at: now))
-        case "press-pause": return .button(.pause(at: now))
-        case "press-resume": return .button(.resume(at: now))
-        case "ack": return .button(.acknowledge(at: now))
-        case "late-ack": return .button(.acknowledge(at: now - .milliseconds(100)))
-        case "stuck": return .button(.stuck)
-        case "hold": return .button(.shutDown)
         case "opened": return .opened(attempt: number, recording: number)
         case "refused": return .refused(attempt: number, error)
         case "begun": return .begun(number, RecorderInput.Look())
@@ -133,5 +139,12 @@ struct RecorderRig {
         case .success(let answer): answer.recording.map { "\($0)" } ?? "-"
         case .failure(let error): "!\(error.code.rawValue)"
         }
+    }
+}
+
+extension RecorderState {
+    /// Performs what the button means, as if its gestures had arrived.
+    mutating func take(_ action: ButtonInterpreter.Action, at moment: RecorderMoment) -> [RecorderEffect] {
+        concluding { $0.perform(action, at: moment) }
     }
 }

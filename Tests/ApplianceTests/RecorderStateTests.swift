@@ -19,6 +19,41 @@ import Testing
         for (found, wanted) in zip(found, wanted) { #expect(found == wanted, "\(marbles.name)") }
     }
 
+    @Test("a press means what the state says when it arrives, however many arrive together")
+    func presses() {
+        var state = RecorderState()
+        func press(at second: Int) -> [RecorderEffect] {
+            let moment = RecorderMoment(monotonic: .seconds(90))
+            var effects = state.take(RecorderInput(.button(.pressed(at: .seconds(second))), at: moment))
+            effects += state.take(RecorderInput(.button(.released), at: moment))
+            return effects.filter { if case .log = $0 { false } else { true } }
+        }
+        func take(_ kind: RecorderInput.Kind) {
+            _ = state.take(RecorderInput(kind, at: RecorderMoment(monotonic: .seconds(90))))
+        }
+        take(.started)
+        take(.upkeepEnded(.done))
+        #expect(press(at: 1).contains(.open(attempt: 1)) && state.records)
+        #expect(press(at: 2).isEmpty && !state.records)
+        take(.opened(attempt: 1, recording: 1))
+        #expect(press(at: 3).isEmpty && state.records)
+        take(.closed(1))
+        take(.opened(attempt: 2, recording: 2))
+        #expect(press(at: 4) == [.close(2, .button)])
+    }
+
+    @Test("a press acknowledges a fault, and starts as well")
+    func acknowledge() {
+        var state = RecorderState()
+        func take(_ kind: RecorderInput.Kind, at second: Int) -> [RecorderEffect] {
+            state.take(RecorderInput(kind, at: RecorderMoment(monotonic: .seconds(second))))
+        }
+        _ = take(.event(.fault(code: "full", message: "")), at: 1)
+        #expect(state.isFaulted)
+        #expect(take(.button(.pressed(at: .seconds(2))), at: 2).contains(.open(attempt: 1)))
+        #expect(!state.isFaulted)
+    }
+
     @Test("an alarm is kept for what came behind the press that acknowledges")
     func latchedFaults() {
         var state = RecorderState()
@@ -27,9 +62,13 @@ import Testing
         }
         take(.event(.fault(code: "full", message: "")), at: 1_000)
         take(.event(.fault(code: "missing", message: "")), at: 2_010)
-        take(.button(.acknowledge(at: .milliseconds(2_000))), at: 2_020)
+        func acknowledge(at press: Int, _ milliseconds: Int) {
+            _ = state.take(
+                .acknowledge(at: .milliseconds(press)), at: RecorderMoment(monotonic: .milliseconds(milliseconds)))
+        }
+        acknowledge(at: 2_000, 2_020)
         #expect(state.isFaulted && state.lastFault?.code == "missing")
-        take(.button(.acknowledge(at: .milliseconds(2_030))), at: 2_050)
+        acknowledge(at: 2_030, 2_050)
         #expect(!state.isFaulted && state.lastFault?.code == "missing")
     }
 
@@ -42,7 +81,7 @@ import Testing
             let effects = state.take(RecorderInput(.event(.fault(code: "full", message: "x")), at: moment))
             lines += effects.count { if case .log(let line) = $0 { line.event == "fault" } else { false } }
             #expect(LampPattern(for: state).isFaulted)
-            _ = state.take(RecorderInput(.button(.acknowledge(at: .seconds(second))), at: moment))
+            _ = state.take(.acknowledge(at: .seconds(second)), at: moment)
             #expect(!LampPattern(for: state).isFaulted)
         }
         #expect(lines == 1)

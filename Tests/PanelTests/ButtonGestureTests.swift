@@ -22,30 +22,27 @@ import Testing
 
     @Test("a press that is held for something else means nothing more; a short one or a stuck button is not held")
     func claimed() {
-        func gesture(shutdown: Duration? = nil, recording: Bool = false) -> ButtonGesture {
-            var gesture = ButtonGesture(.init(.toggle, shutdown: shutdown))
-            _ = gesture.handle(.initial(pressed: false))
-            _ = gesture.handle(.recording(recording))
-            _ = gesture.handle(.change(.init(pressed: true, time: .seconds(1))))
-            return gesture
+        func button(shutdown: Duration? = nil, recording: Bool = false) -> MeantButton {
+            var button = MeantButton(.init(.toggle, shutdown: shutdown), recording: recording)
+            _ = button.handle(.change(.init(pressed: true, time: .seconds(1))))
+            return button
         }
-        var idle = gesture(shutdown: .seconds(5))
-        var claims = [idle.claim(at: .milliseconds(1_999)), idle.claim(at: .seconds(2))]
+        var idle = button(shutdown: .seconds(5))
+        var claims = [idle.gesture.claim(at: .milliseconds(1_999)), idle.gesture.claim(at: .seconds(2))]
         #expect(claims == [false, true])
         var told = idle.handle(.time(.seconds(10)))
         told += idle.handle(.change(.init(pressed: false, time: .seconds(11))))
-        claims = [idle.claim(at: .seconds(12))]
+        claims = [idle.gesture.claim(at: .seconds(12))]
         #expect(told.isEmpty && claims == [false])
-        var recording = gesture(recording: true)
+        var recording = button(recording: true)
         _ = recording.handle(.time(.milliseconds(1_990)))
-        claims = [recording.claim(at: .seconds(2))]
+        claims = [recording.gesture.claim(at: .seconds(2))]
         told = recording.handle(.change(.init(pressed: false, time: .seconds(3))))
         #expect(told.isEmpty && claims == [true])
-        var stuck = ButtonGesture()
-        _ = stuck.handle(.initial(pressed: true))
-        var long = gesture()
+        var stuck = ButtonGesture(pressed: true)
+        var long = button()
         _ = long.handle(.time(.seconds(61)))
-        claims = [stuck.claim(at: .seconds(30)), long.claim(at: .seconds(61))]
+        claims = [stuck.claim(at: .seconds(30)), long.gesture.claim(at: .seconds(61))]
         #expect(claims == [false, false])
     }
 
@@ -83,14 +80,13 @@ import Testing
         #expect(marbles("pr-pr-p------------r", .init(.pause), recording: true) == "P---R-P---------X---")
         #expect(marbles("pr-pr-p------------r", .init(.mark), recording: true) == "-M--M-----------X---")
         #expect(!marbles("p-rp-rp-rp-r", .init(.toggle), recording: true).contains("T"))
-        var gesture = ButtonGesture(.init(.mark))
-        _ = gesture.handle(.recording(true))
-        var effects: [ButtonGesture.Effect] = []
+        var button = MeantButton(.init(.mark), recording: true)
+        var actions: [ButtonInterpreter.Action] = []
         for press in 0..<3 {
-            effects += gesture.handle(.change(.init(pressed: true, time: .milliseconds(1_000 + 300 * press))))
-            effects += gesture.handle(.change(.init(pressed: false, time: .milliseconds(1_100 + 300 * press))))
+            actions += button.handle(.change(.init(pressed: true, time: .milliseconds(1_000 + 300 * press))))
+            actions += button.handle(.change(.init(pressed: false, time: .milliseconds(1_100 + 300 * press))))
         }
-        #expect(effects.contains(.strike(at: .seconds(1))))
+        #expect(actions.contains(.strike(at: .seconds(1))))
     }
 
     @Test("a press that acknowledges a fault neither pauses nor goes on")
@@ -126,41 +122,37 @@ import Testing
 
     @Test("a stuck button is told once and ignored until it is free")
     func stuck() {
-        let settings = ButtonGesture.Settings(.toggle, stuck: .seconds(2))
+        let settings = MeantButton.Settings(.toggle, stuck: .seconds(2))
         #expect(marbles("p-------------------------r-pr", settings) == "S-------------------K-----F--X")
         #expect(marbles("p-------------------------r", settings, recording: true) == "----------M---------K-----F")
     }
 
     @Test("a button that is down at the start is stuck, and its release means nothing")
     func heldFromBoot() {
-        var gesture = ButtonGesture()
-        #expect(gesture.handle(.initial(pressed: true)) == [.stuck])
-        #expect(gesture.wakeAt == nil)
-        #expect(gesture.handle(.time(.seconds(100))) == [])
-        #expect(gesture.handle(.change(.init(pressed: false, time: .seconds(101)))) == [.free])
-        let start = gesture.handle(.change(.init(pressed: true, time: .seconds(102))))
-        #expect(start == [.pressed(at: .seconds(102)), .start(at: .seconds(102))])
-        var other = ButtonGesture()
-        #expect(other.handle(.initial(pressed: false)) == [])
+        var button = MeantButton(.init(.toggle), pressed: true)
+        #expect(button.gesture.wakeAt == nil)
+        #expect(button.handle(.time(.seconds(100))) == [])
+        #expect(button.handle(.change(.init(pressed: false, time: .seconds(101)))) == [.free])
+        let pressed = button.gesture.handle(.change(.init(pressed: true, time: .seconds(102))))
+        #expect(pressed == [.pressed(at: .seconds(102))])
+        #expect(button.handle(ButtonGesture.Event.pressed(at: .seconds(102))) == [.start(at: .seconds(102))])
     }
 
     @Test("what a press means is decided by its times, however late they are told")
     func late() {
-        var gesture = ButtonGesture(.init(.toggle))
-        _ = gesture.handle(.recording(true))
-        #expect(gesture.handle(.change(.init(pressed: true, time: .seconds(1)))) == [.pressed(at: .seconds(1))])
+        var button = MeantButton(.init(.toggle), recording: true)
+        #expect(button.handle(.change(.init(pressed: true, time: .seconds(1)))) == [])
         // Nobody called at 2 s.
-        #expect(gesture.handle(.change(.init(pressed: false, time: .seconds(9)))) == [.mark(at: .seconds(1))])
-        _ = gesture.handle(.change(.init(pressed: true, time: .seconds(20))))
+        #expect(button.handle(.change(.init(pressed: false, time: .seconds(9)))) == [.mark(at: .seconds(1))])
+        _ = button.handle(.change(.init(pressed: true, time: .seconds(20))))
         #expect(
-            gesture.handle(.change(.init(pressed: false, time: .milliseconds(20_999)))) == [.stop(at: .seconds(20))])
+            button.handle(.change(.init(pressed: false, time: .milliseconds(20_999)))) == [.stop(at: .seconds(20))])
     }
 
     @Test("it asks to be called when something is due, and not otherwise")
     func wakeAt() {
-        var gesture = ButtonGesture(.init(.toggle))
+        var gesture = ButtonGesture()
         #expect(gesture.wakeAt == nil)
-        _ = gesture.handle(.recording(true))
         _ = gesture.handle(.change(.init(pressed: true, time: .seconds(5))))
         #expect(gesture.wakeAt == .seconds(6))
         _ = gesture.handle(.time(.seconds(6)))

@@ -1,41 +1,74 @@
 @testable import Core
 
-/// Runs a gesture by a marble line and tells what comes of it, in the same form.
+/// Runs a button by a marble line; returns what it means, in the same form.
 ///
 /// A letter is 100 ms. In: `p` pressed, `r` released, `f` a fault is shown, `-` nothing. Out: `S` start, `X` stop,
-/// `M` mark, `P` pause, `R` resume, `T` strike, `D` shut down, `A` acknowledge, `K` stuck, `F` free; two at once in brackets. Starts,
-/// stops and pauses are followed, as a recorder would.
-func marbles(_ line: String, _ settings: ButtonGesture.Settings, recording: Bool = false) -> String {
-    var gesture = ButtonGesture(settings)
-    _ = gesture.handle(.recording(recording))
+/// `M` mark, `P` pause, `R` resume, `T` strike, `D` shut down, `A` acknowledge, `K` stuck, `F` free; two together in brackets.
+func marbles(_ line: String, _ settings: MeantButton.Settings, recording: Bool = false) -> String {
+    var button = MeantButton(settings, recording: recording)
     var out = ""
     for (index, letter) in line.enumerated() {
         let now = Duration.milliseconds(100 * index)
-        let effects: [ButtonGesture.Effect] =
-            switch letter {
-            case "p": gesture.handle(.change(.init(pressed: true, time: now)))
-            case "r": gesture.handle(.change(.init(pressed: false, time: now)))
-            case "f": gesture.handle(.fault(true))
-            default: gesture.handle(.time(now))
-            }
-        let letters = effects.compactMap(\.letter)
-        for effect in effects {
-            if case .start = effect { _ = gesture.handle(.recording(true)) }
-            if case .stop = effect { _ = gesture.handle(.recording(false)) }
-            if case .start = effect { _ = gesture.handle(.paused(false)) }
-            if case .pause = effect { _ = gesture.handle(.paused(true)) }
-            if case .resume = effect { _ = gesture.handle(.paused(false)) }
+        var actions: [ButtonInterpreter.Action] = []
+        switch letter {
+        case "p": actions = button.handle(.change(.init(pressed: true, time: now)))
+        case "r": actions = button.handle(.change(.init(pressed: false, time: now)))
+        case "f": button.context.isFaulted = true
+        default: actions = button.handle(.time(now))
         }
+        let letters = actions.map(\.letter)
         out += letters.count > 1 ? "(\(letters.joined()))" : letters.first ?? "-"
     }
     return out
 }
 
-extension ButtonGesture.Effect {
-    /// Its letter in a marble line; the answer to every press has none.
-    var letter: String? {
+/// A button with what its gestures mean to a recorder that follows each action.
+struct MeantButton {
+    struct Settings {
+        var style: PanelStyle
+        var gesture = ButtonGesture.Settings()
+
+        init(_ style: PanelStyle, shutdown: Duration? = nil, stuck: Duration = .seconds(60)) {
+            self.style = style
+            gesture.longHold = shutdown
+            gesture.stuck = stuck
+        }
+    }
+
+    var gesture: ButtonGesture
+    var interpreter: ButtonInterpreter
+    var context: ButtonInterpreter.Context
+
+    init(_ settings: Settings, pressed: Bool = false, recording: Bool = false) {
+        gesture = ButtonGesture(settings.gesture, pressed: pressed)
+        interpreter = ButtonInterpreter(settings.style, shutsDown: settings.gesture.longHold != nil)
+        context = ButtonInterpreter.Context(isRecording: recording)
+    }
+
+    mutating func handle(_ input: ButtonGesture.Input) -> [ButtonInterpreter.Action] {
+        gesture.handle(input).flatMap { handle($0) }
+    }
+
+    mutating func handle(_ event: ButtonGesture.Event) -> [ButtonInterpreter.Action] {
+        let actions = interpreter.handle(event, in: context)
+        for action in actions {
+            switch action {
+            case .start: (context.isRecording, context.isPaused) = (true, false)
+            case .stop: context.isRecording = false
+            case .pause: context.isPaused = true
+            case .resume: context.isPaused = false
+            case .acknowledge: context.isFaulted = false
+            case .mark, .strike, .shutDown, .stuck, .free: break
+            }
+        }
+        return actions
+    }
+}
+
+extension ButtonInterpreter.Action {
+    /// Its letter in a marble line.
+    var letter: String {
         switch self {
-        case .pressed: nil
         case .start: "S"
         case .stop: "X"
         case .mark: "M"
@@ -47,15 +80,6 @@ extension ButtonGesture.Effect {
         case .stuck: "K"
         case .free: "F"
         }
-    }
-}
-
-extension ButtonGesture.Settings {
-    init(_ style: PanelStyle, shutdown: Duration? = nil, stuck: Duration = .seconds(60)) {
-        self.init()
-        self.style = style
-        self.shutdown = shutdown
-        self.stuck = stuck
     }
 }
 

@@ -2,27 +2,23 @@ import Core
 import Synchronization
 import System
 
-/// Where the recorder and the thread of the panel meet: the button's machine, what the lamp is to show, and what it has
-/// shown.
+/// What the recorder and the panel's thread share: the button, what the lamp shows, and what it has shown.
 ///
-/// What the lamp shows follows from the recorder's state alone (`PanelView`); only that a press was felt, the panel says
-/// by itself, before anybody else has heard of it.
+/// What the lamp shows follows from the recorder's state alone. Only the blink that answers a press is the panel's own: it
+/// comes before the recorder has received the press.
 final class PanelController: Sendable {
     private struct State {
-        var view = PanelView()
+        var pattern = LampPattern()
         var button: PanelButton?
         var isSimulated = false
-        /// When the last press was felt.
         var pressedAt: Duration?
-        /// How much of what the button means was told.
-        var pressesTold = 0
-        /// Of the simulated button, not yet taken.
+        /// Edges of the simulated button that nobody has read yet.
         var edges: [ButtonEdge] = []
         var history: [LampChange] = []
         var isStopping = false
 
         var lamp: LampPattern {
-            pressedAt.map { view.lamp.blinking(at: $0, for: LampPattern.answerBlink) } ?? view.lamp
+            pressedAt.map { pattern.blinking(at: $0, for: LampPattern.answerBlink) } ?? pattern
         }
     }
 
@@ -30,31 +26,29 @@ final class PanelController: Sendable {
     let wakeup: EventDescriptor
 
     private static let historyLength = 1_024
-    private let told: @Sendable (ButtonGesture.Effect) -> Void
+    private let report: @Sendable (ButtonGesture.Event) -> Void
     private let state = Mutex(State())
 
-    /// - Parameter told: hears what the button's presses mean, in order, until the panel stops; it may not wait.
-    /// - Throws: `DeviceError` where no descriptors can be had.
-    init(told: @escaping @Sendable (ButtonGesture.Effect) -> Void) throws(DeviceError) {
+    /// - Parameter report: called with the button's gestures, in order, until the panel stops; it may not block.
+    /// - Throws: `DeviceError` if the process has no descriptor left.
+    init(report: @escaping @Sendable (ButtonGesture.Event) -> Void) throws(DeviceError) {
         wakeup = try EventDescriptor()
-        self.told = told
+        self.report = report
     }
 
     /// The monotonic clock, which counts from power-on.
     static var now: Duration { .nanoseconds(MonotonicClock.nanoseconds) }
 
-    /// Shows what the recorder is about; its loop alone calls this.
-    func show(_ view: PanelView) {
-        change { state in
-            state.view = view
-            return Self.align(&state)
-        }
+    /// Shows the recorder's state; only its loop calls this.
+    func show(_ pattern: LampPattern) {
+        state.withLock { $0.pattern = pattern }
+        wakeup.signal()
     }
 
-    /// What the lamp has shown, oldest first; the last thousand changes.
+    /// The last thousand changes of the lamp, oldest first.
     var history: [LampChange] { state.withLock { $0.history } }
 
-    /// Presses or releases the simulated button; false where the panel has none.
+    /// Presses or releases the simulated button; returns false if the panel has none.
     func simulate(pressed: Bool) -> Bool {
         let edge = ButtonEdge(pressed: pressed, time: Self.now)
         let isSimulated = state.withLock { state in
@@ -65,73 +59,34 @@ final class PanelController: Sendable {
         return isSimulated
     }
 
-    /// So long after power-on, a stick that is plugged in while the button is held becomes known.
+    /// How long after power-on a stick that is plugged in while the button is held becomes known.
     static let allowsSticks = Duration.seconds(60)
 
-    /// Whether the button is held for a stick that is being plugged in: nothing else comes of that press any more.
+    /// Whether the button is held for a stick that is being plugged in; that press then has no other effect.
     ///
     /// - Parameter now: since power-on.
     func claimHold(at now: Duration = PanelController.now) -> Bool {
         now <= Self.allowsSticks && state.withLock { $0.button?.claim(at: now) ?? false }
     }
 
-    /// From now on, no press is told.
+    /// Reports no gesture from now on.
     func stop() {
         state.withLock { $0.isStopping = true }
         wakeup.signal()
     }
 
-    private func change(_ body: (inout State) -> [ButtonGesture.Effect]) {
-        state.withLock { state in
-            for effect in body(&state) {
-                Self.follow(effect, in: &state)
-                guard !state.isStopping else { continue }
-                state.pressesTold += 1
-                // Under the lock, so that two threads tell in the order in which the button's machine did.
-                told(effect)
-            }
-        }
-        wakeup.signal()
-    }
-
-    /// What the panel does by itself, before anybody else has heard of it.
-    private static func follow(_ effect: ButtonGesture.Effect, in state: inout State) {
-        switch effect {
-        case .pressed: state.pressedAt = now
-        // The next press means what it means after this one; where the recorder cannot follow, it tells so.
-        case .start:
-            _ = state.button?.handle(.recording(true))
-            _ = state.button?.handle(.paused(false))
-        case .pause: _ = state.button?.handle(.paused(true))
-        case .resume: _ = state.button?.handle(.paused(false))
-        case .stop: _ = state.button?.handle(.recording(false))
-        case .acknowledge, .mark, .strike, .shutDown, .stuck, .free: break
-        }
-    }
-
-    /// Tells the button what goes on, unless the recorder has not heard yet what the button meant.
-    private static func align(_ state: inout State) -> [ButtonGesture.Effect] {
-        guard state.view.pressesHeard == state.pressesTold else { return [] }
-        var effects = state.button?.handle(.recording(state.view.records)) ?? []
-        effects += state.button?.handle(.paused(state.view.isPaused)) ?? []
-        return effects + (state.button?.handle(.fault(state.view.isFaulted)) ?? [])
-    }
 }
 
-// The thread of the panel.
+// Called by the panel's thread.
 extension PanelController {
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
-    /// There is a button, or none, from now on.
     func opened(_ button: PanelButton?, simulated: Bool) {
-        change { state in
-            state.button = button
-            state.isSimulated = simulated
-            return Self.align(&state)
-        }
+        state.withLock { ($0.button, $0.isSimulated) = (button, simulated) }
+        wakeup.signal()
     }
 
-    /// The lamp's level now, and when lamp or button want to be asked again.
+    /// Returns the lamp's level now, and when lamp or button need another look.
     func next(at now: Duration) -> (lit: Bool, until: Duration?) {
         state.withLock { state in
             let (lit, until) = state.lamp.next(after: now)
@@ -139,9 +94,18 @@ extension PanelController {
         }
     }
 
-    func take(_ input: PanelButton.Input) { change { $0.button?.handle(input) ?? [] } }
+    func handle(_ input: PanelButton.Input) {
+        state.withLock { state in
+            for event in state.button?.handle(input) ?? [] {
+                if case .pressed = event { state.pressedAt = Self.now }
+                // Under the lock, so that the reports keep their order.
+                if !state.isStopping { report(event) }
+            }
+        }
+        wakeup.signal()
+    }
 
-    /// The next edge of the simulated button.
+    /// Returns the next edge of the simulated button.
     func nextSimulated() -> ButtonEdge? { state.withLock { $0.edges.isEmpty ? nil : $0.edges.removeFirst() } }
 
     func shown(_ lit: Bool, at now: Duration) {

@@ -2,16 +2,16 @@ import Core
 import Settings
 import System
 
-/// Runs button and lamp on one thread, which sleeps until there is an edge, a lamp to change, or something told.
+/// Runs button and lamp on one thread, which sleeps until there is an edge, a change of the lamp, or a signal.
 struct PanelService: Service {
     let name = "panel"
     let settings: Configuration.Panel
     let controller: PanelController
 
-    /// Hears why there is no button, once for each reason.
+    /// Called with why there is no button, once for each reason.
     let failed: @Sendable (DeviceError) -> Void
 
-    /// A button that cannot be had is tried for again so often; the lamp goes on meanwhile.
+    /// How often a button that cannot be opened is tried again. The lamp works meanwhile.
     private static let retry = Duration.seconds(5)
 
     func run() async throws {
@@ -32,7 +32,7 @@ struct PanelService: Service {
         var lit = false
         defer { if lit { controller.shown(false, at: PanelController.now) } }
         while !controller.isStopping {
-            // Before the machines are asked: what is told after that ends the wait below.
+            // Cleared before reading the state: a later signal ends the wait below.
             controller.wakeup.clear()
             let now = PanelController.now
             if reason != nil, now - triedAt >= Self.retry {
@@ -52,15 +52,15 @@ struct PanelService: Service {
                 continue
             }
             if let edge = try button.nextEdge(timeout: timeout ?? .seconds(86_400)) {
-                controller.take(.edge(edge))
+                controller.handle(.edge(edge))
                 continue
             }
-            // The time is told only once no edge is waiting that came before it.
+            // Pass the time only when no earlier edge is waiting.
             let late = PanelController.now
             if let edge = try button.nextEdge(timeout: .zero) {
-                controller.take(.edge(edge))
+                controller.handle(.edge(edge))
             } else {
-                controller.take(.time(late))
+                controller.handle(.time(late))
             }
         }
     }
@@ -72,7 +72,7 @@ struct PanelService: Service {
         }
     }
 
-    /// The button; nil where there is none, or it cannot be had, which is told.
+    /// Opens the button; nil if there is none, or if it cannot be opened, which is reported.
     private func openButton(_ reason: inout DeviceError?) -> (any Button)? {
         var (button, pressed): ((any Button)?, Bool) = (nil, false)
         let before = reason
@@ -95,7 +95,7 @@ struct PanelService: Service {
     }
 }
 
-/// The button of a panel that is `sim:`; the control socket presses it.
+/// The button of a panel with `button = sim:`; the control socket presses it.
 private final class SimulatedButton: Button {
     private let controller: PanelController
 
@@ -109,12 +109,10 @@ private final class SimulatedButton: Button {
 }
 
 extension Configuration.Panel {
-    /// What presses mean, by this configuration.
     var gesture: ButtonGesture.Settings {
         var gesture = ButtonGesture.Settings()
-        gesture.style = style
         gesture.hold = .milliseconds(holdMilliseconds)
-        gesture.shutdown = shutdown ? .seconds(5) : nil
+        gesture.longHold = shutdown ? .seconds(5) : nil
         return gesture
     }
 }

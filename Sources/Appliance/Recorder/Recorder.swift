@@ -83,7 +83,7 @@ final class Recorder: Service {
             case .state, .gap, .mark, .fault, .export, .laptop, .opened: inbox.tell(.event(event))
             }
         }
-        panel = try PanelController { effect in inbox.tell(.button(effect)) }
+        panel = try PanelController { event in inbox.tell(.button(event)) }
         opened = OpenedRecordings(
             storage: configuration.storage.directory, archive: archive,
             places: [folder(of: configuration.control.socket), "/dev/shm"]

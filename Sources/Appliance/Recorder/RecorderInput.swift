@@ -36,7 +36,7 @@ struct RecorderInput: Hashable, Sendable {
         case started
         /// An order, for whom it was, and who waits for it.
         case order(Recorder.Order, StopReason, RecorderTicket?)
-        case button(ButtonGesture.Effect)
+        case button(ButtonGesture.Event)
         /// The appliance ends: as a stop, and nothing is begun any more.
         case shutDown(RecorderTicket?)
         /// What `open` came to.

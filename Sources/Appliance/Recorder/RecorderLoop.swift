@@ -21,7 +21,7 @@ struct RecorderLoop {
     private let inbox: RecorderInbox
     private let upkeep: Upkeep
     private var state = RecorderState()
-    private var view = PanelView()
+    private var lamp = LampPattern()
     private var lives: [Int: Live] = [:]
     private var replies: [RecorderTicket: RecorderMessage.Reply] = [:]
     private var tickets = 0
@@ -32,6 +32,8 @@ struct RecorderLoop {
         self.recorder = recorder
         let inbox = recorder.inbox
         self.inbox = inbox
+        let panel = recorder.configuration.panel
+        state.button = ButtonInterpreter(panel.style, shutsDown: panel.shutdown)
         upkeep = Upkeep(
             configuration: recorder.configuration, archive: recorder.archive, hub: recorder.hub,
             workers: recorder.workers, progress: recorder.secondPass, opened: recorder.opened, repairs: recorder.repairs
@@ -82,9 +84,9 @@ struct RecorderLoop {
             RecorderSnapshot(
                 state: state.shown, live: state.recording.flatMap { lives[$0]?.recording },
                 isOpen: state.phase != .idle, hasLaptop: state.laptopSince != nil, lastFault: state.lastFault))
-        let view = PanelView(of: state)
-        if view != self.view { recorder.panel.show(view) }
-        self.view = view
+        let lamp = LampPattern(for: state)
+        if lamp != self.lamp { recorder.panel.show(lamp) }
+        self.lamp = lamp
         for effect in effects { perform(effect, in: &group) }
         if case .ended(let id, _) = kind { lives[id] = nil }
     }

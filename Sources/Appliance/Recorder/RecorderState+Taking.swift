@@ -2,16 +2,19 @@ import Core
 import System
 
 extension RecorderState {
-    /// What comes of an input; the machine has changed when this returns, and the effects are then done in their order.
-    mutating func take(_ input: RecorderInput) -> [RecorderEffect] {
+    /// Changes the state by an input; the caller then performs the effects in order.
+    mutating func take(_ input: RecorderInput) -> [RecorderEffect] { concluding { $0.follow(input) } }
+
+    /// Adds to the effects of `change` what follows from any new state: maintenance to start, and the state to publish.
+    mutating func concluding(_ change: (inout Self) -> [RecorderEffect]) -> [RecorderEffect] {
         let before = shown
-        var effects = follow(input)
+        var effects = change(&self)
         if isAtRest, !isEnding, upkeep == .due {
             upkeep = .working(writingSince: nil)
             upkeepRuns += 1
             effects.append(.upkeep)
         }
-        // A recording says by itself that it begins, and that it stops.
+        // `LiveRecording` itself publishes that it begins and that it stops.
         let goesOn = before == .paused && shown == .recording
         if shown != before, goesOn || shown == .idle || shown == .faulted || shown == .paused {
             effects += [.publish(.state(shown)), .log(LogLine(shown, recording: recording))]
@@ -24,9 +27,11 @@ extension RecorderState {
         switch input.kind {
         case .started: return []
         case .order(let order, let reason, let ticket): return carryOut(order, reason, ticket, at: now)
-        case .button(let effect):
-            pressesHeard += 1
-            return follow(effect, at: input.moment)
+        case .button(let event):
+            let context = ButtonInterpreter.Context(isRecording: records, isPaused: isPaused, isFaulted: isFaulted)
+            var effects: [RecorderEffect] = []
+            for action in button.handle(event, in: context) { effects += perform(action, at: input.moment) }
+            return effects
         case .shutDown(let ticket):
             isEnding = true
             return breakOffUpkeep() + stop(.shutdown, ticket)
@@ -51,10 +56,9 @@ extension RecorderState {
         }
     }
 
-    private mutating func follow(_ effect: ButtonGesture.Effect, at moment: RecorderMoment) -> [RecorderEffect] {
+    mutating func perform(_ action: ButtonInterpreter.Action, at moment: RecorderMoment) -> [RecorderEffect] {
         let now = moment.monotonic
-        switch effect {
-        case .pressed: return []
+        switch action {
         case .start: return start(nil, at: now)
         case .stop: return stop(.button, nil)
         case .mark(let time): return mark("", at: time, nil)

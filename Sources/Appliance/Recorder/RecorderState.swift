@@ -121,8 +121,7 @@ struct RecorderState: Hashable, Sendable {
     var lastFault: RecorderFault?
     /// When the last mark was kept.
     var markedAt: Duration?
-    /// How much of what the button told has been heard.
-    var pressesHeard = 0
+    var button = ButtonInterpreter()
     /// Attempts to open a recording so far.
     var attempts = 0
     /// The last recording that was opened.

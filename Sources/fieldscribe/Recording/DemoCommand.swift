@@ -144,20 +144,23 @@ enum DemoCommand: Command {
 /// A button that somebody presses for 200 ms, through the machine that reads the real one.
 private struct SimulatedButton: Sendable {
     private var panel = PanelButton()
+    private var interpreter = ButtonInterpreter()
+    private var isRecording = false
 
-    /// What the press means; the panel then knows whether a recording goes on.
-    mutating func press(at time: Duration) -> [ButtonGesture.Effect] {
-        var effects = panel.handle(.edge(ButtonEdge(pressed: true, time: time)))
-        effects += panel.handle(.time(time + .milliseconds(100)))
-        effects += panel.handle(.edge(ButtonEdge(pressed: false, time: time + .milliseconds(200))))
-        effects += panel.handle(.time(time + .milliseconds(300)))
-        for effect in effects {
-            switch effect {
-            case .start: effects += panel.handle(.recording(true))
-            case .stop: effects += panel.handle(.recording(false))
-            default: break
+    /// Returns what the press means.
+    mutating func press(at time: Duration) -> [ButtonInterpreter.Action] {
+        var events = panel.handle(.edge(ButtonEdge(pressed: true, time: time)))
+        events += panel.handle(.time(time + .milliseconds(100)))
+        events += panel.handle(.edge(ButtonEdge(pressed: false, time: time + .milliseconds(200))))
+        events += panel.handle(.time(time + .milliseconds(300)))
+        var actions: [ButtonInterpreter.Action] = []
+        for event in events {
+            for action in interpreter.handle(event, in: ButtonInterpreter.Context(isRecording: isRecording)) {
+                if case .start = action { isRecording = true }
+                if case .stop = action { isRecording = false }
+                actions.append(action)
             }
         }
-        return effects
+        return actions
     }
 }

@@ -1,37 +1,10 @@
 import Core
 
-/// What the panel is to know of the recorder: all that follows from the state of its machine, and nothing besides.
-struct PanelView: Hashable, Sendable {
-    var lamp = LampPattern()
-
-    /// Whether the next press ends a recording.
-    var records = false
-
-    /// Whether that is paused.
-    var isPaused = false
-
-    /// Whether a fault is shown that waits to be acknowledged.
-    var isFaulted = false
-
-    /// How much of what the button told the recorder had heard by then.
-    var pressesHeard = 0
-}
-
-extension PanelView {
-    init(of state: RecorderState) {
-        lamp = LampPattern(for: state)
-        records = state.records
-        isPaused = state.isPaused
-        isFaulted = state.isFaulted
-        pressesHeard = state.pressesHeard
-    }
-}
-
 extension LampPattern {
-    /// What the lamp shows in a state, from now until the next one.
+    /// What the lamp shows in a state, until the next one.
     ///
-    /// It says that a recording is safe only while that is known: it is steady for three seconds from each time that bytes
-    /// reached the disk, and only while the microphone is alive.
+    /// Steady means that the recording is safe: the lamp is steady for three seconds after bytes reached the disk, and only
+    /// while the microphone is alive.
     init(for state: RecorderState) {
         var layers: [Layer] = []
         if case .recording(let recording) = state.phase {

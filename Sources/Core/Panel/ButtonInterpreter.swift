@@ -1,0 +1,130 @@
+/// Decides what the button's gestures mean, by what goes on when a press begins.
+///
+/// While a fault is shown, a press acknowledges it; while recording, that press does nothing else.
+package struct ButtonInterpreter: Hashable, Sendable {
+    /// What to do; times are those of the press.
+    package enum Action: Hashable, Sendable {
+        case start(at: Duration)
+        case stop(at: Duration)
+        case mark(at: Duration)
+        /// At the press itself, so that nothing after it is recorded.
+        case pause(at: Duration)
+        case resume(at: Duration)
+        /// Redacts what was said before the first of three presses, which began then.
+        case strike(at: Duration)
+        case shutDown
+        /// Acknowledges what was shown when the press began, and nothing that came later.
+        case acknowledge(at: Duration)
+        case stuck
+        case free
+    }
+
+    /// What goes on when a gesture arrives.
+    package struct Context: Hashable, Sendable {
+        /// Whether a recording goes on once all orders so far are carried out.
+        var isRecording: Bool
+        var isPaused = false
+        /// Whether a fault is shown and not acknowledged yet.
+        var isFaulted = false
+
+        package init(isRecording: Bool, isPaused: Bool = false, isFaulted: Bool = false) {
+            self.isRecording = isRecording
+            self.isPaused = isPaused
+            self.isFaulted = isFaulted
+        }
+    }
+
+    private enum Press: Hashable {
+        /// While idle. The recording starts at the release, because a long hold shuts down.
+        case idle(since: Duration)
+        case recording(since: Duration)
+        /// The press has paused the recording; holding stops it.
+        case pausing(since: Duration)
+        /// The third of three quick presses. It redacts unless it is held.
+        case third(since: Duration, first: Duration)
+    }
+
+    /// Three presses that begin within this time redact the last minute, in the styles `mark` and `pause`.
+    private static let triple = Duration.milliseconds(1_200)
+
+    private let style: PanelStyle
+    private let shutsDown: Bool
+    /// Nil once the press has had its effect.
+    private var press: Press?
+    /// When presses began that may become three.
+    private var presses: [Duration] = []
+
+    /// - Parameter shutsDown: whether a long hold while idle shuts down.
+    package init(_ style: PanelStyle = .toggle, shutsDown: Bool = false) {
+        self.style = style
+        self.shutsDown = shutsDown
+    }
+
+    /// Returns what a gesture means, in order.
+    package mutating func handle(_ event: ButtonGesture.Event, in context: Context) -> [Action] {
+        switch event {
+        case .pressed(let time): return begin(at: time, in: context)
+        case .held: return held()
+        case .heldLong:
+            guard case .idle = press else { return [] }
+            press = nil
+            return [.shutDown]
+        case .released: return released()
+        case .stuck:
+            press = nil
+            return [.stuck]
+        case .free: return [.free]
+        }
+    }
+
+    private mutating func begin(at time: Duration, in context: Context) -> [Action] {
+        press = nil
+        var actions: [Action] = context.isFaulted ? [.acknowledge(at: time)] : []
+        guard context.isRecording else {
+            if shutsDown { press = .idle(since: time) } else { actions.append(.start(at: time)) }
+            return actions
+        }
+        if context.isFaulted { return actions }
+        let pauses = style == .pause && !context.isPaused
+        if pauses { actions.append(.pause(at: time)) }
+        if let first = firstOfThree(at: time) {
+            press = .third(since: time, first: first)
+        } else {
+            press = pauses ? .pausing(since: time) : .recording(since: time)
+        }
+        return actions
+    }
+
+    /// When the first of three presses began, if the one at `time` is the third.
+    private mutating func firstOfThree(at time: Duration) -> Duration? {
+        guard style != .toggle else { return nil }
+        presses = presses.filter { time - $0 <= Self.triple } + [time]
+        guard presses.count == 3 else { return nil }
+        defer { presses = [] }
+        return presses.first
+    }
+
+    private mutating func held() -> [Action] {
+        switch press {
+        case .recording(let since), .pausing(let since), .third(let since, _):
+            press = nil
+            return [style == .toggle ? .mark(at: since) : .stop(at: since)]
+        case .idle, nil: return []
+        }
+    }
+
+    private mutating func released() -> [Action] {
+        defer { press = nil }
+        switch press {
+        case .idle(let since): return [.start(at: since)]
+        case .recording(let since):
+            switch style {
+            case .toggle: return [.stop(at: since)]
+            case .mark: return [.mark(at: since)]
+            case .pause: return [.resume(at: since)]
+            }
+        case .third(_, let first): return [.strike(at: first)]
+        case .pausing, nil: return []
+        }
+    }
+}
