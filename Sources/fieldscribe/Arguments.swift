@@ -4,15 +4,15 @@ import Settings
 import System
 import Transcripts
 
-/// A subcommand's words: options first or last, each known to the command, and what is left.
+/// The parsed words of a subcommand: options and arguments.
 struct Arguments {
     private let command: any Command.Type
     private let words: OptionWords
 
-    /// The words that belong to no option; all after `--`.
+    /// The arguments: words that belong to no option, and all after `--`.
     var rest: [String] { words.rest }
 
-    /// - Throws: `UsageError` for an option that the command does not know, or one without its value.
+    /// - Throws: `UsageError` for an unknown option, or one without its value.
     init(_ words: [String], of command: any Command.Type) throws {
         self.command = command
         let options = (values: command.options.values + ["--config"], flags: command.options.flags)
@@ -28,9 +28,9 @@ struct Arguments {
         try words.number(option, in: range, default: usual)
     }
 
-    /// The option's value among those that are allowed.
+    /// The option's value among the allowed ones.
     ///
-    /// - Parameter former: names that values had in an earlier version, and those that they have now.
+    /// - Parameter former: current names of values by their former names.
     func choice<Value>(
         _ option: String, of all: [Value], named name: (Value) -> String, default usual: Value,
         former: [String: String] = [:]
@@ -38,10 +38,10 @@ struct Arguments {
         try words.choice(option, of: all, named: name, default: usual, former: former)
     }
 
-    /// Exactly so many words that belong to no option.
+    /// Requires exactly `count` arguments.
     func expect(_ count: Int, _ what: String) throws { try words.expect(count, what) }
 
-    /// The settings; `--engine` of a command that knows it takes the place of theirs.
+    /// The settings, with the engine of `--engine`.
     func configuration() throws -> Configuration {
         let engine = words["--engine"]
         if let engine, !EngineRegistry.isName(engine) {
@@ -51,15 +51,15 @@ struct Arguments {
             engine: engine)
     }
 
-    /// The settings of the machine alone, without those that a stick brought.
+    /// The settings without those that a stick brought.
     func ownConfiguration() throws -> Configuration {
         try Configuration.loadOwn(explicitPath: words["--config"], environment: Self.environment)
     }
 
-    /// The settings, with `--model` as a recording takes it.
+    /// The settings, with the model of `--model`.
     func demoConfiguration() throws -> Configuration { try configuration().with(model: words["--model"]) }
 
-    /// The settings with what the words say of this recording alone.
+    /// The settings with `--model`, `--vocabulary` and `--hint`.
     func recordingConfiguration() throws -> Configuration {
         let configuration = try configuration()
         if let file = words["--vocabulary"], access(file, R_OK) != 0 {
@@ -71,9 +71,9 @@ struct Arguments {
         return configuration.with(model: words["--model"], vocabulary: words["--vocabulary"], hint: hint)
     }
 
-    /// The settings with the microphone that `--microphone` names, where it does.
+    /// The settings with the microphone of `--microphone`.
     ///
-    /// - Throws: `UsageError` where that is none; whether it is there is found when it is opened.
+    /// - Throws: `UsageError` if the name is invalid. A missing device is found when it is opened.
     func microphone(in configuration: Configuration) throws -> Configuration {
         guard let name = words["--microphone"] else { return configuration }
         var configuration = configuration
@@ -85,7 +85,7 @@ struct Arguments {
         return configuration
     }
 
-    /// What puts marks into the transcripts that a command shows.
+    /// The punctuator for transcripts that a command prints.
     func punctuator(_ configuration: Configuration) throws -> Punctuator {
         var configuration = configuration
         configuration.recognizer.punctuation = try choice(

@@ -2,7 +2,6 @@ import Core
 import System
 import Transcripts
 
-/// How well this recorder reads, by what people have put right.
 enum AccuracyCommand: Command {
     static let name = "accuracy"
     static let summary = "Count word errors, using your corrections."
@@ -20,7 +19,7 @@ enum AccuracyCommand: Command {
     private struct Row: Encodable {
         var recording: Int
         var started: String
-        /// Counted within the recording.
+        /// The reading's number within the recording.
         var pass: Int
         var engine: EngineDescription
         var profile: String
@@ -34,7 +33,7 @@ enum AccuracyCommand: Command {
 
     private struct BinRow: Encodable {
         var engine: String
-        /// The confidence from which, and below which, it counts.
+        /// The range of confidence, from `from` up to but not including `to`.
         var from: Double
         var to: Double
         var words: Int
@@ -77,7 +76,7 @@ enum AccuracyCommand: Command {
         if arguments.has("--json") {
             return try Terminal.print(jsonText(Report(recordings: rows, confidence: bins)))
         }
-        if rows.isEmpty { return Terminal.say("nobody has corrected a recording yet; see fieldscribe import --help") }
+        if rows.isEmpty { return Terminal.say("no recording was corrected yet; see fieldscribe import --help") }
         for row in rows {
             try Terminal.print(
                 "\(row.recording)  \(row.started)  \(row.engine.name) \(row.profile)  "

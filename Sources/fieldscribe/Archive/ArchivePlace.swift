@@ -5,14 +5,14 @@ import Glibc
 import Maintenance
 import System
 
-/// The archive that a command's options and configuration name.
+/// The archive that options and configuration name.
 struct ArchivePlace {
     /// Who has the archive.
     enum Owner {
         case us(SQLiteArchive)
         /// The appliance, while it runs.
         case appliance(RemoteArchive)
-        /// Nobody; it may only be read.
+        /// Nobody; the archive is read-only.
         case nobody(ReadOnlyArchive)
 
         static func unreadable(_ directory: String) -> DeviceError {
@@ -21,7 +21,7 @@ struct ArchivePlace {
                 remedy: "use sudo, or, while the appliance runs, join its group (control.group)")
         }
 
-        /// What a command says that would have to write.
+        /// The error of a command that has to write.
         static func denied(_ directory: String, _ command: String) -> DeviceError {
             DeviceError(
                 .denied, command,
@@ -31,10 +31,10 @@ struct ArchivePlace {
 
     let directory: String
     let owner: Owner
-    /// Who owns what is opened here; nil where the appliance has it open.
+    /// The owner of the opened archive; nil if the appliance has it open.
     private let archiveOwner: ArchiveOwner?
 
-    /// What there is to read.
+    /// The archive to read.
     var archive: any ArchiveReading {
         switch owner {
         case .us(let archive): archive
@@ -43,7 +43,7 @@ struct ArchivePlace {
         }
     }
 
-    /// What was copied where; nil where nothing can be kept of it.
+    /// The ledger of copies; nil if the archive is read-only.
     var ledger: (any ExportLedger)? {
         switch owner {
         case .us(let archive):
@@ -53,15 +53,15 @@ struct ArchivePlace {
         }
     }
 
-    /// The archive, whose owner the process becomes where it is opened here.
+    /// Opens the archive. The process becomes its owner, unless the appliance has it open.
     ///
-    /// - Parameter staysRoot: whether root stays root but for what is done in the archive, because the rest needs it.
-    /// - Throws: `DeviceError` with `missing` where nothing was ever recorded, `denied` where it is somebody else's.
+    /// - Parameter staysRoot: whether root becomes the owner only for work in the archive.
+    /// - Throws: `DeviceError` with `missing` if there is no archive, `denied` if it belongs to another user.
     init(_ arguments: Arguments, staysRoot: Bool = false) async throws {
         var configuration = try arguments.configuration()
         if let directory = arguments["--directory"] { configuration.storage.directory = directory }
         directory = configuration.storage.directory
-        // While the appliance runs, the archive is its own.
+        // A running appliance has the archive open.
         let remote = RemoteArchive(configuration, directory: directory)
         if (try? await remote.answers) ?? false {
             owner = .appliance(remote)
@@ -73,14 +73,14 @@ struct ArchivePlace {
         let path = configuration.archivePath
         if !staysRoot, holder.canBe { try holder.become() }
         guard isTaken(path) else {
-            // A folder that this user may not look into: whether there is an archive is not known.
+            // This user cannot list the folder, so whether it holds an archive is unknown.
             if !holder.canBe, access(directory, X_OK) != 0 { throw Owner.unreadable(directory) }
             throw DeviceError(
                 .missing, "lstat", status: ENOENT,
                 "\(path): there is no archive yet; record first, or name its folder with --directory or "
                     + "storage.directory")
         }
-        // Another user's may be read by who has the permission; so may one on a disk that takes no writing.
+        // Another user's archive, and one on a read-only disk, can be read with permission.
         guard holder.canBe else {
             owner = .nobody(try ReadOnlyArchive(path: path))
             return
@@ -92,12 +92,12 @@ struct ArchivePlace {
         }
     }
 
-    /// Does something in the archive as its owner, where the process is root besides.
+    /// Runs `body` as the archive's owner if the process is root.
     func acting<Value>(_ body: () async throws -> Value) async throws -> Value {
         if let archiveOwner { try await archiveOwner.act(body) } else { try await body() }
     }
 
-    /// The number of a recording, from the command line.
+    /// Parses a recording's number.
     static func number(_ text: String, for command: String) throws -> Int {
         guard let id = Int(text), (1...(1 << 53)).contains(id) else {
             throw UsageError("\(command): \(text): give the number of a recording, as fieldscribe list shows it")
@@ -106,7 +106,7 @@ struct ArchivePlace {
     }
 }
 
-/// The ledger of an archive that is written to as its owner, by a command that is root besides.
+/// A ledger that root writes as the archive's owner.
 private struct OwnersLedger: ExportLedger {
     let ledger: any ExportLedger
     let owner: ArchiveOwner

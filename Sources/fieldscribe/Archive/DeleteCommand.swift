@@ -3,7 +3,6 @@ import Glibc
 import Maintenance
 import System
 
-/// Erases recordings.
 enum DeleteCommand: Command {
     static let name = "delete"
     static let summary = "Erase recordings with all their text."
@@ -56,7 +55,7 @@ enum DeleteCommand: Command {
         for note in notes { Terminal.say(note) }
     }
 
-    /// Erases, and returns what a person should know besides.
+    /// Erases the recordings and returns notes for the user.
     private static func erase(_ ids: [Int], in place: ArchivePlace) async throws -> [String] {
         switch place.owner {
         case .us(let archive):

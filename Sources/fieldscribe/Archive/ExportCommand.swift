@@ -9,7 +9,6 @@ import Synchronization
 import System
 import Transcripts
 
-/// Recordings, copied into a folder so that each is there whole or not at all.
 enum ExportCommand: Command {
     static let name = "export"
     static let summary = "Copy recordings to a folder or USB stick."
@@ -26,7 +25,7 @@ enum ExportCommand: Command {
 
     static func run(_ arguments: Arguments) async throws {
         guard let target = arguments["--to"] else {
-            throw UsageError("export: --to is missing; see fieldscribe export --help")
+            throw UsageError("export: name a folder with --to DIR; see fieldscribe export --help")
         }
         let numbers = try arguments.rest.map { try ArchivePlace.number($0, for: name) }
         var configuration = try arguments.configuration()
@@ -37,7 +36,7 @@ enum ExportCommand: Command {
         }
         let answer = arguments.has("--stick") ? try await settings(on: target, arguments) : StickSettings.Outcome()
         if answer.hasChanged { configuration = try arguments.configuration() }
-        // Behind the copy, which asks the appliance itself; where none is running, the next start takes them.
+        // After the copy, which asks the appliance itself. Without one, the next start reads the settings.
         defer { if answer.hasChanged { _ = try? ControlClient(configuration)?.ask(.settings) } }
         let key = arguments.has("--stick") ? StickKey.take(from: target, configuration) : StickKey.Outcome()
         for line in key.lines { Terminal.say(line) }
@@ -50,10 +49,10 @@ enum ExportCommand: Command {
             try tellKeyStick(target, key: key.lines, answer: answer.lines)
             return Terminal.say("nothing is copied to a stick that carries a private key")
         }
-        // A stick or folder that only root may write to is written to as root.
+        // Stays root for targets that only root can write.
         let place = try await ArchivePlace(arguments, staysRoot: true)
         try checkIsOutside(target, of: place.directory)
-        // Before the copy, which then has them.
+        // Before the copy, which then contains them.
         var own = configuration
         own.storage.directory = place.directory
         let corrections = arguments.has("--stick") ? await StickCorrections.take(from: target, place, own) : []
@@ -64,17 +63,17 @@ enum ExportCommand: Command {
         try finish(report, target: target)
     }
 
-    /// Refuses a folder among the recordings: copies there would be erased with the recording.
+    /// Refuses a folder among the recordings: copies there would be erased with a recording.
     private static func checkIsOutside(_ target: String, of storage: String) throws(DeviceError) {
         guard let path = try? realPath(target), let recordings = try? realPath("\(storage)/recordings"),
             "\(path)/".hasPrefix("\(recordings)/")
         else { return }
         throw DeviceError(
-            .unsupported, "export", on: target, "is among the recordings, and would be erased with them",
+            .unsupported, "export", on: target, "is among the recordings and would be erased with them",
             remedy: "name a folder outside of \(recordings)")
     }
 
-    /// Takes the settings that a stick brings, as the archive's owner, beside which they are kept; says what became of them.
+    /// Reads a stick's settings as the archive's owner and returns the result for `RESULT.txt`.
     private static func settings(on stick: String, _ arguments: Arguments) async throws -> StickSettings.Outcome {
         let own = try arguments.ownConfiguration()
         let outcome = try await ArchiveOwner(of: own.storage.directory).act {
@@ -84,7 +83,7 @@ enum ExportCommand: Command {
         return outcome
     }
 
-    /// Copies with progress on a terminal; Ctrl-C ends it without leaving anything half under a final name.
+    /// Copies with progress on a terminal. After Ctrl-C no incomplete file has its final name.
     ///
     /// - Parameter needsSignature: whether to report that copies are not signed because minisign is not installed.
     static func copy(
@@ -104,12 +103,12 @@ enum ExportCommand: Command {
         }
     }
 
-    /// Does a copy with progress on a terminal, likewise.
+    /// Runs `body` with progress on a terminal; Ctrl-C ends it.
     ///
     /// - Parameters:
-    ///   - volume: what the ledger calls the target.
+    ///   - volume: the target's name in the ledger.
     ///   - needsSignature: whether to report that copies are not signed because minisign is not installed.
-    ///   - body: copies, by what it is given.
+    ///   - body: makes the copy.
     static func copy(
         of archive: any ArchiveReading, ledger: (any ExportLedger)?, in directory: String,
         configuration: Configuration, volume: String, needsSignature: Bool = true,
@@ -126,7 +125,7 @@ enum ExportCommand: Command {
             archive: PunctuatedArchive(archive: archive, punctuator: punctuator(configuration)), ledger: ledger,
             settings: CopySettings(configuration, volume: volume, now: Double(now.tv_sec)),
             audioPath: { RecordingFolder(storage: directory, recording: $0).audio })
-        // Of the texts as they were heard.
+        // The texts without added punctuation.
         export.readings = { recording, title in
             try await archive.measuredReadings(of: recording).map { measured in
                 PlottedReading(
@@ -137,7 +136,7 @@ enum ExportCommand: Command {
         do throws(DeviceError) {
             export.recipients = try configuration.recipients().map { .success($0) }
         } catch {
-            // Said on the stick, too.
+            // `RESULT.txt` says so too.
             export.recipients = .failure(error)
         }
         let signer = await signer(in: directory)
@@ -164,7 +163,7 @@ enum ExportCommand: Command {
         } catch { return .failure(DeviceError(wrapping: error)) }
     }
 
-    /// A copy waits for no model: where the one that tells of sentences is not whole, no full stops are put in.
+    /// Without a complete language model, texts are copied without full stops instead of failing.
     private static func punctuator(_ configuration: Configuration) -> Punctuator {
         let isTold = Flag()
         return configuration.punctuator { error throws(DeviceError) in
@@ -173,7 +172,7 @@ enum ExportCommand: Command {
         }
     }
 
-    /// Says what was copied, and ends with the status of what failed.
+    /// Prints what was copied, and throws the exit status of a failure.
     static func finish(_ report: CopyReport, target: String) throws {
         for copy in report.copied {
             try Terminal.print("\(copy.recording)  \(target)/Fieldscribe/\(copy.folder)\n")
@@ -196,7 +195,7 @@ enum ExportCommand: Command {
 }
 
 extension Configuration {
-    /// For each recording, by letters, who people without a name may be; none where voices are not remembered, or the file cannot be read.
+    /// Proposed names by recording and speaker; empty if voices are not saved or the file cannot be read.
     var proposedNames: [Int: [String: String]] {
         guard speakers.remember else { return [:] }
         return (try? VoiceprintStore(in: storage.directory))?.proposals ?? [:]
@@ -204,7 +203,7 @@ extension Configuration {
 }
 
 extension CopySettings {
-    /// What the configuration says of copies.
+    /// The configuration's settings for copies.
     init(_ configuration: Configuration, volume: String, now: Double) {
         self.init(
             formats: configuration.export.formats,
@@ -214,7 +213,7 @@ extension CopySettings {
     }
 }
 
-/// Something that happens once, and is asked for from other threads.
+/// A flag that one thread sets and others read.
 private final class Flag: Sendable {
     private let raised = Atomic(false)
 
@@ -223,7 +222,7 @@ private final class Flag: Sendable {
     func raise() { raised.store(true, ordering: .relaxed) }
 }
 
-/// Shows in the status line which recording is being copied, and how far.
+/// Shows in the status line which recording is being copied.
 @Sendable private func showProgress(_ progress: CopyProgress) {
     let percent = progress.reached.samples * 100 / max(1, progress.length.samples)
     let state = percent < 100 ? "\(percent) %" : "checking"

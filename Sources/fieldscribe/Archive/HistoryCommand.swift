@@ -3,7 +3,6 @@ import FoundationEssentials
 import System
 import Transcripts
 
-/// Who did what.
 enum HistoryCommand: Command {
     static let name = "history"
     static let summary = "Show what was done to recordings, and when."
@@ -31,7 +30,7 @@ enum HistoryCommand: Command {
             throw DeviceError.noRecording(id, name)
         }
         if arguments.has("--json") { return try Terminal.print(historyDocument(lines)) }
-        if lines.isEmpty { return Terminal.say("nothing is known of it: it is older than the history") }
+        if lines.isEmpty { return Terminal.say("the history has no entry: the recording is older") }
         for line in lines {
             let entry = line.entry
             let clock = entry.clock == .synchronized ? "" : "  clock-unverified, \(entry.sinceBoot) s after power-on"

@@ -6,7 +6,6 @@ import Settings
 import System
 import Transcripts
 
-/// What people have put right, taken back into the archive.
 enum ImportCommand: Command {
     static let name = "import"
     static let summary = "Import corrected texts into the archive."
@@ -23,7 +22,7 @@ enum ImportCommand: Command {
         """
     static let options = (values: ["--recording", "--by", "--directory"], flags: [String]())
 
-    /// The largest file: a day's text in the longest format has less.
+    /// The largest file in bytes; a day's text in the longest format is smaller.
     private static let largest = 64 << 20
 
     static func run(_ arguments: Arguments) async throws {
@@ -31,7 +30,7 @@ enum ImportCommand: Command {
             throw UsageError("import: name the files; see fieldscribe import --help")
         }
         let recording = try arguments["--recording"].map { try ArchivePlace.number($0, for: name) }
-        // Before this process becomes the archive's owner, who may not read what somebody else's folder holds.
+        // Read before this process becomes the archive's owner, who may not read other users' folders.
         let files = arguments.rest.map { path in
             Result { try file(path, recording: recording, person: oneLine(arguments["--by"] ?? "")) }
         }
@@ -64,13 +63,13 @@ enum ImportCommand: Command {
     }
 
     static func file(_ path: String, recording: Int?, person: String) throws(DeviceError) -> CorrectionImport.File {
-        // As it was given: of two copies, both have a `transcript.vtt`.
+        // The given path: both of two copies have a `transcript.vtt`.
         let text = try incomingText(try content(ofFile: path, limit: largest), name: path)
         return CorrectionImport.File(
             name: oneLine(path), text: text, recording: recording, person: person, neighbour: neighbour(of: path))
     }
 
-    /// What the other files of a copy's folder say of the recording.
+    /// What the other files in a copy's folder say about the recording.
     private static func neighbour(of path: String) -> RecordingIdentity? {
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
         let holding = TranscriptFormat.allCases.filter(\.holdsIdentity)

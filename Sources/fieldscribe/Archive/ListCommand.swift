@@ -4,7 +4,6 @@ import Core
 import FoundationEssentials
 import System
 
-/// The recordings in the archive.
 enum ListCommand: Command {
     static let name = "list"
     static let summary = "List the recordings."
@@ -25,16 +24,16 @@ enum ListCommand: Command {
         var stopReason: String
         var missing: Bool
         var audio: String
-        /// Where it is sealed; there is then no audio.
+        /// The encrypted file of a sealed recording, which has no audio.
         var sealed: String?
-        /// Where its clock was not set.
+        /// Nil if the clock was set.
         var powerOn: PowerOn?
     }
 
     static func run(_ arguments: Arguments) async throws {
         try arguments.expect(0, "nothing else")
         let place = try await ArchivePlace(arguments)
-        // Before the rows: a recording that begins meanwhile has its row first.
+        // Listed before the rows, because a recording that begins meanwhile gets its row first.
         let folders = folders(in: place.directory)
         let recordings = try await place.archive.recordings()
         let unknown = folders.subtracting(recordings.map(\.id)).sorted()
@@ -72,13 +71,13 @@ enum ListCommand: Command {
         }
     }
 
-    /// The numbers of recordings whose folders are there; none where nobody may look.
+    /// The numbers of the recordings' folders; empty if they cannot be listed.
     private static func folders(in directory: String) -> Set<Int> {
         let names = try? names(inFolder: "\(directory)/recordings")
         return Set((names ?? []).compactMap { RecordingFolder.recording(named: $0) })
     }
 
-    /// How far the text has come, where it has not come to the end.
+    /// How far an incomplete text goes.
     private static func written(_ recording: RecordingSummary) -> String {
         guard recording.transcribedUpTo < recording.length else { return "" }
         return recording.transcribedUpTo <= .zero
@@ -86,10 +85,9 @@ enum ListCommand: Command {
     }
 }
 
-/// A wall time as RFC 3339, in UTC.
 func wallTime(_ seconds: Double) -> String { Date(timeIntervalSince1970: seconds.asWallTime).ISO8601Format() }
 
-/// One JSON document with a newline at its end.
+/// Encodes a JSON document that ends in a newline.
 func jsonText(_ value: some Encodable) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -1,7 +1,6 @@
 import Core
 import System
 
-/// Locks what a private key has opened.
 enum LockCommand: Command {
     static let name = "lock"
     static let summary = "Close the encrypted recordings that are open."

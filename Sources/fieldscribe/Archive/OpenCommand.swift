@@ -3,7 +3,6 @@ import Core
 import Glibc
 import System
 
-/// Opens what is sealed on the recorder with a private key, as a stick with `Fieldscribe/key.txt` does.
 enum OpenCommand: Command {
     static let name = "open"
     static let summary = "Open encrypted recordings for an hour."
@@ -25,19 +24,19 @@ enum OpenCommand: Command {
     static func run(_ arguments: Arguments) async throws {
         try arguments.expect(0, "nothing else")
         guard let path = arguments["--key"] else {
-            throw UsageError("open: --key is missing; see fieldscribe open --help")
+            throw UsageError("open: name a private key with --key FILE; see fieldscribe open --help")
         }
         let text = try key(path)
         let response = try RunningAppliance(arguments).ask(.open(key: text, name: path))
         for line in response.notes ?? [] { try Terminal.print("\(line)\n") }
     }
 
-    // A function of its own: Swift 6.0 takes no open file in an asynchronous one.
+    // A separate function: Swift 6.0 refuses an open file in an asynchronous one.
     private static func key(_ path: String) throws(DeviceError) -> String {
         let (folder, name) = try Folder.holding(path, crosses: true)
         let file = try folder.openFile(name, O_RDONLY)
         let text = try OpeningKey.text(of: file)
-        // Told here what is no key, without sending it anywhere.
+        // Checked here, so that nothing but a key is sent to the appliance.
         _ = try OpeningKey(text, named: path)
         return text
     }

@@ -4,16 +4,16 @@ import Maintenance
 import Settings
 import System
 
-/// Tells who spoke once the text is there, as the appliance does by itself, in commands that write texts.
+/// Identifies speakers after commands that transcribe, as the appliance does.
 struct PostDiarization {
     let configuration: Configuration
     let archive: SQLiteArchive
 
-    /// Looks at recordings of which nobody has, where that is wanted. What cannot be told, such as without the model, is a line, and keeps no
-    /// text from being there.
+    /// Identifies speakers in recordings that lack them, if the configuration wants that. Prints a line for a recording that
+    /// fails, for example without the model.
     ///
-    /// - Parameter id: which; nil: all of them.
-    /// - Returns: the recordings that were looked at.
+    /// - Parameter id: nil for all recordings.
+    /// - Returns: the recordings that were processed.
     func tell(only id: Int? = nil, isQuiet: Bool) async throws -> [Int] {
         let hub = EventHub()
         let faults = hub.events(withPartials: false)
@@ -25,14 +25,14 @@ struct PostDiarization {
         do { told = try await telling.run(waiting).map(\.recording) } catch let error as DeviceError { failure = error }
         hub.finish()
         for await case .fault(_, let message) in faults { Terminal.say("fieldscribe: \(message)") }
-        if let failure { Terminal.say("fieldscribe: who spoke was not told: \(failure.message)") }
+        if let failure { Terminal.say("fieldscribe: speakers were not identified: \(failure.message)") }
         if !isQuiet {
             for id in told { Terminal.say("recording \(id): \(try await Self.people(of: id, in: archive))") }
         }
         return told
     }
 
-    /// Who speaks in a recording, and how long each; `nobody` where nobody does.
+    /// The speakers of a recording with their durations, or `nobody`.
     static func people(of recording: Int, in archive: SQLiteArchive) async throws -> String {
         let seconds = try await archive.transcript(of: recording)?.1.speakers?.seconds ?? []
         let people = seconds.enumerated().map { speaker, seconds in

@@ -1,7 +1,7 @@
 import Core
 import Transcripts
 
-/// An archive whose transcripts are given out with punctuation; what it keeps stays as it was heard.
+/// Adds punctuation to an archive's transcripts on output.
 struct PunctuatedArchive: ArchiveReading {
     let archive: any ArchiveReading
     let punctuator: Punctuator

@@ -3,9 +3,9 @@ import Settings
 import System
 import Transcripts
 
-/// The confined process that reads what came on a stick, or from a person. It is no `Command`: those run beside other threads.
+/// The confined process that reads files which people bring. It is not a `Command`, because those run beside other threads.
 enum ReadIncoming {
-    /// Answers what is on standard input, and returns the exit status.
+    /// Reads standard input, writes the answer, and returns the exit status.
     ///
     /// - Parameter words: a kind of file, `--name=NAME` of a file that people bring, `--config=FILE` for settings.
     static func run(_ words: ArraySlice<String>) -> Int32 {

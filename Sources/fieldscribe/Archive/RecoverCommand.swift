@@ -6,7 +6,6 @@ import Recognition
 import Settings
 import System
 
-/// What the appliance does by itself on boot, by hand.
 enum RecoverCommand: Command {
     static let name = "recover"
     static let summary = "Repair and transcribe what a power cut interrupted."
@@ -34,7 +33,7 @@ enum RecoverCommand: Command {
         var findings: [FindingRow]
         var dated: [Int]
         var transcribed: [Int]
-        /// Of which it was told who spoke; only where that is wanted.
+        /// Recordings whose speakers were identified; nil if `recognizer.speakers` is no.
         var speakers: [Int]?
         var reread: [Int]?
     }
@@ -50,7 +49,7 @@ enum RecoverCommand: Command {
         guard isTaken(configuration.archivePath) || isTaken("\(directory)/recordings") else {
             throw DeviceError(
                 .missing, "access", status: ENOENT,
-                "\(directory): neither an archive nor recordings are there; name their folder with --directory or "
+                "\(directory): no archive and no recordings; name their folder with --directory or "
                     + "storage.directory")
         }
         Interrupts.handle { _ in
@@ -83,7 +82,7 @@ enum RecoverCommand: Command {
                         findings: findings.map(FindingRow.init), dated: dated, transcribed: transcribed,
                         speakers: speakers, reread: reread)))
         } else if reread != nil {
-            // It has said how many.
+            // `rereadAll` has printed the number.
         } else if findings.isEmpty, dated.isEmpty, transcribed.isEmpty, speakers ?? [] == [] {
             Terminal.say("all is well in \(directory)")
         }
@@ -101,7 +100,7 @@ enum RecoverCommand: Command {
         }
     }
 
-    /// Reads again what the best engine there is would read better; says how much that is, and how much was done.
+    /// Transcribes again what the best installed engine does better, and prints how much that is.
     private static func rereadAll(
         _ configuration: Configuration, archive: SQLiteArchive, isQuiet: Bool
     ) async throws -> [Int] {
@@ -126,7 +125,7 @@ enum RecoverCommand: Command {
         return done
     }
 
-    /// Shows events while something is done.
+    /// Prints events while `body` runs.
     private static func showing(
         _ hub: EventHub, isQuiet: Bool, _ work: () async throws -> [Int]
     ) async throws -> [Int] {
@@ -158,7 +157,7 @@ enum RecoverCommand: Command {
     }
 }
 
-/// A finding of `recover` or `verify`, as JSON.
+/// A finding of `recover` or `verify` as JSON.
 struct FindingRow: Encodable {
     var outcome: StorageFinding.Outcome
     var recording: Int?
@@ -174,6 +173,6 @@ struct FindingRow: Encodable {
 }
 
 extension StorageFinding {
-    /// For a person: the file, what is the matter, and the remedy.
+    /// The file, the problem and the remedy.
     var line: String { "\(outcome.rawValue): \(file): \(message)" }
 }

@@ -4,7 +4,6 @@ import Glibc
 import Maintenance
 import System
 
-/// Strikes what was said off the record.
 enum RedactCommand: Command {
     static let name = "redact"
     static let aliases = ["strike"]

@@ -2,7 +2,6 @@ import Core
 import System
 import Transcripts
 
-/// The words least sure, and of these first those that are missed often: where a person should listen again.
 enum ReviewCommand: Command {
     static let name = "review"
     static let aliases = ["relisten"]
@@ -27,7 +26,7 @@ enum ReviewCommand: Command {
         var doubts = UncertainWordList(limit: limit)
         for recording in recordings {
             guard let (_, timeline) = try await archive.transcript(of: recording) else {
-                // One of all may be deleted meanwhile.
+                // A recording may be deleted meanwhile.
                 if asked.isEmpty { continue }
                 throw DeviceError.noRecording(recording, "review")
             }

@@ -4,7 +4,6 @@ import Maintenance
 import Settings
 import System
 
-/// Seals recordings on the recorder by hand, as the appliance does by itself.
 enum SealCommand: Command {
     static let name = "seal"
     static let summary = "Encrypt recordings and erase the readable files."
@@ -26,13 +25,13 @@ enum SealCommand: Command {
         let configuration = try arguments.configuration().with(directory: arguments["--directory"])
         guard try configuration.sealers() != nil else {
             throw DeviceError(
-                .unsupported, "seal", on: "storage.seal", "is not set, so that nothing is sealed",
+                .unsupported, "seal", on: "storage.seal", "is not set, so nothing is sealed",
                 remedy: "set it to the public keys of those who may read the recordings")
         }
         let archive: SQLiteArchive
         switch place.owner {
         case .us(let own): archive = own
-        case .appliance: throw DeviceError(.busy, "seal", "the appliance is running, and seals by itself")
+        case .appliance: throw DeviceError(.busy, "seal", "the appliance is running, and seals recordings itself")
         case .nobody: throw ArchivePlace.Owner.denied(place.directory, name)
         }
         let sealing = SealingRecordings(configuration, archive: archive)

@@ -3,7 +3,6 @@ import Core
 import System
 import Transcripts
 
-/// Finds words in all recordings.
 enum SearchCommand: Command {
     static let name = "search"
     static let summary = "Find where words were said."
@@ -26,7 +25,7 @@ enum SearchCommand: Command {
         var end: Double
         var text: String
         var excerpt: String
-        /// The lines before, and after; only where they were asked for.
+        /// Nil without `--context`.
         var before: [String]?
         var after: [String]?
 
@@ -70,7 +69,7 @@ enum SearchCommand: Command {
             rows.append(row)
         }
         if arguments.has("--json") { return try Terminal.print(jsonText(rows)) }
-        if rows.isEmpty { Terminal.say("nobody said that" + (try await reason(words, archive))) }
+        if rows.isEmpty { Terminal.say("no place found" + (try await reason(words, archive))) }
         for row in rows {
             let time = RecordingScreen.clock(SamplePosition(seconds: row.start))
             for line in row.before ?? [] { try Terminal.print("       \(line)\n") }
@@ -82,11 +81,11 @@ enum SearchCommand: Command {
 
     private static func isSpeaker(_ word: String) -> Bool { word.lowercased().hasPrefix("speaker:") }
 
-    /// Why nobody who was named can have said it; empty where somebody of that name is known, or nobody was named.
+    /// Explains that a named speaker is unknown; empty if the speaker is known or none was named.
     private static func reason(_ words: [String], _ archive: any ArchiveReading) async throws -> String {
         let all = words.flatMap { $0.split(separator: " ").map(String.init) }
         guard let named = all.last(where: isSpeaker), named.utf8.count > "speaker:".utf8.count else { return "" }
-        // Whoever is heard first is A.
+        // The first speaker is A.
         if try await archive.search("speaker:A", limit: 1).isEmpty {
             return ": it was told in no recording yet who spoke (recognizer.speakers, or fieldscribe speakers ID)"
         }

@@ -5,7 +5,6 @@ import Settings
 import System
 import Transcripts
 
-/// One recording's transcript.
 enum ShowCommand: Command {
     static let name = "show"
     static let summary = "Show the text of a recording."
@@ -38,10 +37,10 @@ enum ShowCommand: Command {
         if summary.isSealed {
             let file = RecordingFolder(storage: place.directory, recording: id).sealed
             throw DeviceError(
-                .denied, "show", on: "recording \(id)", "is sealed: only who has the private key can read it",
+                .denied, "show", on: "recording \(id)", "is sealed: only the private key opens it",
                 remedy: "where the key is: age -d -i key.txt \(file) | tar x")
         }
-        // On a terminal alone: a program that reads the text does not ask when it was.
+        // Only on a terminal: programs that read the text do not expect a time.
         if Terminal.showsErrors, let powerOn = summary.powerOn {
             Terminal.say("recording \(id): the clock was not set; \(powerOn.text)")
         }

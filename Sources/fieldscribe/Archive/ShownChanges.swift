@@ -2,7 +2,7 @@ import Core
 import System
 import Transcripts
 
-/// What people have put right in a recording: what was heard, and what was put; and where two of them differ.
+/// The corrections of a recording: the recognized and the corrected text, and where two people differ.
 struct ShownChanges {
     let archive: any ArchiveReading
     let punctuator: Punctuator
@@ -14,9 +14,9 @@ struct ShownChanges {
         var end: Double
         var was: String
         var now: String
-        /// Who put it; empty where nobody said.
+        /// Who corrected it; empty if unknown.
         var person: String
-        /// In the place of what was heard: what this person has put there, where two differ.
+        /// This person's text, if two people differ.
         var differsFrom: String?
     }
 
@@ -28,7 +28,7 @@ struct ShownChanges {
         var rows: [Row] = []
         if let correction = shown.correction, let heard = passes.heard(under: shown) {
             rows += try await self.rows(from: heard.id, to: shown.id, correction.person)
-            // The latest of each of the others.
+            // The last correction of each other person.
             var seen: Set<String> = [correction.person]
             for pass in passes.reversed() {
                 guard let other = pass.correction, seen.insert(other.person).inserted else { continue }
@@ -37,7 +37,7 @@ struct ShownChanges {
             }
         }
         if format == .json { return try Terminal.print(jsonText(rows)) }
-        if rows.isEmpty { return Terminal.say("nobody has corrected recording \(recording)") }
+        if rows.isEmpty { return Terminal.say("recording \(recording) was not corrected") }
         for row in rows {
             let time = RecordingScreen.clock(SamplePosition(seconds: row.start))
             let other = row.differsFrom.map { "  (as \($0.isEmpty ? "somebody else" : $0) has it)" } ?? ""

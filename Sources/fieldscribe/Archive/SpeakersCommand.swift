@@ -5,7 +5,6 @@ import Settings
 import System
 import Transcripts
 
-/// Looks again at who spoke.
 enum SpeakersCommand: Command {
     static let name = "speakers"
     static let summary = "Identify speakers again; manage saved voices."
@@ -36,7 +35,7 @@ enum SpeakersCommand: Command {
         default: break
         }
         let ids = try arguments.rest.map { try ArchivePlace.number($0, for: name) }
-        guard !ids.isEmpty else { throw UsageError("speakers: say which recordings; see fieldscribe speakers --help") }
+        guard !ids.isEmpty else { throw UsageError("speakers: name the recordings; see fieldscribe speakers --help") }
         var configuration = try arguments.configuration().with(directory: arguments["--directory"])
         if let asked = arguments["--speakers"] {
             guard let speakers = Configuration.Recognizer.Speakers(asked), speakers != .no else {
@@ -52,7 +51,7 @@ enum SpeakersCommand: Command {
         case .us(let own): archive = own
         case .appliance:
             throw DeviceError(
-                .busy, name, "the appliance is running, and looks once at each recording by itself",
+                .busy, name, "the appliance is running, and identifies speakers itself",
                 remedy: "stop it first: sudo systemctl stop fieldscribe")
         case .nobody: throw ArchivePlace.Owner.denied(place.directory, name)
         }
@@ -64,8 +63,8 @@ enum SpeakersCommand: Command {
                 throw DeviceError(
                     .unsupported, name, on: "recording \(id)",
                     recording.isSealed
-                        ? "is sealed: only who has the private key can hear it" : "has no whole text yet",
-                    remedy: recording.isSealed ? nil : "fieldscribe recover writes it")
+                        ? "is sealed: only the private key opens it" : "is not completely transcribed",
+                    remedy: recording.isSealed ? nil : "run fieldscribe recover")
             }
             recordings.append(recording)
         }
@@ -74,7 +73,7 @@ enum SpeakersCommand: Command {
         let telling = DiarizationJob(configuration: configuration, archive: archive, hub: hub)
         let told = try await telling.run(recordings)
         hub.finish()
-        // Their letters may be other people's now; what comes of names is looked at again.
+        // The letters may mean other people now, so the saved voices of these recordings are dropped.
         for (id, _) in told { try VoiceprintStore.drop(id, in: configuration.storage.directory) }
         for (id, _) in told {
             try Terminal.print("\(id)  \(try await PostDiarization.people(of: id, in: archive))\n")
@@ -96,23 +95,23 @@ enum SpeakersCommand: Command {
                 try Terminal.print("recording \(id): \(label) may be \(oneLine(name))\n")
             }
         }
-        if known.voices.isEmpty { Terminal.say("no voices are remembered in \(storage)") }
+        if known.voices.isEmpty { Terminal.say("no voices are saved in \(storage)") }
     }
 
     private static func forget(_ arguments: Arguments) throws {
         let names = Array(arguments.rest.dropFirst())
         let storage = try owned(arguments)
-        // A folder for each; numbers only grow.
+        // Each recording has a folder, and numbers only grow.
         let last = ((try? Folder(opening: "\(storage)/recordings", crosses: true).names()) ?? []).compactMap { Int($0) }
             .max()
         let count =
             names.isEmpty
             ? try VoiceprintStore.forgetAll(upTo: last ?? 0, in: storage)
             : try VoiceprintStore.forget(names, upTo: last ?? 0, in: storage)
-        Terminal.say(count == 1 ? "1 voice was taken away" : "\(count) voices were taken away")
+        Terminal.say(count == 1 ? "erased 1 voice" : "erased \(count) voices")
     }
 
-    /// The archive's folder, whose owner the process becomes.
+    /// The archive's folder. The process becomes its owner.
     private static func owned(_ arguments: Arguments) throws -> String {
         let storage = try arguments.configuration().with(directory: arguments["--directory"]).storage.directory
         let holder = try ArchiveOwner(of: storage)

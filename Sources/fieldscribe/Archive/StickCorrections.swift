@@ -6,15 +6,15 @@ import Settings
 import System
 import Transcripts
 
-/// The corrections that somebody has saved on a stick, anywhere below its folder `Fieldscribe`. Names there are a stranger's: no link is
-/// followed, and nothing is larger, deeper or more than people make it.
+/// The corrections saved on a stick, anywhere below its folder `Fieldscribe`. Names there may be hostile: links are not
+/// followed; size, depth and number are limited.
 enum StickCorrections {
     private static let deepest = 6
     private static let (mostFiles, mostNames) = (1_000, 100_000)
-    /// Bytes of one file, and of all that they say.
+    /// The limits in bytes, of one file and of all texts.
     private static let (largest, most) = (16 << 20, 64 << 20)
 
-    /// Takes them all; what became of each, a line each. What fails changes nothing, and keeps no other from being taken.
+    /// Imports all files and returns a line for each. A file that fails changes nothing and does not stop the others.
     static func take(from stick: String, _ place: ArchivePlace, _ configuration: Configuration) async -> [String] {
         guard let top = try? Folder(opening: stick).folder("Fieldscribe") else { return [] }
         var found: [(path: String, folder: Folder, name: String)] = []
@@ -26,7 +26,7 @@ enum StickCorrections {
                 "this stick has more than \(mostFiles) files of corrections, and the others were not read; leave some out"
             )
         }
-        // Each is read by a confined process; what this one keeps of it is small.
+        // A confined process reads each; this process keeps little of it.
         var files: [(savedAt: Double, file: CorrectionImport.File)] = []
         var (seen, room): (Set<String>, Int) = ([], most)
         for (path, folder, name) in found {
@@ -38,7 +38,7 @@ enum StickCorrections {
                 else {
                     continue
                 }
-                // A page saves the same twice, to be read by itself and by the recorder.
+                // A page saves the same twice: for itself and for the recorder.
                 let text = read.text
                 guard seen.insert(text).inserted else { continue }
                 room -= text.utf8.count
@@ -51,7 +51,7 @@ enum StickCorrections {
                 files.append((read.savedAt, CorrectionImport.File(name: path, text: text)))
             } catch { lines.append(DeviceError(wrapping: error).message) }
         }
-        // In the order in which they were saved, since the later one counts.
+        // In the order in which they were saved, because the last one counts.
         for index in files.indices.sorted(by: { (files[$0].savedAt, $0) < (files[$1].savedAt, $1) }) {
             let file = files[index].file
             do {
@@ -85,7 +85,7 @@ enum StickCorrections {
         }
     }
 
-    /// `corrections.json`, `corrections.html`, and what a browser makes of them where one is there: `corrections (1).html`.
+    /// `corrections.json`, `corrections.html`, and a browser's second file, such as `corrections (1).html`.
     private static func isCorrections(_ name: String) -> Bool {
         name.hasPrefix("corrections") && (name.hasSuffix(".json") || name.hasSuffix(".html"))
     }

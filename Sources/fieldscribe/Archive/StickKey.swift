@@ -5,13 +5,13 @@ import Glibc
 import Settings
 import System
 
-/// A private key on a stick, `Fieldscribe/key.txt`: it opens the appliance for an hour.
+/// A private key on a stick, `Fieldscribe/key.txt`, which opens sealed recordings for an hour.
 enum StickKey {
     /// What became of it.
     struct Outcome {
-        /// For people, a line each; nothing where there is no such file.
+        /// Lines for the user; empty without such a file.
         var lines: [String] = []
-        /// Whether there is a private key, be it the wrong one: what is sealed must not be copied beside it.
+        /// Whether the stick has a private key, even a wrong one: encrypted copies must not lie beside it.
         var isPrivate = false
         /// Why it opens nothing.
         var error: DeviceError?
@@ -20,14 +20,14 @@ enum StickKey {
     private static let name = "key.txt"
     private static let path = "Fieldscribe/\(name)"
 
-    /// Reads it, and has the appliance open what is sealed.
+    /// Reads the key and asks the appliance to open sealed recordings.
     static func take(from stick: String, _ configuration: Configuration) -> Outcome {
         do throws(DeviceError) {
             guard let top = try folder(stick), try top.exists(name) else { return Outcome() }
             let file = try top.openFile(name, O_RDONLY)
             return open(try OpeningKey.text(of: file), configuration)
         } catch {
-            // A link, a pipe, a folder, or what is far too long holds none; of what cannot be read that is not known.
+            // A link, a pipe, a folder or a far too long file is no key. An unreadable file may be one.
             let holdsNone = error.code == .unsupported || error.status == ELOOP
             let remedy =
                 holdsNone
@@ -49,11 +49,11 @@ enum StickKey {
     private static func open(_ text: String, _ configuration: Configuration) -> Outcome {
         let isPrivate = PrivateKey.isIn(text) || text.hasPrefix("age-encryption.org/")
         do {
-            // Told here what is no key, without sending it anywhere.
+            // Checked here, so that nothing but a key is sent to the appliance.
             _ = try OpeningKey(text, named: path)
             guard let client = try ControlClient(configuration) else {
                 throw DeviceError(
-                    .disconnected, "open", on: path, "the appliance is not running, so that nothing was opened",
+                    .disconnected, "open", on: path, "the appliance is not running, so nothing was opened",
                     remedy: "plug the stick in again once it runs")
             }
             return Outcome(lines: try client.ask(.open(key: text, name: path)).notes ?? [], isPrivate: isPrivate)
@@ -63,7 +63,7 @@ enum StickKey {
         }
     }
 
-    /// Whether anything is sealed by these settings: then a private key and copies do not belong on the same stick.
+    /// Whether these settings encrypt anything: a private key and copies then do not belong on the same stick.
     static func keepsApart(_ configuration: Configuration) -> Bool {
         !configuration.export.recipients.isEmpty || !configuration.storage.seal.isEmpty
     }

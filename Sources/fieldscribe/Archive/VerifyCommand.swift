@@ -3,7 +3,6 @@ import Core
 import Maintenance
 import System
 
-/// Checks what is kept, and changes nothing.
 enum VerifyCommand: Command {
     static let name = "verify"
     static let summary = "Check that recordings and copies are unaltered."
@@ -84,13 +83,14 @@ enum VerifyCommand: Command {
     private static func key(_ text: String) throws -> String {
         if SigningKey.isPublic(text) { return text }
         guard text.contains("/") || isTaken(text) else {
-            throw UsageError("verify: --key \(text): is no public key of minisign, RW and 54 more letters, nor a file")
+            throw UsageError(
+                "verify: --key \(text): neither a file nor a public key of minisign, which is RW and 54 more letters")
         }
         let bytes = try content(ofFile: text, limit: Minisign.longest)
         guard let key = RecorderKey.key(in: String(decoding: bytes, as: UTF8.self)) else {
             throw DeviceError(
                 .unsupported, "verify", on: text, "holds no public key of minisign",
-                remedy: "give the recorder's, as fieldscribe status shows it there")
+                remedy: "use the recorder's key, as fieldscribe status prints it there")
         }
         return key
     }

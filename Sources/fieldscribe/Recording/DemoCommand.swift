@@ -30,7 +30,7 @@ enum DemoCommand: Command {
         let directory: String
         var scratch: ScratchFolder?
         if let named = arguments["--directory"] {
-            // Whose folder it is could put there what libasound runs.
+            // The folder's owner could put files there that libasound runs.
             try ArchiveOwner(of: named).become()
             try makeFolder(named)
             directory = named
@@ -41,7 +41,7 @@ enum DemoCommand: Command {
         }
         defer { withExtendedLifetime(scratch) {} }
         let sound = try DemoSound(in: directory)
-        // Read by libasound when the first device is opened.
+        // libasound reads it when the first device is opened.
         setenv("ALSA_CONFIG_PATH", sound.alsaConfiguration, 1)
         configuration.capture.device = "alsa:\(DemoSound.device)"
         configuration = configuration.with(directory: directory)
@@ -59,7 +59,7 @@ enum DemoCommand: Command {
         let outcome = try await RecordCommand.record(
             configuration, archive: archive, pool: pool, seconds: nil, screen: screen
         ) { recording in
-            // The second press, once all of the speech is recorded.
+            // The second press, after the speech.
             guard await recording.reaches(sound.length) else { return }
             var button = pressed
             guard button.press(at: .seconds(60)).contains(where: { if case .stop = $0 { true } else { false } }) else {
@@ -76,7 +76,7 @@ enum DemoCommand: Command {
         if scratch != nil { announceRemoval() }
     }
 
-    /// Says that the demo's files are removed; on a terminal, waits for Enter first.
+    /// Announces that the demo's files will be removed; on a terminal, waits for Enter first.
     private static func announceRemoval() {
         let waits = isatty(STDIN_FILENO) == 1 && Terminal.showsErrors
         Terminal.say(
@@ -86,7 +86,7 @@ enum DemoCommand: Command {
         if waits { _ = readLine() }
     }
 
-    /// Says which engines write the partial and the final text, and why a better one does not.
+    /// Prints the engines of the partial and the final text, and why a better one is not used.
     private static func describeEngines(_ configuration: Configuration) {
         if configuration.recognizer.engine == EngineRegistry.automaticName,
             let lack = EngineRegistry.lacks(for: configuration).first
@@ -132,7 +132,7 @@ enum DemoCommand: Command {
             [id], of: archive, ledger: archive, in: directory, to: stick, configuration: configuration,
             needsSignature: false)
         if let error = report.error { throw error }
-        Terminal.say("\ncopied as to a stick, and verified; to read and hear the recording, open in a browser:")
+        Terminal.say("\ncopied and verified like a stick; to read and hear the recording, open in a browser:")
         for copy in report.copied + report.kept {
             try Terminal.print("\(stick)/Fieldscribe/\(copy.folder)/index.html\n")
         }
@@ -141,7 +141,7 @@ enum DemoCommand: Command {
     }
 }
 
-/// A button that somebody presses for 200 ms, through the machine that reads the real one.
+/// Simulates presses of 200 ms through the real button's state machine.
 private struct SimulatedButton: Sendable {
     private var panel = PanelButton()
     private var interpreter = ButtonInterpreter()

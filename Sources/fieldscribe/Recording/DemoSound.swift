@@ -3,7 +3,7 @@ import Core
 import Glibc
 import System
 
-/// What the demo's microphone hears: people reading from a novel, with pauses, as a PCM of libasound's `file` plugin.
+/// The demo's microphone: people reading from a novel, with pauses, as a PCM of libasound's `file` plugin.
 struct DemoSound: Sendable {
     /// The PCM's name in the configuration that is written for it.
     static let device = "fieldscribe_demo"
@@ -12,14 +12,14 @@ struct DemoSound: Sendable {
     private static let utterances = ["0870", "0880", "0890", "0920", "0930"]
     private static let pause = SamplePosition.rate * 4 / 5
 
-    /// What the readers say, without case or marks, spelled as engines write it.
+    /// The text without case or punctuation, spelled as engines write it.
     let said: String
 
-    /// A file that defines the device, and all that the system's own configuration defines.
+    /// A configuration file that defines the device and includes the system's configuration.
     let alsaConfiguration: String
     let length: SamplePosition
 
-    /// - Throws: `DeviceError` with `missing` where Debian's package pocketsphinx-testdata is not installed.
+    /// - Throws: `DeviceError` with `missing` if Debian's package pocketsphinx-testdata is not installed.
     init(in directory: String) throws {
         var samples = [Int16](repeating: 0, count: Self.pause)
         for utterance in Self.utterances {
@@ -40,7 +40,7 @@ struct DemoSound: Sendable {
                 """)
     }
 
-    /// Of the utterances, by the list that lies beside them: `<s> he was not </s> (NAME-0880)`.
+    /// Parses the list of utterances: `<s> he was not </s> (NAME-0880)`.
     private static func transcription() throws -> String {
         let path = "\(speech.split(separator: "/").dropLast().map { "/\($0)" }.joined())/transcription"
         let lines = String(decoding: try content(ofFile: path, limit: 1 << 16), as: UTF8.self).split(separator: "\n")

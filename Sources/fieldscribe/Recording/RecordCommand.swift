@@ -8,7 +8,7 @@ import Recognition
 import Settings
 import System
 
-/// The appliance without a panel: records until it is told to stop, and writes down meanwhile.
+/// Records and transcribes without a panel.
 enum RecordCommand: Command {
     static let name = "record"
     static let summary = "Record from the microphone until you press Ctrl-C."
@@ -33,7 +33,7 @@ enum RecordCommand: Command {
         flags: ["--json", "--audio-only"]
     )
 
-    /// How long earlier recordings are looked at before this one begins.
+    /// The time budget for repairs before the recording starts.
     private static let repairsBefore = Duration.seconds(2)
 
     static func run(_ arguments: Arguments) async throws {
@@ -45,7 +45,7 @@ enum RecordCommand: Command {
         }
         try ArchiveOwner(of: configuration.storage.directory).become()
         let pool = arguments.has("--audio-only") ? nil : try workers(configuration)
-        // What that leaves to be repaired waits for the appliance, or for recover.
+        // The appliance or `recover` does the remaining repairs.
         let opened = try await Recovery.open(configuration, depth: .start, within: repairsBefore)
         let archive = opened.archive
         for finding in opened.findings { Terminal.say("fieldscribe: \(finding.line)") }
@@ -64,7 +64,7 @@ enum RecordCommand: Command {
         try configuration.workers(profile: configuration.liveProfile, niceness: 5)
     }
 
-    /// Records until Ctrl-C, the end of a microphone that is a file, or `seconds`; `meanwhile` may stop it, too.
+    /// Records until Ctrl-C, the end of a file microphone, or `seconds`; `meanwhile` may stop it too.
     static func record(
         _ configuration: Configuration, archive: SQLiteArchive, pool: WorkerPool?, seconds: Int?,
         screen: RecordingScreen,
@@ -104,7 +104,7 @@ enum RecordCommand: Command {
         return outcome
     }
 
-    /// Says where the recording is, and ends with the status of what failed.
+    /// Prints where the recording is, and throws the exit status of a failure.
     private static func finish(_ outcome: LiveRecording.Outcome) throws {
         Terminal.say(
             "recording \(outcome.id): \(outcome.recording.length.seconds) s in \(outcome.folder.audio)")

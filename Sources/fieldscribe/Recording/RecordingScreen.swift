@@ -3,16 +3,16 @@ import Synchronization
 import System
 import Transcripts
 
-/// Shows a recording as it happens: events as JSON lines, or the text, its last line replaced while it is spoken.
+/// Shows a recording live: events as JSON lines, or text whose last line is replaced while people speak.
 final class RecordingScreen: Sendable {
-    /// The volatile readings of each group, by its first segment: how far each goes, and its text.
+    /// The partial texts of each group, by its first segment: end position and text.
     private struct Spoken {
         var readings: [Int: [(end: SamplePosition, text: String)]] = [:]
-        /// Of each group, as it was read when its last final segment ended.
+        /// The last partial text of each group.
         var texts: [Int: String] = [:]
     }
 
-    /// What is read so far behind a segment is not yet the next one's: between two lies a longer pause.
+    /// The longest time after a segment that its partial text may cover; pauses between segments are longer.
     private static let tolerance = Int64(SamplePosition.rate) / 4
 
     private let json: Bool
@@ -21,20 +21,20 @@ final class RecordingScreen: Sendable {
     private let heard = Mutex(Spoken())
     private let status = Mutex(StatusLine())
 
-    /// - Parameter keepsSpoken: whether the last volatile reading stays to be seen above what is kept.
+    /// - Parameter keepsSpoken: whether the last partial text stays visible above the final one.
     init(json: Bool, keepsSpoken: Bool = false) {
         self.json = json
         self.keepsSpoken = keepsSpoken
         isTerminal = Terminal.showsOutput && Terminal.showsErrors
     }
 
-    /// Partial readings are worth their CPU where they can be seen.
+    /// Partial texts cost CPU, so they are only requested if they are visible.
     var wantsPartials: Bool { json || isTerminal || keepsSpoken }
 
-    /// All that was shown while it was spoken, as it was read when each group ended; only where it is kept.
+    /// All partial texts at the end of their groups; empty unless `keepsSpoken`.
     var spoken: String { heard.withLock { $0.texts.sorted { $0.key < $1.key }.map(\.value).joined(separator: " ") } }
 
-    /// Shows events until there are no more. Where nobody can be shown anything any longer, the recording goes on.
+    /// Shows events until they end. If output fails, the recording continues.
     func show(_ events: AsyncStream<Event>) async {
         for await event in events {
             do {
@@ -75,7 +75,7 @@ final class RecordingScreen: Sendable {
         TerminalStatusLine.show(line)
     }
 
-    /// What was heard of a segment while it was spoken: what is new in the reading of its group.
+    /// A segment's partial text: what is new in the text of its group.
     private func printSpoken(of segment: Segment) throws {
         let words = heard.withLock { heard -> ArraySlice<Substring> in
             guard let group = heard.readings.keys.filter({ $0 <= segment.id }).max(),
@@ -87,14 +87,13 @@ final class RecordingScreen: Sendable {
         if !words.isEmpty { try printText("    ~  \(words.joined(separator: " "))") }
     }
 
-    /// Prints a text behind its time; on a terminal, wrapped at words.
+    /// Prints a text after its time; on a terminal, wrapped at words.
     private func printText(_ text: String) throws {
         let width = max(20, Terminal.outputWidth)
         let lines = Terminal.showsOutput ? WatchView.wrapped(text, to: width, hanging: 7) : [text]
         try Terminal.print(lines.joined(separator: "\n") + "\n")
     }
 
-    /// Minutes and seconds, or hours, of a position.
     static func clock(_ position: SamplePosition) -> String {
         let seconds = Int(position.seconds)
         let minutes = "\((seconds / 60 % 60).padded(to: 2)):\((seconds % 60).padded(to: 2))"

@@ -2,9 +2,9 @@ import Core
 import System
 import Transcripts
 
-/// The last line of a terminal while it records: for how long, how loud, and how to stop, or what is being said.
+/// The status line while recording: duration, level, and how to stop, or the partial text.
 struct StatusLine {
-    /// Monotonic time of the beginning, in nanoseconds; nil where nothing is recorded.
+    /// The monotonic start time in nanoseconds; nil if nothing is being recorded.
     var began: Int64?
     /// Root mean square, in dBFS.
     var level = -96.0
@@ -13,7 +13,7 @@ struct StatusLine {
     private static let cells = 12
     private static let lowest = -60.0
 
-    /// What fits into so many columns, with the sequences that dim it.
+    /// The line cut to `columns`, with escape sequences that dim it.
     func text(at now: Int64, width: Int) -> String {
         let spoken = Terminal.plain(oneLine(partial))
         guard let began else { return Self.dim(String(spoken.suffix(max(10, width - 1)))) }

@@ -2,14 +2,14 @@ import Appliance
 import Core
 import Synchronization
 
-/// The appliance that runs now, for the signals that end it: one may follow another.
+/// The current appliance, for signal handlers. One may follow another.
 final class ApplianceHandle: Sendable {
     private let state = Mutex<(house: Appliance?, isStopped: Bool)>((nil, false))
 
-    /// Whether the appliance was told to end.
+    /// Whether the appliance is to end.
     var isStopped: Bool { state.withLock { $0.isStopped } }
 
-    /// The appliance that runs from here on; one that comes too late is stopped at once.
+    /// Sets the current appliance, and stops it immediately if the process is ending.
     func begin(_ house: Appliance) {
         if state.withLock({ state in
             state.house = house
@@ -28,8 +28,8 @@ final class ApplianceHandle: Sendable {
         }?.stop()
     }
 
-    /// Waits until what is being recorded is closed; at once where no appliance runs.
+    /// Waits until the recording is closed; returns immediately without an appliance.
     ///
-    /// - Returns: what was lost, where the disk has not taken it.
+    /// - Returns: what was lost because the disk refused it.
     func awaitClosing() -> DeviceError? { state.withLock(\.house)?.awaitClosing() }
 }

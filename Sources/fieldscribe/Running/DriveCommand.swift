@@ -7,7 +7,7 @@ import Settings
 import System
 import Transcripts
 
-/// The recorder as a drive: what it is to hold, and filling it; the drive's unit calls it, which does what only root may.
+/// Plans and fills the drive for laptops. The drive's unit runs it, and does what needs root.
 enum DriveCommand: Command {
     static let name = "drive"
     static let summary = "Plan or fill the drive for laptops."
@@ -24,11 +24,11 @@ enum DriveCommand: Command {
         switch (arguments.rest, arguments["--to"]) {
         case (["plan"], nil): try await plan(configuration)
         case (["fill"], let target?): try await fill(configuration, to: target)
-        default: throw UsageError("drive: give plan, or fill --to DIR")
+        default: throw UsageError("drive: choose plan, or fill --to DIR")
         }
     }
 
-    /// What the ledger calls the image.
+    /// The image's name in the ledger.
     private static let volume = "drive"
 
     // Planning
@@ -46,7 +46,7 @@ enum DriveCommand: Command {
                     Terminal.say("the card has no room for the drive besides what is kept for recording")
                 }
             } catch let error as DeviceError {
-                // No appliance is running: then nobody knows, and everything stays as it is.
+                // Without an appliance the plan is unknown, and everything stays.
                 step = error.code == .disconnected ? "wait" : "refused"
                 if step == "refused" { Terminal.say("fieldscribe: \(error.message)") }
             }
@@ -54,7 +54,7 @@ enum DriveCommand: Command {
         try Terminal.print("step=\(step)\nbytes=\(bytes)\ndirectory=\(directory)\n")
     }
 
-    /// How long a new image is: as the disk that it lies on, up to what FAT can be. It takes no more room than what is in it.
+    /// The size of a new image: that of its disk, up to FAT's limit. It is sparse.
     private static func imageBytes(_ configuration: Configuration) throws(DeviceError) -> Int64 {
         var status = statvfs()
         guard statvfs(configuration.storage.directory, &status) == 0 else {
@@ -74,9 +74,9 @@ enum DriveCommand: Command {
         }
         let desk = try await DriveDesk(configuration)
         let folder = desk.folder
-        // What the ledger says was true of copies that were finished; in the clear, all that is there is proved again.
+        // The ledger knows only finished copies; readable copies are all proved again.
         if desk.held?.isFinished != true, !desk.contents.isSealed { unlink(folder.ledger) }
-        // Until it is done, whoever finds it half knows, and knows of which kind it is.
+        // Marks the image as unfinished, with its kind.
         var contents = desk.contents
         contents.isFinished = false
         contents.marks = desk.held?.marks ?? [:]
@@ -97,13 +97,13 @@ enum DriveCommand: Command {
             Terminal.say("fieldscribe: recording \(failure.recording): \(failure.error.message)")
         }
         if let error = report.listsError { throw error }
-        // What concerns one recording alone is told on the drive, too; after anything else nothing here can be relied on.
+        // Errors of single recordings are reported on the drive too; after any other error the image cannot be trusted.
         if let failure = report.failures.first(where: { !concernsRecording($0.error) }) {
             Terminal.say("fieldscribe: the drive is not complete")
             throw Ending(status: failure.error.exitStatus)
         }
         guard isTaken(folder.contents) else {
-            throw DeviceError(.busy, "drive", "something was struck meanwhile, so that the drive is made again")
+            throw DeviceError(.busy, "drive", "a recording was redacted meanwhile, so the drive is made again")
         }
         contents.marks = desk.contents.marks
         contents.isFinished = true
@@ -113,14 +113,14 @@ enum DriveCommand: Command {
                 + (desk.leftOut > 0 ? "; without room: \(desk.leftOut)" : ""))
     }
 
-    /// Whether an error is of one recording, and not of the drive: it was erased meanwhile, its sound cannot be read, or is too long
+    /// Whether an error concerns one recording, not the drive: it was erased meanwhile, is unreadable, or too long
     /// for FAT.
     private static func concernsRecording(_ error: DeviceError) -> Bool {
         error.code == .missing || error.status == EFBIG || (error.code == .damaged && error.operation == "read")
     }
 }
 
-/// What is known when the drive is planned or filled.
+/// The state of the drive for planning and filling.
 private struct DriveDesk {
     /// The files beside the image.
     struct Folder {
@@ -135,22 +135,23 @@ private struct DriveDesk {
     let archive: RemoteArchive
     let folder: Folder
     let held: DriveContents?
-    /// What it is to hold.
+    /// The drive's planned content.
     let contents: DriveContents
     /// The recordings that fit, newest first.
     let wanted: [Int]
-    /// How many do not.
+    /// The number of recordings that do not fit.
     let leftOut: Int
     let step: DriveStep
     private let image: Int64
     private let reserve: Int64
 
-    /// - Throws: `DeviceError`: `disconnected` where no appliance runs, `denied` or another where nothing may be copied.
+    /// - Throws: `DeviceError` with `disconnected` without an appliance, `denied` or another if copies are not allowed.
     init(_ configuration: Configuration) async throws {
         let directory = configuration.storage.directory
         let archive = RemoteArchive(configuration, directory: directory)
         guard (try? await archive.answers) ?? false else {
-            throw DeviceError(.disconnected, "drive", "no appliance is running; start it: systemctl start fieldscribe")
+            throw DeviceError(
+                .disconnected, "drive", "the appliance is not running; start it: systemctl start fieldscribe")
         }
         let recipients = try Self.sealing(configuration)
         let folder = Folder(storage: directory)
@@ -180,8 +181,8 @@ private struct DriveDesk {
         (wanted, leftOut) = (fitting.map(\.id), ended.count - fitting.count)
     }
 
-    /// For whom what is on the drive is encrypted: it lies on the recorder's own card, so that what is sealed there is not beside it in
-    /// the clear.
+    /// The public keys for the drive. It lies on the recorder's own card, so copies of sealed recordings must not be
+    /// readable there.
     static func sealing(_ configuration: Configuration) throws(DeviceError) -> [Recipient]? {
         if let recipients = try configuration.recipients() { return recipients }
         return try configuration.sealers()
@@ -193,7 +194,7 @@ private struct DriveDesk {
         DriveContents(String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Of what makes copies other ones.
+    /// A digest of all settings that change copies.
     private static func digest(
         _ settings: CopySettings, _ configuration: Configuration, _ recipients: [Recipient]?
     ) -> String {
@@ -204,7 +205,7 @@ private struct DriveDesk {
         return Digest.of((words + (recipients ?? []).map(\.text)).joined(separator: "\n"))
     }
 
-    /// Bytes that a file takes on its disk.
+    /// The bytes that a file occupies on its disk.
     private static func allocated(_ path: String) -> Int64 {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return 0 }

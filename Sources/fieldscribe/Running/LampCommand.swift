@@ -2,7 +2,7 @@ import Appliance
 import Core
 import System
 
-/// Tells the appliance how the copy to a stick goes, for its lamp and for those who watch; the stick's unit calls it.
+/// Reports a copy's progress to the appliance; the stick's unit runs it.
 enum LampCommand: Command {
     static let name = "lamp"
     static let summary = "Show a copy's progress on the lamp."
@@ -23,8 +23,8 @@ enum LampCommand: Command {
     private static let states: [String: (state: Event.ExportState, message: String)] = [
         "exporting": (.started, "copying to a stick; leave it in"),
         "finished": (.finished, "everything is on the stick; it is safe to unplug"),
-        "card": (.failed, "something is wrong with the card or its fieldscribe.txt; RESULT.txt beside it says what"),
-        "refused": (.refused, "this stick is not copied to; see fieldscribe stick --help"),
+        "card": (.failed, "the card or its fieldscribe.txt has a fault; RESULT.txt beside it names it"),
+        "refused": (.refused, "nothing is copied to this stick; see fieldscribe stick --help"),
         "locked": (
             .failed,
             "nothing was copied: Windows has not let go of the stick; eject it there, or run fieldscribe stick repair"

@@ -2,7 +2,6 @@ import Appliance
 import Core
 import System
 
-/// Marks the moment in the recording that goes on.
 enum MarkCommand: Command {
     static let name = "mark"
     static let summary = "Set a bookmark in the current recording."

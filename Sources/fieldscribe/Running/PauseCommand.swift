@@ -1,6 +1,5 @@
 import System
 
-/// Pauses the recording of the running appliance.
 enum PauseCommand: Command {
     static let name = "pause"
     static let summary = "Pause the current recording."

@@ -1,6 +1,5 @@
 import System
 
-/// Goes on with a paused recording of the running appliance.
 enum ResumeCommand: Command {
     static let name = "resume"
     static let summary = "Resume the paused recording."

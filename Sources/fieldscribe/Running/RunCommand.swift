@@ -5,7 +5,6 @@ import Maintenance
 import Settings
 import System
 
-/// The appliance: button, lamp, recording, transcription, control socket; nobody is logged in.
 enum RunCommand: Command {
     static let name = "run"
     static let summary = "Run the recorder service; systemd starts it."
@@ -24,7 +23,7 @@ enum RunCommand: Command {
         for name in ["FIELDSCRIBE_CONFIG", "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] {
             environment[name] = getenv(name).map { String(cString: $0) }
         }
-        // The decode workers shall not talk to systemd in our place.
+        // Decode workers must not notify systemd.
         for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] { unsetenv(name) }
         var loaded = LoadedConfiguration(explicitPath: arguments["--config"], environment: environment)
         let owner = try ArchiveOwner(of: loaded.configuration.storage.directory)
@@ -35,8 +34,8 @@ enum RunCommand: Command {
         Interrupts.handle { count in
             running.stop()
             guard count == 1 else { return }
-            // A recording is closed, however long its disk takes. The rest may be left at any moment, since the archive is never
-            // half written.
+            // Waits until the recording is closed, however long the disk takes. The rest can be abandoned: the archive is
+            // consistent at any moment.
             let lost = running.awaitClosing()
             Terminal.say("<4>stopped state=\(lost == nil ? "forced" : "lost")")
             exit(lost?.exitStatus ?? 0)
@@ -46,9 +45,9 @@ enum RunCommand: Command {
         }
     }
 
-    /// Runs an appliance to its end; nothing of it is left then, so that another may have its devices and its archive.
+    /// Runs an appliance to its end. Afterwards another one can open its devices and its archive.
     ///
-    /// - Returns: whether another is to follow, with other settings.
+    /// - Returns: whether to start another one with changed settings.
     private static func needsRestart(
         _ loaded: LoadedConfiguration, _ environment: [String: String], _ running: ApplianceHandle
     ) async throws -> Bool {

@@ -3,11 +3,11 @@ import Core
 import Glibc
 import System
 
-/// The appliance that is running, as the commands that control it see it.
+/// A connection to the running appliance.
 struct RunningAppliance {
     private let client: ControlClient
 
-    /// - Throws: `Ending` with status 5 where none is running.
+    /// - Throws: `Ending` with status 5 if none is running.
     init(_ arguments: Arguments) throws {
         let configuration = try arguments.configuration()
         guard let client = try ControlClient(configuration) else {

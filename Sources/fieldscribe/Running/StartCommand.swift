@@ -1,6 +1,5 @@
 import System
 
-/// Starts a recording of the running appliance.
 enum StartCommand: Command {
     static let name = "start"
     static let summary = "Start a recording, as the button does."

@@ -2,7 +2,6 @@ import Appliance
 import Core
 import System
 
-/// How the running appliance is doing.
 enum StatusCommand: Command {
     static let name = "status"
     static let summary = "Show what the recorder is doing."

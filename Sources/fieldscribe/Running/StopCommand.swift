@@ -1,6 +1,5 @@
 import System
 
-/// Stops the recording of the running appliance.
 enum StopCommand: Command {
     static let name = "stop"
     static let summary = "Stop the recording."

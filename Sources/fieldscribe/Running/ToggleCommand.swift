@@ -1,6 +1,5 @@
 import System
 
-/// Starts or stops, whichever there is to do.
 enum ToggleCommand: Command {
     static let name = "toggle"
     static let summary = "Start a recording, or stop the current one."

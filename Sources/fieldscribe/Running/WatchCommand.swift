@@ -4,7 +4,6 @@ import Glibc
 import Synchronization
 import System
 
-/// Follows the running appliance: what is said, as it is said.
 enum WatchCommand: Command {
     static let name = "watch"
     static let summary = "Show the text live, as people speak."

@@ -1,7 +1,7 @@
 import Core
 import FoundationEssentials
 
-/// An event as the appliance tells it: the fields of all of them.
+/// An event from the appliance; has the fields of all kinds.
 struct WatchEvent: Decodable, Hashable {
     var event: String
     var state: String?
@@ -16,14 +16,14 @@ struct WatchEvent: Decodable, Hashable {
 
     init(event: String) { self.event = event }
 
-    /// Reads a line; nil where it is none of ours.
+    /// Parses a line; nil if it is not an event.
     init?(_ line: String) {
         guard let event = try? JSONDecoder().decode(WatchEvent.self, from: Data(JSONStrings.check(Array(line.utf8))))
         else { return nil }
         self = event
     }
 
-    /// What stays on the screen of it, or goes into a file; nil for what is worth nothing after the next.
+    /// The line that stays on the screen or goes into a file; nil for transient events.
     var plainLine: String? {
         let clock = { (seconds: Double?) in RecordingScreen.clock(SamplePosition(seconds: seconds ?? 0)) }
         switch event {

@@ -1,15 +1,15 @@
 import Appliance
 import Core
 
-/// What `watch` shows on a terminal: text that stays above, and below it a few lines that are replaced in place.
+/// The terminal view of `watch`: text that stays, and below it a few lines that are replaced in place.
 ///
-/// Pure: events in, the characters to write out. The lines below never wrap by themselves, so that it knows how many
-/// there are; what stays is wrapped at words by it, too.
+/// Pure: takes events and returns characters to write. It wraps all lines itself, at words, so it knows the number of lines on the
+/// screen.
 struct WatchView {
-    /// Before the first event: the cursor would run along with every level.
+    /// Hides the cursor, which would move with every level.
     static let opening = "\u{1B}[?25l"
 
-    /// The longest partial reading, in lines; of a longer one, the end.
+    /// The most lines of a partial text; a longer one shows its end.
     private static let mostPartialLines = 6
 
     private var width: Int
@@ -19,7 +19,7 @@ struct WatchView {
     private var rms = -96.0
     private var peak = -96.0
     private var status: ApplianceStatus?
-    /// The columns of each of the lines below that are on the screen.
+    /// The widths of the replaced lines on the screen.
     private var drawn: [Int] = []
 
     init(width: Int) { self.width = max(20, width) }
@@ -54,12 +54,12 @@ struct WatchView {
         return erase() + lines()
     }
 
-    /// Takes the lines below away, and gives the cursor back.
+    /// Removes the replaced lines and shows the cursor.
     mutating func close() -> String { erase() + "\u{1B}[0m\u{1B}[?25h" }
 
     private mutating func erase() -> String {
         defer { drawn = [] }
-        // In a terminal that has become narrower, what is on the screen has been wrapped anew.
+        // A terminal that became narrower has wrapped the lines again.
         let rows = drawn.reduce(0) { $0 + max(1, ($1 + width - 1) / width) }
         return (rows > 1 ? "\u{1B}[\(rows - 1)A" : "") + "\r\u{1B}[J"
     }
@@ -79,7 +79,7 @@ struct WatchView {
         return lines.joined(separator: "\r\n")
     }
 
-    /// State, meter and times, in one line that fits.
+    /// State, meter and times in one line.
     private var bottom: (line: String, columns: Int) {
         let isRecording = state == "recording"
         let isOpen = isRecording || state == "paused"
@@ -99,7 +99,7 @@ struct WatchView {
         return (sign + text + "  " + meter(length), 4 + text.count + length)
     }
 
-    /// From -60 dBFS to full scale: filled up to the mean level, a stroke at the peak.
+    /// A meter from -60 dBFS to full scale: filled up to the mean level, with a stroke at the peak.
     private func meter(_ length: Int) -> String {
         let place = { (level: Double) in Int(nearest: ((level + 60) / 60).asShare * Double(length)) }
         let (filled, top) = (place(rms), min(length - 1, max(0, place(peak) - 1)))
@@ -140,14 +140,14 @@ struct WatchView {
         return lines + [line]
     }
 
-    /// Columns that a text takes at the most: what is wide in East Asia takes two.
+    /// The most columns that a text needs: wide East Asian characters take two.
     private static func columns(_ text: Substring) -> Int {
         text.reduce(0) { sum, character in
             sum + ((character.unicodeScalars.first?.value ?? 0) < 0x1100 ? 1 : 2)
         }
     }
 
-    /// Without control characters: what a mark says is not to move the cursor.
+    /// Removes control characters: a bookmark's text must not move the cursor.
     private static func clean(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.properties.generalCategory != .control }))
     }

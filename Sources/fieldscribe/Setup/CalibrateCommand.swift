@@ -2,7 +2,6 @@ import Appliance
 import Core
 import System
 
-/// Measures the noise of the room while nobody speaks, and saves the threshold that follows from it.
 enum CalibrateCommand: Command {
     static let name = "calibrate"
     static let summary = "Measure the room's noise while nobody speaks."

@@ -3,7 +3,7 @@ import Core
 import Settings
 import System
 
-/// Reads what a person put on the card of the image; the image's own start calls it.
+/// Reads the card's settings; the image runs it at each start.
 enum CardCommand: Command {
     static let name = "card"
     static let summary = "Apply the settings of a card's first partition."
@@ -25,7 +25,7 @@ enum CardCommand: Command {
             try FaultLamp.blink(arguments.configuration().panel.lamp)
         }
         guard arguments.rest.isEmpty, let from = arguments["--from"], let to = arguments["--to"] else {
-            throw UsageError("card: give --from FOLDER and --to FOLDER; see fieldscribe card --help")
+            throw UsageError("card: name folders with --from FOLDER and --to FOLDER; see fieldscribe card --help")
         }
         let words = "\(to)/vocabulary.txt"
         let outcome = CardFolder(from).read(vocabularyAt: words)

@@ -3,7 +3,6 @@ import Core
 import Glibc
 import System
 
-/// Looks at everything that a recording needs, and names a remedy for each failure.
 enum DoctorCommand: Command {
     static let name = "doctor"
     static let summary = "Check this machine and suggest remedies."

@@ -6,7 +6,7 @@ import Settings
 import System
 import Transcripts
 
-/// What people have put right, as a vocabulary: the actions of `fieldscribe vocabulary` that are about `learned.txt`.
+/// The actions of `fieldscribe vocabulary` on `learned.txt`.
 enum LearnedWords {
     static let actions = ["learned", "learn", "accept"]
 

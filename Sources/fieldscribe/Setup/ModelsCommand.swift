@@ -6,7 +6,6 @@ import Recognition
 import Settings
 import System
 
-/// The models that are installed, and whether they are whole; and one more.
 enum ModelsCommand: Command {
     static let name = "models"
     static let summary = "List, check or add recognition models."
@@ -51,7 +50,7 @@ enum ModelsCommand: Command {
         let configuration = try arguments.configuration()
         if arguments.rest.first == "add" { return try add(arguments, configuration) }
         if let option = arguments["--name"].map({ _ in "--name" }) ?? (arguments.has("--force") ? "--force" : nil) {
-            throw UsageError("models: \(option) goes with add; see fieldscribe models --help")
+            throw UsageError("models: \(option) belongs to add; see fieldscribe models --help")
         }
         let engine = configuration.engine
         let chosen = configuration.modelFolder(engine.reader(in: configuration))
@@ -68,7 +67,7 @@ enum ModelsCommand: Command {
             try row($0.engine, $0.model, isChosen: $0.model.path == chosen && $0.engine == engine.name)
         }
         try Terminal.print(arguments.has("--json") ? jsonText(rows) : rows.map(text).joined())
-        // A model that nobody asked for and nobody uses may be as it likes.
+        // Problems of a model that is neither named nor in use do not matter.
         let bad = models.filter {
             !$0.model.problems.isEmpty && ($0.model.path == chosen || !arguments.rest.isEmpty)
         }
@@ -79,7 +78,7 @@ enum ModelsCommand: Command {
         guard arguments.rest.count == 2 else {
             throw UsageError("models: name one wheel or folder after add; see fieldscribe models --help")
         }
-        // What is added beside an archive is its owner's, as all that is there.
+        // A model beside an archive belongs to its owner, like everything there.
         if geteuid() == 0 { try ArchiveOwner(of: configuration.storage.directory).become() }
         let (engine, model) = try ModelStore(configuration).add(
             arguments.rest[1], name: arguments["--name"], replaces: arguments.has("--force")
@@ -88,7 +87,7 @@ enum ModelsCommand: Command {
         try Terminal.print(arguments.has("--json") ? jsonText(rows) : rows.map(text).joined())
     }
 
-    /// Loads a model in a process of its own, as it will be when it reads. What its engine needs besides may come later.
+    /// Loads a model in a process, as a worker does. Other files of its engine may be installed later.
     private static func load(
         _ folder: String, _ engine: String, _ configuration: Configuration
     ) throws(DeviceError) {
@@ -105,7 +104,7 @@ enum ModelsCommand: Command {
             problems: model.problems)
     }
 
-    /// The model in a folder, by the first engine that knows its form.
+    /// The model in a folder, by the first engine that recognizes it.
     private static func model(at path: String) -> (engine: String, model: InstalledModel)? {
         for engine in EngineRegistry.all {
             if let model = engine.model(at: path) { return (engine.name, model) }
@@ -133,7 +132,7 @@ enum ModelsCommand: Command {
         return head + row.problems.map { "    \($0)\n" }.joined()
     }
 
-    /// As this prints it in the folder: `find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum`.
+    /// The output of `find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum` in the folder.
     private static func checksum(_ model: InstalledModel) throws -> String {
         let names = model.files.map { "." + $0.dropFirst(model.path.count) }
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }

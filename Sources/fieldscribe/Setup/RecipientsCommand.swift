@@ -4,7 +4,6 @@ import Glibc
 import Settings
 import System
 
-/// For whom copies are sealed, and whether a private key opens them: known before somebody needs it.
 enum RecipientsCommand: Command {
     static let name = "recipients"
     static let summary = "Check who can open encrypted recordings."
@@ -24,11 +23,11 @@ enum RecipientsCommand: Command {
 
     static func run(_ arguments: Arguments) async throws {
         guard arguments.rest.first == "check" else {
-            throw UsageError("recipients: say check; see fieldscribe recipients --help")
+            throw UsageError("recipients: the only action is check; see fieldscribe recipients --help")
         }
         let files = Array(arguments.rest.dropFirst())
         if !files.isEmpty, arguments["--key"] == nil {
-            throw UsageError("recipients: \(files[0]): nothing is opened without --key")
+            throw UsageError("recipients: \(files[0]): opening it needs --key FILE")
         }
         let configuration = try arguments.configuration()
         let recipients = try configuration.recipients() ?? []
@@ -67,7 +66,7 @@ enum RecipientsCommand: Command {
                 continue
             }
             let error = DeviceError(
-                .failed, "age", on: path, "opens nothing that is sealed for the public keys in \(setting)",
+                .failed, "age", on: path, "opens nothing that is encrypted for the public keys in \(setting)",
                 remedy:
                     "find the private key to one of them: what was sealed for lost keys nobody can ever open; or, for what "
                     + "comes, set \(setting) to the public key of this one (age-keygen -y \(path))")
@@ -111,7 +110,7 @@ enum RecipientsCommand: Command {
         return gathered.bytes == test
     }
 
-    /// Opens a sealed copy to its end, and keeps nothing of it; returns the bytes that it holds.
+    /// Decrypts a copy completely without storing it; returns the number of bytes.
     private static func open(
         _ path: String, with key: OpeningKey, _ age: Age
     ) throws(DeviceError) -> Int64 {

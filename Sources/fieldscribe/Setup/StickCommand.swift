@@ -6,7 +6,6 @@ import Maintenance
 import Settings
 import System
 
-/// Which sticks recordings are copied to, where `export.sticks` is `known`.
 enum StickCommand: Command {
     static let name = "stick"
     static let summary = "Allow or forget USB sticks."
@@ -30,7 +29,7 @@ enum StickCommand: Command {
         """
     static let options = (values: [String](), flags: ["--yes"])
 
-    /// The status of what is not admitted.
+    /// The exit status if a stick is not admitted.
     static let refused: Int32 = 6
 
     static func run(_ arguments: Arguments) async throws {
@@ -42,31 +41,34 @@ enum StickCommand: Command {
         case ("forget", 2): try forget(words[1], configuration)
         case ("admit", 2): try admit(words[1], configuration)
         case ("repair", 1...2): try repair(words.dropFirst().first, isAsked: !arguments.has("--yes"))
-        default: throw UsageError("stick: say allow, list, forget IDENTIFIER or repair; see fieldscribe stick --help")
+        default:
+            throw UsageError(
+                "stick: choose one of allow, list, forget IDENTIFIER, repair; see fieldscribe stick --help")
         }
     }
 
-    /// The stick that a person names, or the one that is plugged in.
+    /// The named stick, or the one that is plugged in.
     private static func name(_ device: String?, for word: String) throws(DeviceError) -> String {
         let names = device.map { [$0] } ?? PluggedSticks().names()
         guard let name = names.first else {
             throw DeviceError(
-                .missing, "stick", "no stick is plugged in; plug in the one that you mean, then try again")
+                .missing, "stick", "no stick is plugged in; plug it in and try again")
         }
         guard names.count == 1 else {
             throw DeviceError(
                 .unsupported, "stick",
-                "several are plugged in: \(names.joined(separator: ", ")); name one: fieldscribe stick \(word) \(name)")
+                "several sticks are plugged in: \(names.joined(separator: ", ")); name one: fieldscribe stick \(word) \(name)"
+            )
         }
         return name
     }
 
-    /// Takes the mark of Windows off an NTFS stick, by the same script that mounts it.
+    /// Repairs an NTFS stick by the script that mounts it.
     private static func repair(_ device: String?, isAsked: Bool) throws {
         let name = try name(device, for: "repair")
         guard geteuid() == 0 else {
             throw DeviceError(
-                .denied, "stick", on: name, "only root may set it right",
+                .denied, "stick", on: name, "only root can repair it",
                 remedy: "sudo fieldscribe stick repair \(name)")
         }
         if isAsked {
@@ -74,7 +76,7 @@ enum StickCommand: Command {
                 throw UsageError("stick: there is no terminal to ask on; use --yes to repair without asking")
             }
             Terminal.prompt(
-                "take the mark of Windows off \(name)? What Windows still has to write to it is lost [y/N] ")
+                "repair \(name)? What Windows has not written yet will be lost [y/N] ")
             guard ["y", "yes"].contains(readLine(strippingNewline: true)?.lowercased()) else {
                 return Terminal.say("nothing was changed")
             }
@@ -90,9 +92,9 @@ enum StickCommand: Command {
         }
         guard try child.exitStatus(timeoutSeconds: 60) == 0 else {
             let line = String(decoding: answer, as: UTF8.self).split(separator: "\n").first
-            throw DeviceError(.failed, "stick", line.map(String.init) ?? "\(name) cannot be set right: \(steps) failed")
+            throw DeviceError(.failed, "stick", line.map(String.init) ?? "\(name): repair failed: \(steps)")
         }
-        Terminal.say("\(name): done; pull it out, and plug it in again")
+        Terminal.say("\(name): repaired; unplug it and plug it in again")
     }
 
     private static func allow(_ device: String?, _ configuration: Configuration) throws {
@@ -104,8 +106,8 @@ enum StickCommand: Command {
         switch configuration.export.sticks {
         case .known:
             Terminal.say(isNew ? "known from now on; plug it in again to copy to it" : "was known already")
-        case .any: Terminal.say("export.sticks is any, so that every stick is copied to, known or not")
-        case .none: Terminal.say("export.sticks is none, so that no stick is copied to, known or not")
+        case .any: Terminal.say("export.sticks is any: every stick gets copies")
+        case .none: Terminal.say("export.sticks is none: no stick gets copies")
         }
     }
 
@@ -144,14 +146,13 @@ enum StickCommand: Command {
         }
     }
 
-    /// Where a stick is.
+    /// A stick's place.
     enum Place {
-        /// As the kernel names it: `sda1`.
+        /// The kernel's name, such as `sda1`.
         case device(String)
-        /// The folder that it is mounted on.
+        /// The folder where it is mounted.
         case folder(String)
 
-        /// What errors name.
         var text: String {
             switch self {
             case .device(let text), .folder(let text): text
@@ -166,10 +167,10 @@ enum StickCommand: Command {
         }
     }
 
-    /// Returns where a stick may be copied to.
+    /// Returns if a stick may get copies.
     ///
-    /// - Parameter asksButton: whether a button that is held makes it known.
-    /// - Throws: `DeviceError` with `denied` where it may not.
+    /// - Parameter asksButton: whether a held button allows the stick.
+    /// - Throws: `DeviceError` with `denied` otherwise.
     static func admit(_ place: Place, _ configuration: Configuration, asksButton: Bool = false) throws {
         let storage = configuration.storage.directory
         func denied(_ reason: String, _ remedy: String? = nil) -> DeviceError {
@@ -177,7 +178,8 @@ enum StickCommand: Command {
         }
         switch configuration.export.sticks {
         case .any: return
-        case .none: throw denied("no stick is copied to (export.sticks is none), and nothing was read of it")
+        case .none:
+            throw denied("export.sticks is none: nothing is copied to sticks, and nothing was read from this one")
         case .known: break
         }
         let stick: StickIdentity

@@ -5,7 +5,6 @@ import Recognition
 import Settings
 import System
 
-/// A person's own words and phrases.
 enum VocabularyCommand: Command {
     static let name = "vocabulary"
     static let summary = "Teach names and words of your own."
@@ -36,7 +35,7 @@ enum VocabularyCommand: Command {
         var file: String
         var model: String
         var report: VocabularyReport
-        /// Whether it was made before; nil where it was only checked.
+        /// Whether the model was already cached; nil for `check`.
         var wasKept: Bool?
     }
 
@@ -61,7 +60,7 @@ enum VocabularyCommand: Command {
         if action != "check" {
             report = try await owned(configuration) {
                 let (prepared, outcome) = try model.prepare(file, keptIn: configuration.cacheFolder)
-                // What the library thinks of it, before a recording depends on it.
+                // Lets the library check it before a recording depends on it.
                 _ = try PocketSphinxRecognizer(model: prepared)
                 return outcome.report
             }
@@ -76,7 +75,7 @@ enum VocabularyCommand: Command {
         if !answer.report.problems.isEmpty { throw Ending(status: 1) }
     }
 
-    /// What root makes is made as the archive's owner, whose service reads it; the configuration is then saved as root.
+    /// Root builds the model as the archive's owner, whose service reads it, and then saves the configuration as root.
     private static func owned<Value>(_ configuration: Configuration, _ body: () throws -> Value) async throws -> Value {
         guard geteuid() == 0 else { return try body() }
         return try await ArchiveOwner(of: configuration.storage.directory).act { try body() }

@@ -1,7 +1,7 @@
 @preconcurrency import Dispatch
 import Glibc
 
-/// Tells when the terminal has another size.
+/// Reports changes of the terminal's size.
 final class Resizes: Sendable {
     private let source: any DispatchSourceSignal
 

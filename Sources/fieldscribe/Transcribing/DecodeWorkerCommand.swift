@@ -4,7 +4,6 @@ import Recognition
 import Settings
 import System
 
-/// Hidden: the process in which the recognizer lives.
 enum DecodeWorkerCommand: Command {
     static let name = "decode-worker"
     static let summary = "Decode utterances from standard input."
@@ -21,9 +20,9 @@ enum DecodeWorkerCommand: Command {
     )
 
     static func run(_ arguments: Arguments) async throws {
-        // What a terminal sends reaches the whole group; the parent decides when a worker ends.
+        // A terminal signals the whole group, but the parent decides when a worker ends.
         for number in [SIGINT, SIGQUIT, SIGHUP] { signal(number, SIG_IGN) }
-        // Where memory runs out a worker ends, not the recorder, whose score it has inherited.
+        // If memory runs out, the kernel kills a worker, not the recorder, whose score it inherited.
         if let score = try? FileDescriptor(opening: "/proc/self/oom_score_adj", O_WRONLY) {
             Array("500".utf8).withUnsafeBytes { try? score.write($0) }
         }
@@ -52,7 +51,7 @@ enum DecodeWorkerCommand: Command {
         var worker = DecodeWorker(
             input: FileDescriptor(adopting: STDIN_FILENO, named: "standard input"),
             output: FileDescriptor(adopting: STDOUT_FILENO, named: "standard output"))
-        // The parent was told of an error, or is gone. A copy has no other thread that could end it, so each ends here.
+        // The parent knows the error or is gone. A forked copy has no other thread to end it, so it exits here.
         do { try worker.serve(provider, copies: copies) } catch let error as DeviceError { _exit(error.exitStatus) }
         _exit(0)
     }

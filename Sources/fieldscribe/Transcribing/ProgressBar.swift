@@ -2,7 +2,7 @@ import Core
 import Synchronization
 import System
 
-/// The status line of a transcription: how far all files have come, and how fast.
+/// The status line of a transcription: progress of all files, and speed.
 final class ProgressBar: Sendable {
     struct File {
         var length: SamplePosition?
@@ -27,12 +27,12 @@ final class ProgressBar: Sendable {
         self.isShown = isShown
     }
 
-    /// A file was opened; its length is nil where its header does not tell.
+    /// Adds a file; its length is nil if the header does not contain it.
     func opened(_ index: Int, length: SamplePosition?) {
         state.withLock { $0.files[index] = File(length: length) }
     }
 
-    /// A file was read to its end, or cannot be read any further.
+    /// Marks a file as read.
     func ended(_ index: Int) { state.withLock { $0.files[index]?.hasEnded = true } }
 
     func reached(_ index: Int, _ position: SamplePosition) {

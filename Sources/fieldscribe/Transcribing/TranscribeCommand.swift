@@ -7,7 +7,6 @@ import Settings
 import System
 import Transcripts
 
-/// Files in, transcripts out: without daemon or archive.
 enum TranscribeCommand: Command {
     static let name = "transcribe"
     static let summary = "Transcribe audio files."
@@ -70,7 +69,7 @@ enum TranscribeCommand: Command {
             pauseSeconds: configuration.export.pauseSeconds, isForced: arguments.has("--force"),
             resumes: arguments.has("--resume"))
         guard !arguments.has("--resume") || arguments["--output"] != nil else {
-            throw UsageError("transcribe: --resume looks for texts in a folder; name it with --output DIR")
+            throw UsageError("transcribe: --resume needs --output DIR, the folder of the texts")
         }
         let files = arguments.has("--resume") ? arguments.rest.filter { !output.isCurrent($0) } : arguments.rest
         if files.isEmpty { return }
@@ -98,7 +97,7 @@ enum TranscribeCommand: Command {
         if status != 0 { throw Ending(status: status) }
     }
 
-    /// Who names an engine wants that one and no other.
+    /// An engine chosen by name is not replaced by another one.
     private static func workers(_ configuration: Configuration, profile: String, jobs: Int) throws -> WorkerPool {
         guard configuration.recognizer.engine == EngineRegistry.automaticName else {
             return WorkerPool(try configuration.workerCommand(profile: profile), size: jobs)
@@ -106,7 +105,7 @@ enum TranscribeCommand: Command {
         return try configuration.workers(profile: profile, count: jobs)
     }
 
-    /// What tells who spoke; nil where nobody wants to know, or, as a line says, where there is no model and nobody has asked just now.
+    /// Returns the process that identifies speakers; nil if that is off, or if the model is missing and no option asked for it.
     private static func speakers(
         _ arguments: Arguments, _ configuration: inout Configuration, hasMicrophoneEach: Bool
     ) throws -> DiarizationProcess? {
@@ -119,7 +118,7 @@ enum TranscribeCommand: Command {
         }
         guard configuration.recognizer.speakers != .no else { return nil }
         let telling = DiarizationProcess(configuration)
-        // Two microphones may tell it without a model; where they do not, there is still time to say so.
+        // Two microphones may identify speakers without a model; if they cannot, the job reports it later.
         guard !hasMicrophoneEach || configuration.recognizer.speakers.count ?? 2 != 2 else { return telling }
         do throws(DeviceError) { try telling.check() } catch {
             if arguments["--speakers"] != nil { throw error }
@@ -137,7 +136,7 @@ enum TranscribeCommand: Command {
         return track
     }
 
-    /// What has a single way of reading takes any name.
+    /// An engine without profiles accepts any name.
     private static func profile(_ arguments: Arguments, _ configuration: Configuration) throws -> String {
         let name = try arguments.choice(
             "--pass", of: EngineRegistry.profiles, named: { $0 }, default: "live", former: EngineRegistry.formerProfiles

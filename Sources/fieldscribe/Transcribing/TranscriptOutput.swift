@@ -4,21 +4,21 @@ import Synchronization
 import System
 import Transcripts
 
-/// Where the transcripts of several files go: standard output, or a folder.
+/// Writes the transcripts of several files to standard output or a folder.
 final class TranscriptOutput: Sendable {
     private let folder: String?
     private let format: TranscriptFormat
-    /// How long a pause is that is told in the format that tells pauses, in seconds.
+    /// The shortest pause in seconds that `qda` shows.
     private let pauseSeconds: Int
-    /// Whether what a person has changed is overwritten.
+    /// Whether to overwrite edited texts.
     private let isForced: Bool
-    /// Whether each transcript on standard output gets a line that names its file; JSON names it itself.
+    /// Whether to print each file's name before its transcript; JSON contains it.
     private let hasHeads: Bool
     private let written: Mutex<WrittenTexts?>
     private let printed = Atomic<Int>(0)
 
-    /// - Throws: `UsageError` where two inputs would become one file; `DeviceError` where the folder cannot be made, or
-    ///   holds a file that is not what was last written there.
+    /// - Throws: `UsageError` if two inputs would become one file; `DeviceError` if the folder cannot be made, or
+    ///   holds an edited file.
     init(
         folder: String?, format: TranscriptFormat, inputs: [String], pauseSeconds: Int, isForced: Bool = false,
         resumes: Bool = false
@@ -32,7 +32,7 @@ final class TranscriptOutput: Sendable {
         guard let folder else {
             if format.isPackage, inputs.count > 1 {
                 throw UsageError(
-                    "transcribe: \(format.rawValue) of several files cannot follow each other; write them with --output DIR"
+                    "transcribe: \(format.rawValue) of several files needs --output DIR"
                 )
             }
             return
@@ -48,15 +48,15 @@ final class TranscriptOutput: Sendable {
         }
         try makeFolder(folder, mode: 0o750)
         let texts = WrittenTexts(in: folder)
-        // Before hours are spent on what could not be written.
+        // Checked before hours of transcription.
         for input in inputs where !resumes || !isCurrent(input) { try check(input, texts, in: folder) }
         written.withLock { $0 = texts }
     }
 
-    /// Whether texts are files of their own, so that each may be written as soon as it is complete.
+    /// Whether each text is a file, which can be written as soon as it is complete.
     var isInFolder: Bool { folder != nil }
 
-    /// Whether the text of an input is in the folder and no older than it: `--resume` skips it.
+    /// Whether the folder has a text that is not older than its input: `--resume` skips it.
     func isCurrent(_ input: String) -> Bool {
         guard let folder, input != "-" else { return false }
         var (source, text) = (stat(), stat())
@@ -88,7 +88,7 @@ final class TranscriptOutput: Sendable {
         }
     }
 
-    /// The WAV file of the same name beside a recording in another format: not all of ELAN's players take FLAC or MP3.
+    /// The WAV file of the same name beside an input, for `eaf`: some of ELAN's players do not play FLAC or MP3.
     private static func wave(beside input: String) -> String? {
         let path = input.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard let name = path.last, let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
@@ -104,24 +104,23 @@ final class TranscriptOutput: Sendable {
         guard !isForced, texts.isForeign(name) else { return }
         throw DeviceError(
             .failed, "write",
-            "\(folder)/\(name): was changed since it was written, perhaps corrected; move it away, name another "
+            "\(folder)/\(name): was edited since it was written; move it, name another "
                 + "folder, or overwrite it with --force")
     }
 
-    /// What a folder takes, less what `durableReplace` adds to a name.
+    /// The longest file name, less what `durableReplace` adds.
     private static let longestName = 230
 
     private func fileName(of input: String) -> String {
         let (name, ending) = (Self.name(of: input), ".\(format.fileExtension)")
         guard name.utf8.count + ending.utf8.count > Self.longestName else { return name + ending }
-        // Shortened, and still different from others that begin alike.
+        // Shortened names stay different by a digest.
         let mark = "~" + Digest.of(name).prefix(8)
         var short = name[...]
         while short.utf8.count + mark.utf8.count + ending.utf8.count > Self.longestName { short.removeLast() }
         return short + mark + ending
     }
 
-    /// The last part of a path, without the ending.
     private static func name(of path: String) -> String {
         if path == "-" { return "stdin" }
         let name = path.split(separator: "/").last.map(String.init) ?? path

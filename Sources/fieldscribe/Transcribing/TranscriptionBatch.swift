@@ -8,32 +8,32 @@ import Synchronization
 import System
 import Transcripts
 
-/// Several files over one pool of workers, as many at a time as there are workers. Texts are printed in the order of the inputs, and
+/// Transcribes several files with one pool of workers. Texts are printed in the order of the inputs and
 /// written into a folder as soon as each is complete.
 struct TranscriptionBatch: Sendable {
     private struct Outcome: Sendable {
         var index: Int
         var timeline: Timeline?
         var error: DeviceError?
-        /// What was read of the file against what it holds.
+        /// Compares what was read with what the file holds.
         var report = SoundAccount()
     }
 
     let pool: WorkerPool
     let engine: EngineDescription
     let settings: Transcriber.Settings
-    /// Whether each file is read as the second pass reads a recording: with its whole adaptation state known beforehand.
+    /// Whether to survey each file for its adaptation state first, as the second pass does.
     let isSecondPass: Bool
     let output: TranscriptOutput
     let punctuator: Punctuator
-    /// Tells who spoke; nil where nobody wants to know.
+    /// Identifies speakers; nil if that is off.
     let telling: DiarizationProcess?
     /// Whether each channel of a file that has two is one person's microphone.
     let hasMicrophoneEach: Bool
     let track: SoundTrack
     let progress: ProgressBar
 
-    /// Transcribes every file that can be read. Returns the exit status: that of the first file that could not.
+    /// Transcribes all files. Returns the exit status of the first one that failed, else 0.
     func run(_ paths: [String], jobs: Int) async throws -> Int32 {
         var statuses = [Int32](repeating: 0, count: paths.count)
         var finished: [Int: Outcome] = [:]
@@ -102,7 +102,7 @@ struct TranscriptionBatch: Sendable {
 }
 
 extension TranscriptionBatch {
-    /// What comes once only, as standard input or another pipe, is read without knowing its adaptation state beforehand.
+    /// Standard input and pipes can be read only once, so they are not surveyed.
     private func read(_ path: String, _ source: FileAudioSource, into sink: FileSink) async throws -> Statistics {
         guard isSecondPass, path != "-", isRegularFile(path) else {
             return try await Transcriber(pool: pool, settings: settings).run(source, into: sink)
@@ -112,14 +112,14 @@ extension TranscriptionBatch {
         return try await Transcriber(pool: pool, settings: settings).run(source, into: sink, adaptation: adaptation)
     }
 
-    /// Where that cannot be told, a line says so, and there is the text.
+    /// If that fails, prints a line and keeps the text.
     private func speakers(_ path: String, _ timeline: Timeline, _ sink: FileSink) async throws -> Speakers? {
         guard let telling else { return nil }
         do {
             guard path != "-", isRegularFile(path) else {
                 throw DeviceError(
                     .unsupported, "tell-speakers",
-                    "\(timeline.name): who spoke is told of files alone, which can be read twice")
+                    "\(timeline.name): speakers are identified in files only, which can be read twice")
             }
             let regions = DiarizationProcess.regions(of: timeline.segments, length: timeline.length)
             if hasMicrophoneEach,
@@ -161,7 +161,7 @@ private final class FileSink: TranscriptSink {
 
     var segments: [Segment] { collected.withLock { $0 } }
 
-    /// What has read of it in the wanted engine's place.
+    /// The engine that read in place of the wanted one.
     var otherEngine: EngineDescription? { other.withLock { $0 } }
 
     func isRead(by engine: EngineDescription) async {

@@ -2,16 +2,16 @@ import Core
 import Glibc
 import System
 
-/// What `transcribe` has written into a folder, so that what a person has changed since is told from it.
+/// The checksums of texts that `transcribe` wrote into a folder, to recognize edited ones.
 ///
-/// It is kept in the folder, in `.fieldscribe`, a line a file as `sha256sum` writes them.
+/// Stored there as `.fieldscribe`, in the format of `sha256sum`.
 struct WrittenTexts {
     private let folder: String
     private var digests: [String: String] = [:]
 
     private static let list = ".fieldscribe"
 
-    /// - Parameter folder: one that is there. A list that is none is as good as none: then nothing was written by us.
+    /// - Parameter folder: an existing folder. An unreadable list counts as empty: all texts then count as edited.
     init(in folder: String) {
         self.folder = folder
         guard let bytes = try? beginning(ofFile: "\(folder)/\(Self.list)", count: 16 << 20) else { return }
@@ -29,7 +29,7 @@ struct WrittenTexts {
         for name in [name, Self.list] { try folder.checkReplaceable(name) }
     }
 
-    /// Whether a file of that name is not what was last written there.
+    /// Whether a file of that name was edited.
     func isForeign(_ name: String) -> Bool {
         let path = "\(folder)/\(name)"
         var status = stat()
@@ -39,7 +39,7 @@ struct WrittenTexts {
         return Digest.of(bytes) != known
     }
 
-    /// Writes a file, and remembers what it was.
+    /// Writes a file and its checksum.
     mutating func write(_ bytes: [UInt8], as name: String) throws {
         try durableReplace(path: "\(folder)/\(name)", with: bytes, mode: 0o640)
         digests[name] = Digest.of(bytes)
