@@ -3,7 +3,7 @@ import Office
 import System
 import Transcripts
 
-/// How well the engines of all recorders read, by what people have put right.
+/// Shows engines' word errors by corrections.
 enum AccuracyCommand: OfficeCommand {
     static let name = "accuracy"
     static let summary = "Show the word error rate of each engine."
@@ -48,7 +48,7 @@ enum AccuracyCommand: OfficeCommand {
             }
         }
         if words.has("--json") { return try Terminal.print(jsonText(rows)) }
-        if rows.isEmpty { return Terminal.say("nobody has corrected one of these recordings yet") }
+        if rows.isEmpty { return Terminal.say("none of these recordings has corrections") }
         for row in rows {
             try Terminal.print(
                 "\(row.recording)  \(row.recorder)  \(oneLine(row.engine.name))  \(row.percent) to \(row.heardPercent) % of the words wrong\n"

@@ -3,7 +3,6 @@ import Office
 import System
 import Transcripts
 
-/// Recordings, or their texts, out of the archive.
 enum ExportCommand: OfficeCommand {
     static let name = "export"
     static let summary = "Copy recordings or transcripts out of the archive."
@@ -26,12 +25,12 @@ enum ExportCommand: OfficeCommand {
         guard let target = words["--to"], !target.isEmpty else { throw words.usage("--to is missing") }
         let formats = try (words["--format"] ?? "").split(separator: ",").map { name in
             guard let format = TranscriptFormat(rawValue: String(name)) else {
-                throw words.usage("--format \(name): is no format")
+                throw words.usage("--format \(name): unknown format")
             }
             return format
         }
         guard words["--format"] == nil || !formats.isEmpty else { throw words.usage("--format needs a value") }
-        guard !words.has("--force") || !formats.isEmpty else { throw words.usage("--force goes with --format") }
+        guard !words.has("--force") || !formats.isEmpty else { throw words.usage("--force requires --format") }
         let archive = try ArchiveChoice.open(words)
         let recordings = try FilterOptions.recordings(words, in: archive)
         let export = try OfficeExport(of: archive, to: target)
@@ -48,7 +47,7 @@ enum ExportCommand: OfficeCommand {
                     if isNew { new += 1 } else { known += 1 }
                 }
             } catch {
-                // Every other would fail alike.
+                // Every other recording would fail, too.
                 if error.code == .full || error.code == .disconnected { throw error }
                 refused += 1
                 Terminal.say("fieldscribe-office: recording \(recording.id): \(error.message)")

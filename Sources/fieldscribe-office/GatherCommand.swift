@@ -2,7 +2,6 @@ import Core
 import Office
 import System
 
-/// Takes copies from sticks and folders.
 enum GatherCommand: OfficeCommand {
     static let name = "gather"
     static let summary = "Add copies from sticks and folders to the archive."
@@ -61,7 +60,7 @@ enum GatherCommand: OfficeCommand {
         for note in report.notes { Terminal.say("fieldscribe-office: \(note)") }
         for place in report.outdated {
             Terminal.say(
-                "fieldscribe-office: \(place): holds what was struck later, and is shown no more; remove that folder once "
+                "fieldscribe-office: \(place): contains what was redacted later, and is no longer shown; delete that folder "
                     + "nobody needs it")
         }
         if report.sealed > 0 {
@@ -81,7 +80,7 @@ enum GatherCommand: OfficeCommand {
             if report.known > 0 { parts.append("\(report.known) there already") }
             if report.corrections > 0 { parts.append(counted(report.corrections, "correction", "corrections")) }
             if report.texts > 0 { parts.append(counted(report.texts, "text", "texts")) }
-            if !report.outdated.isEmpty { parts.append("\(report.outdated.count) hold what was struck later") }
+            if !report.outdated.isEmpty { parts.append("\(report.outdated.count) contain what was redacted later") }
             if !report.problems.isEmpty { parts.append("\(report.problems.count) refused") }
             try Terminal.print("\(archive.name): \(parts.joined(separator: ", "))\n")
         }
@@ -92,12 +91,12 @@ enum GatherCommand: OfficeCommand {
 }
 
 extension GatherCommand {
-    /// What the words name; and what is wrong with those that cannot be opened, a line each.
+    /// Returns the sources on the command line, and errors of those that cannot be opened, a line each.
     private static func sources(
         _ words: OptionWords, into archive: any OfficeArchive
     ) throws -> ([GatherSource], refused: [String]) {
         guard words["--from-files"] == nil || words.rest.contains(where: OfficeDatabase.isAddress) else {
-            throw words.usage("--from-files belongs to an archive in PostgreSQL that is gathered")
+            throw words.usage("--from-files requires a source in PostgreSQL")
         }
         var sources: [GatherSource] = []
         var refused: [String] = []

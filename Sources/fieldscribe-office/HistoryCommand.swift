@@ -3,7 +3,6 @@ import Office
 import System
 import Transcripts
 
-/// What was done to a recording.
 enum HistoryCommand: OfficeCommand {
     static let name = "history"
     static let summary = "Show what was done to a recording."
@@ -22,7 +21,7 @@ enum HistoryCommand: OfficeCommand {
         _ = try recording(id, in: archive)
         let history = try archive.history(of: id)
         if words.has("--json") { return try Terminal.print(historyDocument(history)) }
-        if history.isEmpty { Terminal.say("its copies tell nothing of that") }
+        if history.isEmpty { Terminal.say("its copies contain no history") }
         for line in history {
             let doubt = line.entry.clock == .unverified ? " (clock not set)" : ""
             try Terminal.print("\(oneLine(line.entry.time))\(doubt)  \(line.entry.sentence)\n")

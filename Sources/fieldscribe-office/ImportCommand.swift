@@ -3,7 +3,7 @@ import Office
 import System
 import Transcripts
 
-/// What people have put right, taken into the archive.
+/// Imports corrections and edited transcripts.
 enum ImportCommand: OfficeCommand {
     static let name = "import"
     static let summary = "Add corrections or edited transcripts to the archive."
@@ -20,7 +20,7 @@ enum ImportCommand: OfficeCommand {
         """
     static let options = (values: ["--recording", "--by", "--archive", "--files"], flags: [String]())
 
-    /// The largest file: a day's text in the longest format has less.
+    /// The largest file: a day's transcript in the longest format is smaller.
     private static let largest = 64 << 20
 
     static func run(_ words: OptionWords) throws {
@@ -43,7 +43,7 @@ enum ImportCommand: OfficeCommand {
         if status != 0 { throw Ending(status: status) }
     }
 
-    /// What the other files of a copy's folder say of the recording.
+    /// Returns the identity in the other files of a copy's folder.
     private static func neighbour(of path: String) -> RecordingIdentity? {
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
         for format in TranscriptFormat.allCases where format.holdsIdentity {

@@ -4,7 +4,6 @@ import Office
 import System
 import Transcripts
 
-/// The recordings in the archive.
 enum ListCommand: OfficeCommand {
     static let name = "list"
     static let summary = "List the recordings of all recorders."
@@ -49,7 +48,7 @@ enum ListCommand: OfficeCommand {
                             folder: "\(archive.files)/\($0.place)", audio: $0.audio)
                     }))
         }
-        if recordings.isEmpty { Terminal.say("no recording") }
+        if recordings.isEmpty { Terminal.say("no recordings") }
         for recording in recordings {
             let about = [recording.title, recording.people].filter { !$0.isEmpty }.map(oneLine).joined(separator: "; ")
             let line =
@@ -60,7 +59,7 @@ enum ListCommand: OfficeCommand {
     }
 }
 
-/// A value as JSON in several lines, with a newline at its end.
+/// Returns a value as indented JSON with a newline at the end.
 func jsonText(_ value: some Encodable) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -3,7 +3,7 @@ import Glibc
 import Office
 import System
 
-/// A subcommand; one a file.
+/// A subcommand, in a file of its own.
 protocol OfficeCommand {
     static var name: String { get }
 
@@ -13,7 +13,7 @@ protocol OfficeCommand {
     /// What follows the name on the command line.
     static var usage: String { get }
 
-    /// Explains arguments and options.
+    /// The explanation of arguments and options.
     static var details: String { get }
 
     /// Options that take a value, and options that take none.
@@ -35,21 +35,21 @@ extension OfficeCommand {
     }
 }
 
-/// The archive that a command's options name.
+/// Opens the archive that a command's options name.
 enum ArchiveChoice {
-    /// What `--archive` means, for help.
+    /// The help for `--archive` and `--files`.
     static let explained = """
           --archive ARCHIVE    a folder or postgresql://...; default $FIELDSCRIBE_ARCHIVE, else fieldscribe-archive in your
                                home folder
           --files FOLDER       for PostgreSQL: the folder with the copies, if it is not where the archive says
         """
 
-    /// Opens it.
+    /// Opens the archive.
     ///
     /// - Parameters:
     ///   - option: the option that names it.
-    ///   - makes: whether one that is not there is made.
-    ///   - seconds: how long a server may go without an answer.
+    ///   - makes: whether a missing archive is created.
+    ///   - seconds: the timeout of a server.
     static func open(
         _ words: OptionWords, _ option: String = "--archive", makes: Bool = false, patience seconds: Int = 60
     ) throws -> any OfficeArchive {
@@ -62,13 +62,13 @@ enum ArchiveChoice {
         return try OfficeFolder(path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path, makes: makes)
     }
 
-    /// How a server is waited for: with a line, and no longer once a signal has asked us to end.
+    /// Returns the timeout of a server; waiting prints a line, and ends when a signal asks the process to exit.
     static func patience(_ seconds: Int = 60) -> ServerPatience {
         ServerPatience(
             seconds: seconds, tell: { Terminal.say("fieldscribe-office: \($0)") }, isEnding: { Stop.isWanted })
     }
 
-    /// What the options name, or the environment; nil where there is nothing to go by.
+    /// Returns the archive of the option, of the environment, or in the home folder.
     static func name(_ words: OptionWords, _ option: String) -> String? {
         let named = words[option] ?? environment("FIELDSCRIBE_ARCHIVE")
         return named ?? environment("HOME").map { "\($0)/fieldscribe-archive" }
@@ -79,7 +79,7 @@ enum ArchiveChoice {
     }
 }
 
-/// The options that leave some of the recordings.
+/// The options that select recordings.
 enum FilterOptions {
     static let usage = "[--recorder R] [--since DATE] [--until DATE] [--person NAME] [--speaker WHO]"
     static let names = ["--recorder", "--since", "--until", "--person", "--speaker", "--archive", "--files"]
@@ -102,7 +102,7 @@ enum FilterOptions {
         return filter
     }
 
-    /// The recordings that the words name by their numbers, or all; of these, those that the options leave.
+    /// Returns the recordings with the ids on the command line, or all, that match the options.
     static func recordings(_ words: OptionWords, in archive: any OfficeArchive) throws -> [OfficeRecording] {
         let left = try archive.recordings(filter(words))
         if words.rest.isEmpty { return left }
@@ -113,14 +113,14 @@ enum FilterOptions {
         return numbers.filter { seen.insert($0).inserted }.compactMap { known[$0] }
     }
 
-    /// Whether `--speaker` leaves a segment.
+    /// Whether a segment matches `--speaker`.
     static func isSaid(_ segment: Segment, in timeline: Timeline, _ words: OptionWords) -> Bool {
         guard let asked = words["--speaker"]?.lowercased() else { return true }
         guard let speaker = timeline.speaker(of: segment) else { return false }
         return [Speakers.label(speaker), timeline.name(ofSpeaker: speaker)].contains { $0.lowercased() == asked }
     }
 
-    /// The beginning of a day in this machine's time zone, or, for an end, of the next one; or a time of a day.
+    /// Parses a day or a time in this machine's time zone; a day's end is the beginning of the next day.
     private static func date(_ option: String, _ words: OptionWords, isEnd: Bool) throws -> Double? {
         guard let text = words[option] else { return nil }
         guard let time = seconds(ofDay: text, isEnd: isEnd) else {
@@ -130,22 +130,22 @@ enum FilterOptions {
     }
 }
 
-/// `2026-11-20 09:30`, in this machine's time zone; a question mark behind it where the clock was not set.
+/// Formats a time as `2026-11-20 09:30` in this machine's time zone, with a question mark if the clock was not set.
 func shownTime(_ seconds: Double, _ clock: RecordingSummary.Clock = .synchronized) -> String {
     if seconds == 0 { return "unknown" }
     let (day, time) = localMinute(of: seconds)
     return "\(day) \(time)\(clock == .unverified ? "?" : "")"
 }
 
-/// A number of a recording, as `list` shows it.
+/// Parses the id of a recording.
 func recordingNumber(_ text: String, _ words: OptionWords) throws -> Int {
     guard let number = Int(text), number > 0 else {
-        throw words.usage("\(text): is no recording's number, as fieldscribe-office list shows them")
+        throw words.usage("\(text): is no recording's number; see fieldscribe-office list")
     }
     return number
 }
 
-/// The recording of that number.
+/// Returns the recording with this id; throws if there is none.
 func recording(_ id: Int, in archive: any OfficeArchive) throws -> OfficeRecording {
     guard let recording = try archive.recording(id) else {
         throw DeviceError(

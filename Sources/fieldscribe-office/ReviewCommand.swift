@@ -3,7 +3,6 @@ import Office
 import System
 import Transcripts
 
-/// The words least sure, of all recorders.
 enum ReviewCommand: OfficeCommand {
     static let name = "review"
     static let summary = "List uncertain words, the most useful to check first."

@@ -3,7 +3,6 @@ import Office
 import System
 import Transcripts
 
-/// Finds words in all recordings.
 enum SearchCommand: OfficeCommand {
     static let name = "search"
     static let summary = "Search for words in all recordings."
@@ -33,7 +32,7 @@ enum SearchCommand: OfficeCommand {
     }
 
     static func run(_ words: OptionWords) throws {
-        guard !words.rest.isEmpty else { throw words.usage("name the words to look for") }
+        guard !words.rest.isEmpty else { throw words.usage("name the words to search for") }
         let limit = try words.number("--limit", in: 1...100_000, default: 50)
         let filter = try FilterOptions.filter(words)
         let archive = try ArchiveChoice.open(words)
@@ -54,7 +53,7 @@ enum SearchCommand: OfficeCommand {
                         )
                     }))
         }
-        if hits.isEmpty { Terminal.say("nobody said that") }
+        if hits.isEmpty { Terminal.say("no matches") }
         for hit in hits {
             let who = hit.line.name.isEmpty ? "" : "\(oneLine(hit.line.name)): "
             try Terminal.print(

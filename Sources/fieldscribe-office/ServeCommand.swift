@@ -4,7 +4,6 @@ import Office
 import System
 import Transcripts
 
-/// The archive in a browser.
 enum ServeCommand: OfficeCommand {
     static let name = "serve"
     static let summary = "Read, search and correct recordings in a browser."
@@ -33,14 +32,14 @@ enum ServeCommand: OfficeCommand {
 
     private static let usualPort = 8_737
     private static let shortest = 8
-    /// So long may a server go without an answer, in seconds: meanwhile nobody else is answered.
+    /// The timeout of a database server, in seconds: meanwhile no request is answered.
     private static let patience = 10
 
     static func run(_ words: OptionWords) throws {
         try words.expect(0, "")
         let port = try words.number("--port", in: 0...65_535, default: usualPort)
         guard words["--socket"] == nil || (words["--port"] == nil && words["--listen"] == nil) else {
-            throw words.usage("--socket takes the place of --port and --listen")
+            throw words.usage("--socket excludes --port and --listen")
         }
         let password = try words["--password-file"].map { try Self.password(in: $0) }
         let open = { () throws(DeviceError) -> any OfficeArchive in
@@ -54,7 +53,7 @@ enum ServeCommand: OfficeCommand {
         }
         if !listener.isLocal {
             Terminal.say(
-                "fieldscribe-office: the password, and all that is read, goes over the network as it is; put a proxy with TLS before it"
+                "fieldscribe-office: the password and all pages cross the network unencrypted; put a proxy with TLS in front"
             )
         }
         let address = listener.address
@@ -73,7 +72,8 @@ enum ServeCommand: OfficeCommand {
         return try WebListener(host: words["--listen"] ?? "127.0.0.1", port: port)
     }
 
-    /// Hosts that a browser may name; nil for any: a password keeps others out, and only this machine's programs reach a Unix socket.
+    /// Returns the host names that requests may use; nil for any. With a password, or on a Unix socket, other names are
+    /// harmless.
     private static func names(_ words: OptionWords, _ host: String?, asksPassword: Bool) -> Set<String>? {
         let named = words.all("--host").map { $0.lowercased() }
         guard let host else { return named.isEmpty ? nil : Set(named) }
@@ -81,7 +81,7 @@ enum ServeCommand: OfficeCommand {
         return Set(named + ["localhost", "127.0.0.1", "[::1]", host.contains(":") ? "[\(host)]" : host])
     }
 
-    /// The first line of a file that not everybody may read.
+    /// Reads the password from the first line of a file; refuses a file that everybody may read.
     private static func password(in path: String) throws(DeviceError) -> String {
         let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
         let kind = try file.status().kind
@@ -106,9 +106,9 @@ enum ServeCommand: OfficeCommand {
         return line ?? ""
     }
 
-    /// Why nobody could type a password, or anybody could guess it; nil where it is good.
+    /// Returns why a password cannot be typed, or is too easy to guess; nil if it is good.
     ///
-    /// - Parameter password: nil for bytes that are no UTF-8.
+    /// - Parameter password: nil for invalid UTF-8.
     private static func problem(ofPassword password: String?) -> String? {
         guard let password else { return "is no password: it is not UTF-8" }
         let isBlank = { (character: Character) in character.isWhitespace }

@@ -3,7 +3,6 @@ import Office
 import System
 import Transcripts
 
-/// The text of a recording.
 enum ShowCommand: OfficeCommand {
     static let name = "show"
     static let summary = "Show the transcript of a recording."
@@ -37,7 +36,7 @@ enum ShowCommand: OfficeCommand {
         else {
             throw DeviceError(
                 .missing, "show", on: "recording \(id)",
-                "has \(counted(readings.count, "text", "texts")), and no \(number)")
+                "has only \(counted(readings.count, "text", "texts"))")
         }
         if Terminal.showsErrors {
             Terminal.say("\(archive.files)/\(found.place)/\(found.audio)")

@@ -1,7 +1,7 @@
 import Synchronization
 import System
 
-/// Whether a signal has asked this process to end.
+/// Whether a signal asked this process to exit.
 enum Stop {
     private static let wanted = Atomic(false)
 

@@ -5,7 +5,7 @@ import Office
 import System
 import Transcripts
 
-/// Reads recordings again, together with other machines.
+/// Transcribes recordings again.
 enum WorkCommand: OfficeCommand {
     static let name = "work"
     static let summary = "Transcribe recordings again with this machine's best engine."
@@ -46,7 +46,7 @@ enum WorkCommand: OfficeCommand {
             try OfficeDatabase(address, files: words["--files"], makes: false, patience: ArchiveChoice.patience())
         }
         let archive = try open()
-        // Not to be there is no fault of any recording.
+        // A missing folder must not count as a failure of recordings.
         _ = try Folder(opening: archive.files, crosses: true)
         let program = try ReadingProgram(words["--program"], engine: words["--engine"])
         Stop.prepare()
@@ -61,14 +61,14 @@ enum WorkCommand: OfficeCommand {
     }
 }
 
-/// The program that reads: `fieldscribe`, and the engine that it reads with.
+/// The `fieldscribe` program and the engine that transcribe.
 private struct ReadingProgram {
     let path: String
     let engine: ReadingEngine
 
     private static let mostBytes = 512 << 20
 
-    /// A line of `fieldscribe models --json`.
+    /// An entry of `fieldscribe models --json`.
     private struct Model: Decodable {
         var name: String
         var engine: String
@@ -78,9 +78,9 @@ private struct ReadingProgram {
     }
 
     /// - Parameters:
-    ///   - named: the program; nil to look for it.
+    ///   - named: the program's path; nil to search for it.
     ///   - asked: the engine; nil for the best.
-    /// - Throws: `DeviceError` with `missing` where there is no such program, or no model.
+    /// - Throws: `DeviceError` with `missing` if there is no such program, or no model.
     init(_ named: String?, engine asked: String?) throws(DeviceError) {
         path = try Self.find(named)
         if let asked {
@@ -92,7 +92,7 @@ private struct ReadingProgram {
         let models = (try? JSONDecoder().decode([Model].self, from: Data(JSONStrings.check(answer)))) ?? []
         guard status == 0, let model = models.first(where: \.isChosen), model.problems.isEmpty else {
             throw DeviceError(
-                .missing, "models", on: path, "has no model to read with", remedy: "see \(path) models, and doctor")
+                .missing, "models", on: path, "has no model", remedy: "see \(path) models, and doctor")
         }
         engine = ReadingEngine(
             name: model.engine, model: model.name, label: "\(model.engine) \(model.name) \(model.sha256.prefix(12))")
@@ -112,24 +112,24 @@ private struct ReadingProgram {
         }
         if let found = paths.first(where: { access($0, X_OK) == 0 && FileStatus($0)?.kind == .file }) { return found }
         throw DeviceError(
-            .missing, "access", on: named ?? name, "is no program here",
+            .missing, "access", on: named ?? name, "is not installed",
             remedy: "install the package fieldscribe, or name its program with --program FILE")
     }
 
-    /// Runs it, and takes what it writes.
+    /// Runs the program and collects its output.
     ///
-    /// - Parameter goesOn: asked each second; where it is false the program is ended.
+    /// - Parameter shouldContinue: called each second; if it returns false, the program is killed.
     static func ask(
         _ path: String, _ arguments: [String], takes bytes: inout [UInt8], _ status: inout Int32,
-        goesOn: () throws(DeviceError) -> Bool
+        shouldContinue: () throws(DeviceError) -> Bool
     ) throws(DeviceError) {
         let child = try ChildProcess(path, arguments: arguments)
         child.closeInput()
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
         defer { room.deallocate() }
         while true {
-            // Leaving this function ends it.
-            guard try goesOn() else {
+            // `ChildProcess` kills the program in its `deinit`.
+            guard try shouldContinue() else {
                 status = 128 + SIGKILL
                 return
             }
@@ -140,7 +140,7 @@ private struct ReadingProgram {
             }
             if count == 0 { break }
             guard bytes.count + count <= mostBytes else {
-                throw DeviceError(.failed, "read", on: path, "writes more than a transcript can have")
+                throw DeviceError(.failed, "read", on: path, "wrote more than a transcript can have")
             }
             bytes += room[..<count]
         }
@@ -148,16 +148,15 @@ private struct ReadingProgram {
     }
 }
 
-/// One machine's share of the work. Used on one thread.
+/// Claims and transcribes recordings on this machine. Used on one thread.
 private struct OfficeWork {
-    /// When to end.
     enum End { case once, untilEmpty, always }
 
-    /// So long a database is waited for that is being restarted, in seconds.
+    /// How long to retry a database that is being restarted, in seconds.
     private static let patience = 600
-    /// So many that fail one after the other are no recording's fault.
+    /// After so many failures in a row, the cause is not the recordings.
     private static let mostInARow = 5
-    /// How often is looked for more, in seconds.
+    /// The interval for checking for new recordings, in seconds.
     private static let pause = 5
 
     private var archive: OfficeDatabase
@@ -198,7 +197,7 @@ private struct OfficeWork {
             if end == .once { return Terminal.say("nothing is to be read") }
             let left = try lasting { (archive) throws(DeviceError) in try archive.unfinished(engine) }
             if end == .untilEmpty, left == 0 { return }
-            // Somebody else has the rest, or will give it back.
+            // Other machines have the remaining recordings, or will return them.
             wait(min(lease, Self.pause))
         }
         throw Ending(status: 130)
@@ -227,7 +226,7 @@ private struct OfficeWork {
                     ? "\(job.recording)  \(clockTime(recording.length))  \(recording.recorder.folder) \(recording.number)\n"
                     : "\(job.recording)  somebody else has read it meanwhile\n")
         } catch {
-            // What the archive refuses is no fault of the recording's.
+            // An error of the archive is not the recording's.
             if error.subject == archive.name { throw error }
             Terminal.say("fieldscribe-office: recording \(job.recording): \(error.message)")
             try lasting { (archive) throws(DeviceError) in try archive.fail(job, error.message) }
@@ -235,13 +234,13 @@ private struct OfficeWork {
             failedInARow += 1
             guard failedInARow < Self.mostInARow else {
                 throw DeviceError(
-                    .failed, "work", on: program.path, "failed for \(failedInARow) recordings one after the other",
+                    .failed, "work", on: program.path, "failed for \(failedInARow) recordings in a row",
                     remedy: "see the lines above, and \(program.path) doctor")
             }
         }
     }
 
-    /// What the program has read; nil where the job is no longer ours, or this is to end.
+    /// Returns the transcript; nil if the job is no longer ours, or the process should exit.
     private mutating func transcript(of path: String, _ job: OfficeJob) throws(DeviceError) -> [UInt8]? {
         guard FileStatus(path)?.kind == .file else {
             throw DeviceError(
@@ -262,7 +261,7 @@ private struct OfficeWork {
             guard MonotonicClock.nanoseconds - renewed >= interval else { return true }
             renewed = MonotonicClock.nanoseconds
             do throws(DeviceError) { isOurs = try current.renew(job, lease: lease) } catch {
-                // A server that is being restarted; what was read meanwhile may still count.
+                // The server may be restarting; the transcript may still be accepted.
                 if let other = try? open() { current = other }
             }
             return isOurs
@@ -284,7 +283,7 @@ private struct OfficeWork {
         return bytes
     }
 
-    /// Does something in the archive, over a new connection where the old one has broken; a server that does not answer is waited for.
+    /// Calls `body` with the archive; reconnects and retries while the server is unavailable.
     private mutating func lasting<Value>(
         _ body: (OfficeDatabase) throws(DeviceError) -> Value
     ) throws(DeviceError) -> Value {

@@ -63,26 +63,26 @@ import TestKit
         arguments: [
             (
                 "printf x >> 'C/audio.flac'",
-                "C/audio.flac: is not what was copied, by its checksum; look for another copy of it"
+                "C/audio.flac: does not match its checksum; look for another copy of it"
             ),
             (
                 "sed -i s/late/soon/ 'C/transcript.json'",
-                "C/transcript.json: is not what was copied, by its checksum; look for another copy of it"
+                "C/transcript.json: does not match its checksum; look for another copy of it"
             ),
             (
                 "rm 'C/audio.flac'",
-                "C/audio.flac: is missing, so that the copy is not whole; plug the stick into its recorder once more"
+                "C/audio.flac: is missing, so that the copy is incomplete; plug the stick into its recorder again"
             ),
             (
                 "rm 'C/SHA256SUMS'",
-                "C: is half of a copy; plug the stick into its recorder once more, which completes it"
+                "C: is an incomplete copy; plug the stick into its recorder again to complete it"
             ),
             (
                 "mv 'C' 'C/../partial'",
-                "C/../partial: is half of a copy; plug the stick into its recorder once more, which completes it"
+                "C/../partial: is an incomplete copy; plug the stick into its recorder again to complete it"
             ),
-            ("echo x > 'C/SHA256SUMS'", "C/SHA256SUMS: is not as a recorder writes it; copy the recording again"),
-            (": > 'C/SHA256SUMS'", "C/SHA256SUMS: is not as a recorder writes it; copy the recording again"),
+            ("echo x > 'C/SHA256SUMS'", "C/SHA256SUMS: is damaged; copy the recording again"),
+            (": > 'C/SHA256SUMS'", "C/SHA256SUMS: is damaged; copy the recording again"),
             (
                 "rm 'C/audio.flac'; mkfifo 'C/audio.flac'",
                 "C/audio.flac: is not a file, but something else of that name; remove or rename it"
@@ -101,7 +101,7 @@ import TestKit
             ),
             (
                 "cd 'C'; echo '[' > history.json; sha256sum audio.flac history.json index.html transcript.* > SHA256SUMS",
-                "C/history.json: is no history, or one that was changed; look for another copy of it"
+                "C/history.json: is no history, or was changed; look for another copy of it"
             ),
             (
                 "cd 'C'; echo '{' > transcript.json; sha256sum audio.flac history.json index.html transcript.* > SHA256SUMS",

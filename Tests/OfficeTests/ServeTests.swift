@@ -205,7 +205,7 @@ final class OfficeServer {
             ("--port 0 --password-file '\(secret)'", "chmod 600"),
             ("--port 0 --password-file /nowhere", "/nowhere"),
             ("--listen 192.0.2.1 --port 0", "no address of this machine"),
-            ("--socket /tmp/x --port 1", "takes the place"), ("--port 70000", "whole number"),
+            ("--socket /tmp/x --port 1", "excludes --port"), ("--port 70000", "whole number"),
             ("--socket '\(desk.folder.file(String(repeating: "x", count: 120)))'", "too long"),
             ("--socket '\(secret)'", "is a file, not a socket, and stays untouched"),
             ("--socket '\(pipe)'", "is a FIFO, not a socket, and stays untouched"),

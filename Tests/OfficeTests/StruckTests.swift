@@ -36,7 +36,7 @@ import TestKit
         for names in order.dropLast() { #expect(try desk.gather(desk.stick(names)).outdated == []) }
         let last = try #require(order.last).split(separator: "+").map { "'\(desk.stick(String($0)))'" }
         let run = try desk.run("gather \(last.joined(separator: " ")) \(desk.into) --page")
-        #expect(run.status == 0 && run.output.contains("1 hold what was struck later"), "\(run)")
+        #expect(run.status == 0 && run.output.contains("1 contain what was redacted later"), "\(run)")
         let archive = try desk.archive()
         let recording = try #require(try archive.recordings(OfficeFilter()).first)
         #expect(isSame("\(desk.archivePath)/\(recording.place)/audio.flac", "\(new)/audio.flac"))
@@ -47,7 +47,7 @@ import TestKit
         let copies = desk.copies()
         #expect(copies.count == 2)
         let outdated = copies.filter { $0 != recording.place }
-        #expect(run.errors.contains("\(desk.archivePath)/\(outdated[0]): holds what was struck later"), "\(run)")
+        #expect(run.errors.contains("\(desk.archivePath)/\(outdated[0]): contains what was redacted later"), "\(run)")
         let index = try text("\(desk.archivePath)/index.html")
         #expect(index.contains(recording.place) && !index.contains(outdated[0]))
         let exported = try desk.run("export --to '\(desk.stick("out"))'")

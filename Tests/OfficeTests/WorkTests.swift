@@ -94,7 +94,7 @@ import TestKit
         for (words, status, told) in [
             ("--archive '\(desk.archivePath)'", 2, "needs an archive in PostgreSQL"),
             ("--once --until-empty", 2, "choose"),
-            ("--lease 1", 2, "--lease 1"), ("--program /nowhere", 3, "/nowhere: is no program"),
+            ("--lease 1", 2, "--lease 1"), ("--program /nowhere", 3, "/nowhere: is not installed"),
             ("extra", 2, "unexpected"),
             ("--program /bin/true", 3, "has no model"), ("--files /nowhere", 3, "/nowhere"),
         ] as [(String, Int32, String)] {

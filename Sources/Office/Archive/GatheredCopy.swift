@@ -1,39 +1,38 @@
 import Core
 
-/// A copy of one recording that was proved to be whole, as an archive takes it.
+/// A verified copy of one recording, ready to be added to an archive.
 package struct GatheredCopy: Sendable {
-    /// Which recorder it comes from.
     var recorder: Recorder
-    /// The recording's number there.
+    /// The recording's number on its recorder.
     var number: Int
-    /// SHA-256 of the first line of its history, which no other recording has; empty where nothing was told of that.
+    /// SHA-256 of the first line of its history, unique to a recording; empty without a history.
     var root: String
-    /// When it began, in seconds since 1970-01-01T00:00:00Z.
+    /// In seconds since 1970-01-01T00:00:00Z.
     var startedAt: Double
     /// Whether that can be believed.
     var clock: RecordingSummary.Clock
     /// How much sound there is.
     var length: SamplePosition
-    /// SHA-256 of its SHA256SUMS, by which it is known again.
+    /// SHA-256 of its SHA256SUMS, which identifies the copy.
     var digest: String
-    /// Its folder, relative to the archive's files.
+    /// The copy's folder, relative to the archive's files.
     var place: String
-    /// The name of the sound in that; empty where it has none.
+    /// The name of the sound file in `place`; empty without sound.
     var audio: String
-    /// Whether the recorder's signature was found to fit; nil where there is none, or nobody could check it.
+    /// Whether the recorder's signature is valid; nil without a signature, or if it could not be checked.
     var isSigned: Bool?
-    /// The digest of the sealed file that it was in; nil where it was not sealed.
+    /// The digest of the sealed file that contained it; nil if it was not sealed.
     var sealed: String?
-    /// Its text, and what people have put right since.
+    /// Its transcript and corrections.
     var readings: [GatheredReading]
-    /// What was done to the recording.
     var history: [HistoryLine]
-    /// SHA-256 of its samples, by which corrections name it; empty where the copy does not tell.
+    /// SHA-256 of its samples, by which corrections name the recording; empty if the copy does not say.
     var sound: String
-    /// How many stretches were struck from the recording when it was made: a copy from before has what was struck.
+    /// The number of redactions in the recording when the copy was made. A copy with fewer still contains redacted
+    /// passages.
     var struck: Int
 
-    /// - Parameter startedAt: in seconds since 1970-01-01T00:00:00Z; moved into the years that a date can have.
+    /// - Parameter startedAt: in seconds since 1970-01-01T00:00:00Z; clamped to the years of calendar dates.
     init(
         recorder: Recorder, number: Int, root: String, startedAt: Double, clock: RecordingSummary.Clock,
         length: SamplePosition, digest: String, place: String, audio: String, isSigned: Bool?, sealed: String?,
@@ -56,12 +55,11 @@ package struct GatheredCopy: Sendable {
         self.struck = struck
     }
 
-    /// Of the copies of a recording, the one that is shown, played and given away comes first: none that has what was struck, and of the
-    /// others the latest that came.
+    /// Sorts the copy of a recording that is shown, played and exported first: the latest with the most redactions.
     static let preference = "struck DESC, id DESC"
 
-    /// Asks either database for the folders of copies that have what was struck later, as other copies or texts tell. What an earlier
-    /// version took has -1 where nothing tells how much was struck from it.
+    /// Selects the folders of copies that contain passages redacted later, according to other copies or readings. Copies
+    /// added by an earlier version have -1 if their number of redactions is unknown.
     static let outdated = """
         SELECT copy.place FROM copy JOIN (
             SELECT told.recording, max(told.struck) AS struck FROM (
@@ -72,20 +70,19 @@ package struct GatheredCopy: Sendable {
         """
 }
 
-/// One text of a recording: an engine's, or a person's.
+/// One transcript of a recording, by an engine or by a person.
 package struct GatheredReading: Sendable {
-    /// SHA-256 of the file that it was read from, by which it is known again.
+    /// SHA-256 of the file it was read from, which identifies the reading.
     var digest: String
-    /// The whole text.
     var timeline: Timeline { didSet { written = nil } }
-    /// Who has put it right; empty where nobody said who, nil where an engine has written it.
+    /// Who corrected it; empty if unknown, nil for an engine's transcript.
     var person: String?
-    /// When it was written, in seconds since 1970-01-01T00:00:00Z; 0 where that is not known.
+    /// In seconds since 1970-01-01T00:00:00Z; 0 if unknown.
     var madeAt: Double
-    /// What `prepare` has made.
+    /// The timeline as JSON, set by `prepare`.
     private var written: String?
 
-    /// - Parameter madeAt: in seconds since 1970-01-01T00:00:00Z; moved into the years that a date can have.
+    /// - Parameter madeAt: in seconds since 1970-01-01T00:00:00Z; clamped to the years of calendar dates.
     init(digest: String, timeline: Timeline, person: String?, madeAt: Double) {
         self.digest = digest
         self.timeline = timeline
@@ -93,25 +90,26 @@ package struct GatheredReading: Sendable {
         self.madeAt = madeAt.asWallTime
     }
 
-    /// Makes what a column keeps of the text, on whichever thread has time for that.
+    /// Encodes the timeline in advance, so that any thread can do it.
     mutating func prepare() throws(DeviceError) { written = try timeline.column }
 
-    /// The text as a column keeps it.
+    /// The timeline as the database stores it.
     var column: String {
         get throws(DeviceError) { if let written { written } else { try timeline.column } }
     }
 
-    /// How many stretches were struck from the recording when it was written: a text from before has what was struck.
+    /// The number of redactions in the recording when it was written.
     var struck: Int { timeline.gaps.count { $0.cause == .struck } }
 
-    /// The people that it names: those who take part, and those who speak.
+    /// The participants and the speakers, for the filter by person.
     var people: String {
         let added = timeline.annotations
         let names = (added?.speakers ?? [:]).sorted { $0.key < $1.key }.map(\.value)
         return ([added?.people ?? ""] + names).filter { !$0.isEmpty }.joined(separator: "; ")
     }
 
-    /// What is looked for: a line for each segment with words, and for each bookmark with a text, in the order of time.
+    /// The lines that a search looks through: one for each segment with words and each bookmark with a text, sorted by
+    /// time.
     var lines: [SpokenLine] {
         let said = timeline.segments.filter { !$0.words.isEmpty }.map { segment in
             let speaker = timeline.speaker(of: segment)
@@ -126,16 +124,16 @@ package struct GatheredReading: Sendable {
     }
 }
 
-/// A piece of a text that can be found.
+/// A line of a transcript, as a search returns it.
 package struct SpokenLine: Hashable, Sendable {
     /// The segment's number; 0 for a bookmark.
     package var segment: Int
-    /// Where in the recording.
+    /// The samples of the recording that it covers.
     package var range: SampleRange
-    /// The label of who says it; empty where that is not known.
+    /// The speaker's label, such as `A`; empty if unknown.
     package var speaker: String
-    /// What that person is called.
+    /// The speaker's name.
     package var name: String
-    /// The words.
+    /// The words of the line.
     package var text: String
 }

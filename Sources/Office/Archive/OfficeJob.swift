@@ -1,10 +1,10 @@
-/// What reads recordings again: an engine with its model.
+/// An engine with its model, which transcribes recordings again.
 package struct ReadingEngine: Hashable, Sendable {
-    /// The engine, as readings name it: `moonshine`.
+    /// The engine's name in readings: `moonshine`.
     package var name: String
-    /// The model, as readings name it; nil where nothing is known of that.
+    /// The model's name in readings; nil if unknown.
     var model: String?
-    /// Tells it from every other, also from the same model of another version: `moonshine tiny-en 1a2b3c4d5e6f`.
+    /// Identifies engine, model and version: `moonshine tiny-en 1a2b3c4d5e6f`.
     package var label: String
 
     package init(name: String, model: String?, label: String) {
@@ -13,16 +13,16 @@ package struct ReadingEngine: Hashable, Sendable {
         self.label = label
     }
 
-    /// Engines that read no better than any other: where one of those has read, these need not.
+    /// The least accurate engine. It skips recordings that any other engine has transcribed.
     static let plain = "pocketsphinx"
 }
 
-/// A recording that somebody has taken to read it again, until the lease ends.
+/// A recording that one machine transcribes again, until its lease ends.
 package struct OfficeJob: Hashable, Sendable {
-    /// Its number in the queue.
+    /// The id in the queue.
     var id: Int
     /// The recording's number in the archive.
     package var recording: Int
-    /// Which taking of it this is: only the latest may finish it.
+    /// The number of times the job was claimed. Only the latest claim can finish it.
     var token: Int
 }

@@ -1,14 +1,15 @@
-/// Where a part of a long list begins, by the number of a recording that is in it no more; there is nothing beside one that is not in
-/// the archive. Numbers of places would have every recording before it counted, and shift with each one that comes.
+/// Where a page of the list of recordings begins, by the id of the recording before it.
+///
+/// Offsets would make the database count all earlier recordings, and would shift with each new one.
 package enum OfficePlace: Hashable, Sendable {
-    /// With the latest one.
+    /// Begins with the latest recording.
     case latest
-    /// With the next earlier one.
+    /// Begins with the recording before this one.
     case earlier(Int)
-    /// So that it ends with the next later one.
+    /// Ends with the recording after this one.
     case later(Int)
 
-    /// The recording beyond which the part lies; nil for the latest.
+    /// The recording at the edge of the page, which is not on it; nil for the latest page.
     var edge: Int? {
         switch self {
         case .latest: nil
@@ -16,19 +17,19 @@ package enum OfficePlace: Hashable, Sendable {
         }
     }
 
-    /// What asks either database for the part: the latest first, whichever end it is counted from.
+    /// Returns the query for the page, in both databases: the latest recording first.
     ///
     /// - Parameters:
-    ///   - condition: what a filter leaves of the list.
-    ///   - limit: the place of the most recordings in the statement.
-    ///   - edge: the place of `edge`, if it is not nil.
+    ///   - condition: the condition that a recording is in the list.
+    ///   - limit: the parameter for the number of recordings.
+    ///   - edge: the parameter for `edge`, used unless it is nil.
     func statement(_ condition: String, limit: String, edge: String) -> String {
         let (comparison, direction) = if case .later = self { (">", "ASC") } else { ("<", "DESC") }
         let beyond = """
             AND (recording.started_at, recording.id)
                 \(comparison) ((SELECT edge.started_at FROM recording AS edge WHERE edge.id = \(edge)), \(edge))
             """
-        // The rest is looked up for these alone.
+        // The other columns are read for these recordings only.
         return """
             WITH part AS MATERIALIZED (
                 SELECT recording.id FROM recording WHERE \(condition) \(self.edge == nil ? "" : beyond)

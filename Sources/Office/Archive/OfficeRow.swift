@@ -1,26 +1,25 @@
 import Core
 import FoundationEssentials
 
-/// A row of an archive's database, while it is read; columns count from 0. What is made of one is the same in each database.
+/// A row of a query's result, in either database. Columns count from 0.
 protocol OfficeRow {
-    /// A whole number; 0 where there is none.
+    /// 0 for NULL.
     func integer(_ column: Int32) -> Int
-    /// A number; 0 where there is none.
+    /// 0 for NULL.
     func real(_ column: Int32) -> Double
-    /// A text; empty where there is none.
+    /// Empty for NULL.
     func text(_ column: Int32) -> String
-    /// A text; nil where there is none.
+    /// Nil for NULL.
     func optionalText(_ column: Int32) -> String?
-    /// A place in samples.
     func position(_ column: Int32) -> SamplePosition
 }
 
 extension Recorder {
-    /// The columns that `init(_:from:)` reads, of each recorder; a condition may follow.
+    /// Selects the columns that `init(_:from:)` reads. A condition may follow.
     static let selection =
         "SELECT recorder.id, recorder.name, recorder.folder, recorder.key, recorder.machine FROM recorder"
 
-    /// - Parameter first: the column of its number; name, folder, key and machine follow.
+    /// - Parameter first: the column of the id; name, folder, key and machine follow.
     init(_ row: some OfficeRow, from first: Int32 = 0) {
         self.init(
             id: row.integer(first), name: row.text(first + 1), folder: row.text(first + 2),
@@ -29,7 +28,7 @@ extension Recorder {
 }
 
 extension OfficeRecording {
-    /// The columns that `init(_:)` reads, of each recording; a condition may follow.
+    /// Selects the columns that `init(_:)` reads. A condition may follow.
     static let selection = """
         SELECT recording.id, recording.number, recording.started_at, recording.clock, recording.length_samples,
             recording.title, recording.people, copy.place, copy.audio,
@@ -67,7 +66,7 @@ extension OfficeReading {
 }
 
 extension OfficeHit {
-    /// Of the recording's number, the recorder's folder, the beginning, the line's segment, start, end, label, name and text, and the
+    /// Reads recording id, recorder folder, start, then segment, start, end, label, name and text of the line, then the
     /// excerpt.
     init(_ row: some OfficeRow) {
         let line = SpokenLine(
@@ -80,7 +79,7 @@ extension OfficeHit {
 }
 
 extension HistoryLine {
-    /// What a column keeps; nil where that is damaged.
+    /// Decodes a stored line; nil if it is damaged.
     init?(column: String) {
         guard let entry = try? JSONDecoder().decode(HistoryEntry.self, from: Data(column.utf8)) else { return nil }
         self.init(text: column, entry: entry)

@@ -1,20 +1,20 @@
 import Core
 import System
 
-/// By what a copy tells which recorder it comes from. Two recorders of one name stay two as long as something else differs.
+/// What identifies the recorder of a copy. Recorders with the same name differ in the other properties.
 package struct RecorderIdentity: Hashable, Sendable {
-    /// The name of the folder with its copies: what its host is called, and nothing that tells it from others.
+    /// The name of the folder with its copies, which is the recorder's host name; not unique.
     var name: String
-    /// The public key that signs its copies; nil where it has none.
+    /// The public key that signs its copies.
     var key: String?
-    /// 32 hexadecimal digits that stand for its machine; nil where nothing tells them.
+    /// Hexadecimal digits that identify the machine; nil if unknown.
     var machine: String?
 }
 
 extension RecorderIdentity {
-    /// The name of its folder in an archive, which none of these is: `pi-1a2b3c4d`, and where nothing but the name is known `pi`.
+    /// Returns a name for its folder that is not in `taken`: `pi-1a2b3c4d`, or `pi` if only the name is known.
     func folder(besides taken: Set<String>) -> String {
-        // Letters of the key or of the machine; on file systems that do not tell capitals from small letters, too.
+        // The digits distinguish recorders on file systems that ignore case, too.
         let mark = key.map { Digest.of($0).prefix(8) } ?? machine?.prefix(8)
         var plain = ""
         for character in name.lowercased() where plain.count < 32 {
@@ -26,23 +26,22 @@ extension RecorderIdentity {
     }
 }
 
-/// A recorder that an archive knows.
+/// A recorder in an archive.
 package struct Recorder: Hashable, Sendable {
-    /// The database in a recorder's own archive, by which that is told from an office's.
+    /// The name of the database in a recorder's own archive.
     static let databaseName = "archive.sqlite"
 
-    /// Its number in the archive.
     var id: Int
-    /// As it called itself when its first copy came.
+    /// The name on its first copy.
     package var name: String
-    /// The name of its folder in the archive, which no other has: `pi-1a2b3c4d`.
+    /// The name of its folder in the archive, unique: `pi-1a2b3c4d`.
     package var folder: String
-    /// The public key that signs its copies; nil where it has none yet.
+    /// The public key that signs its copies; nil if unknown.
     package var key: String?
-    /// What stands for its machine; nil where nothing has told that.
+    /// Digits that identify its machine; nil if unknown.
     var machine: String?
 
-    /// Whether a person means this one: by its folder's name, its name, its key or the beginning of any of the three.
+    /// Whether a user names this recorder by its name, folder or key, or by the beginning of folder, key or machine.
     func isMeant(by text: String) -> Bool {
         if name == text || folder == text { return true }
         return text.count >= 4 && [folder, key ?? "", machine ?? ""].contains { $0.hasPrefix(text) }
@@ -50,10 +49,10 @@ package struct Recorder: Hashable, Sendable {
 }
 
 extension Array where Element == Recorder {
-    /// The numbers of those that a person means.
+    /// Returns the ids of the recorders that a user names.
     ///
-    /// - Parameter archive: what the error names.
-    /// - Throws: `DeviceError` with `missing` where none is meant.
+    /// - Parameter archive: the archive's name for the error.
+    /// - Throws: `DeviceError` with `missing` if no recorder matches.
     func meant(by text: String, in archive: String) throws(DeviceError) -> [Int] {
         let meant = filter { $0.isMeant(by: text) }.map(\.id)
         guard !meant.isEmpty else {
@@ -63,14 +62,14 @@ extension Array where Element == Recorder {
         return meant
     }
 
-    /// The recorder that a copy comes from; nil where it comes from none of these.
+    /// Returns the recorder with this identity.
     ///
-    /// A key counts for more than a machine, since a card that was copied has its machine's number on both; and only where a copy tells
-    /// neither does its name count, among recorders of which nothing else is known.
+    /// The key has precedence over the machine: a copied SD card keeps the machine's number. Without key and machine, the
+    /// name must match a recorder without either.
     func known(_ identity: RecorderIdentity) -> Recorder? {
         if let key = identity.key {
             if let known = first(where: { $0.key == key }) { return known }
-            // It may have been known before it had a key.
+            // The archive may have a copy from before it had a key.
             return identity.machine.flatMap { machine in first { $0.machine == machine && $0.key == nil } }
         }
         if let machine = identity.machine { return first { $0.machine == machine } }

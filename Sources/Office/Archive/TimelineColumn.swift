@@ -2,7 +2,7 @@ import Core
 import FoundationEssentials
 
 extension Timeline {
-    /// As a column keeps it: JSON. Its segments are written here, since the encoder takes ten times as long for their words.
+    /// The timeline as JSON. Segments are written by hand because `JSONEncoder` takes ten times as long for their words.
     var column: String {
         get throws(DeviceError) {
             var around = self
@@ -21,14 +21,14 @@ extension Timeline {
         }
     }
 
-    /// What a column keeps; nil where that is damaged.
+    /// Decodes a stored timeline; nil if it is damaged.
     init?(column: String) {
         guard let timeline = try? JSONDecoder().decode(Timeline.self, from: Data(column.utf8)) else { return nil }
         self = timeline
     }
 }
 
-/// JSON while it is written: the names are those of the properties, as the encoder writes them.
+/// Writes JSON with the property names that `JSONEncoder` uses.
 private struct ColumnWriter {
     private static let digits = Array("0123456789abcdef".utf8)
 
@@ -40,12 +40,11 @@ private struct ColumnWriter {
 
     mutating func add(_ piece: ArraySlice<UInt8>) { bytes += piece }
 
-    /// What is written as it is.
     private mutating func put(_ piece: StaticString) {
         bytes += UnsafeBufferPointer(start: piece.utf8Start, count: piece.utf8CodeUnitCount)
     }
 
-    /// With a comma between each two.
+    /// Writes elements separated by commas.
     mutating func list<Element>(_ elements: [Element], _ write: (inout ColumnWriter, Element) -> Void) {
         for (index, element) in elements.enumerated() {
             if index > 0 { put(",") }
@@ -114,7 +113,7 @@ private struct ColumnWriter {
 
     private mutating func add(_ number: Int) { bytes += number.description.utf8 }
 
-    /// None of those that are kept is infinite, or no number.
+    /// Stored numbers are finite.
     private mutating func add(_ number: Double) { bytes += number.description.utf8 }
 
     private mutating func add(_ text: String) {

@@ -1,6 +1,6 @@
-/// How much alike two words are written, as PostgreSQL's pg_trgm has it: the share of their groups of three letters that both have. Pure.
+/// The trigrams of a word, to compare spellings like PostgreSQL's pg_trgm: the share of trigrams that both words have.
 struct Trigrams: Sendable {
-    /// From here on words are alike.
+    /// Words with at least this similarity count as similar.
     static let threshold = 0.3
 
     private let groups: Set<[Character]>
@@ -11,7 +11,7 @@ struct Trigrams: Sendable {
         groups = Set(letters.indices.dropLast(2).map { Array(letters[$0...$0 + 2]) })
     }
 
-    /// 1 for the same word, 0 where they have nothing in common.
+    /// Returns 1 for equal words, 0 for words without a common trigram.
     func similarity(to other: Trigrams) -> Double {
         let common = groups.intersection(other.groups).count
         return Double(common) / Double(groups.count + other.groups.count - common)

@@ -6,41 +6,41 @@ import Glibc
 import System
 import Transcripts
 
-/// What a copy tells of its recording, once each of its files was proved. Everything in it is a stranger's.
+/// The content of a copy after each of its files was checked. All of it is untrusted.
 struct CopyReading: Sendable {
-    /// Bytes of its files.
+    /// The size of its files, in bytes.
     let bytes: Int64
     let manifest: Manifest
-    /// What its folder was called, without what an archive has put behind it.
+    /// The name of its folder, without the suffix that an archive adds.
     let name: String
-    /// What its sound says that its recorder is called; nil where it does not tell.
+    /// The recorder's name in the tags of its sound.
     let device: String?
-    /// The key that it names as its recorder's.
+    /// The public key in the copy.
     let key: String?
-    /// Whether the signature fits that key; nil where there is none, or minisign is missing.
+    /// Whether the signature is valid for that key; nil without a signature, or without minisign.
     let isSigned: Bool?
-    /// What is not as it could be, a line each.
+    /// Remarks for the user, a line each.
     private(set) var notes: [String] = []
     let history: [HistoryLine]
     let number: Int
     let reading: GatheredReading
-    /// Which sound the text is of, where the page tells.
+    /// The identity of the sound, if the page contains it.
     let identity: RecordingIdentity?
     let startedAt: Double
     let clock: RecordingSummary.Clock
     let length: SamplePosition
-    /// How many stretches were struck from the recording when the copy was made.
+    /// The number of redactions when the copy was made.
     let struck: Int
 
     /// - Parameters:
-    ///   - found: what the copy's folder was called.
-    ///   - reader: the program that reads files, confined.
-    /// - Throws: `DeviceError` with `damaged` where a file is not what the checksums, the signature or the history say.
+    ///   - found: the name of the copy's folder.
+    ///   - reader: the program whose confined process parses the files.
+    /// - Throws: `DeviceError` with `damaged` if a file does not match the checksums, the signature or the history.
     init(_ staged: StagedCopy, named found: String, reader: String) throws(DeviceError) {
         bytes = staged.bytes
         manifest = try staged.proved()
         let mark = Self.mark(of: manifest)
-        // In an archive it has the mark already.
+        // In an archive, the name has the mark already.
         name = found.hasSuffix(mark) ? String(found.dropLast(mark.count)) : found
         let content = { (file: String) in String(decoding: staged.contents[file] ?? [], as: UTF8.self) }
         key = RecorderKey.key(in: content(CopySettings.publicKeyName))
@@ -48,7 +48,7 @@ struct CopyReading: Sendable {
         let lines = staged.contents["history.json"] == nil ? [] : historyLines(in: content("history.json"))
         guard let lines, CopyVerification.brokenEntry(of: lines) == nil else {
             throw DeviceError(
-                .damaged, "read", on: "\(staged.source)/history.json", "is no history, or one that was changed",
+                .damaged, "read", on: "\(staged.source)/history.json", "is no history, or was changed",
                 remedy: "look for another copy of it")
         }
         history = lines
@@ -63,7 +63,7 @@ struct CopyReading: Sendable {
         let copyName = CopyName(name)
         guard let number = lines.first?.entry.recording ?? identity?.recording ?? copyName?.recording, number > 0 else {
             throw DeviceError(
-                .unsupported, "read", on: staged.source, "does not say of which recording it is",
+                .unsupported, "read", on: staged.source, "does not name its recording",
                 remedy: "give its folder the name that the recorder gave it")
         }
         self.number = number
@@ -76,7 +76,7 @@ struct CopyReading: Sendable {
             timeline = try TranscriptReading(bytes, name: name).timeline
         } else {
             notes.append(
-                "\(staged.source): has no transcript.json, so that its text is not found; let export.formats have json")
+                "\(staged.source): has no transcript.json, so that searches do not find it; add json to export.formats")
             timeline = Timeline(
                 name: name, length: SamplePosition(seconds: recorded?.length ?? 0),
                 engine: EngineDescription(name: "", version: "", model: ""))
@@ -84,7 +84,7 @@ struct CopyReading: Sendable {
         if let added = page?.annotations { timeline.annotations = added }
         timeline.pass = identity?.pass
         length = timeline.length
-        // Both tell the same; what the text lacks was struck from it.
+        // Both contain the number of redactions; the transcript's gaps are what remains of them.
         struck =
             staged.contents["transcript.json"] == nil
             ? entries.count { $0.act == .struck } : timeline.gaps.count { $0.cause == .struck }
@@ -103,13 +103,14 @@ struct CopyReading: Sendable {
         (startedAt, clock) = Self.beginning(copyName, tags, recorded)
     }
 
-    /// When a recording began, as its copy's name tells, else its sound. What the history has is the time at which it was closed, by the
-    /// clock of that moment: of one that was cut short that is when the power was back, and it stays though the clock was set later.
+    /// Returns the start by the copy's name, else by its sound's tags, else by its history.
+    ///
+    /// The history contains the time at which the recording was closed, by the clock of that moment. For a recording that a
+    /// power cut interrupted, that is when the power returned, even if the clock was set later.
     private static func beginning(
         _ name: CopyName?, _ tags: SoundTags, _ recorded: HistoryEntry?
     ) -> (Double, RecordingSummary.Clock) {
         if let time = name?.time, let local = seconds(ofName: time) {
-            // The name has no time zone.
             return (tags.name == time ? tags.startedAt ?? local : local, .synchronized)
         }
         if let time = tags.startedAt { return (time, name == nil ? tags.clock : .unverified) }
@@ -119,7 +120,7 @@ struct CopyReading: Sendable {
 
     private static func mark(of manifest: Manifest) -> String { "-\(manifest.digest.prefix(8))" }
 
-    /// What tells its folder in an archive from that of another copy.
+    /// The suffix that distinguishes its folder in an archive from those of other copies.
     var mark: String { Self.mark(of: manifest) }
 
     private static func signature(
@@ -135,7 +136,7 @@ struct CopyReading: Sendable {
             return nil
         }
         if (try? Minisign())?.fits(sums, signature: signature, key: key) == true { return true }
-        // What is wrong with it, minisign says itself.
+        // minisign's own message explains an invalid signature.
         let finding = CopyVerification(key: nil).signature(of: sums, in: staged.folder)
         switch finding.outcome {
         case .unaltered: return true
@@ -150,17 +151,17 @@ struct CopyReading: Sendable {
         }
     }
 
-    /// The name of the sound; empty where there is none.
+    /// The name of the sound file; empty without sound.
     var audio: String { Self.audio(in: manifest) }
 
     private static func audio(in manifest: Manifest) -> String {
         AudioForm.allCases.map { "audio.\($0.rawValue)" }.first { manifest.digests[$0] != nil } ?? ""
     }
 
-    /// SHA-256 of the first line of its history; empty where there is none.
+    /// SHA-256 of the first line of its history; empty without a history.
     var root: String { history.first.map { Digest.of($0.text) } ?? "" }
 
-    /// What an archive takes, under a place of its own.
+    /// Returns the copy for an archive, in the folder `place`.
     func copy(of recorder: Recorder, at place: String, sealed: String?) -> GatheredCopy {
         GatheredCopy(
             recorder: recorder, number: number, root: root,
@@ -170,7 +171,7 @@ struct CopyReading: Sendable {
     }
 }
 
-/// The same for the same; empty for nothing.
+/// Returns JSON with sorted keys, equal for equal annotations; empty for nil.
 func text(of annotations: Annotations?) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]

@@ -3,19 +3,19 @@ import Core
 import Glibc
 import System
 
-/// What there is to gather in a folder or on a stick, however deep it lies. Names there are a stranger's: no link is followed, and no
-/// other file system is entered.
+/// The copies and corrections in a folder or on a stick, however deep they lie. Names are untrusted: follows no links, and
+/// stays on one file system.
 struct FoundCopies {
-    /// A folder that was found: opened when it is needed, since there may be more than a process may have open.
+    /// A folder that was found. It is opened only when needed, because a process can have few open files.
     struct Place: Sendable {
         fileprivate let top: Folder
-        /// The names that lead to it from there.
+        /// The path from `top`.
         fileprivate var names: [String] = []
 
-        /// What errors name.
+        /// The path, for errors.
         var path: String { ([top.path] + names).joined(separator: "/") }
 
-        /// Opens it, with no link on the way.
+        /// Opens it without following links.
         func open() throws(DeviceError) -> Folder {
             var folder = top
             for name in names { folder = try folder.folder(name) }
@@ -25,45 +25,45 @@ struct FoundCopies {
         fileprivate func inner(_ name: String) -> Place { Place(top: top, names: names + [name]) }
     }
 
-    /// The folder of a copy, or a sealed one's file.
+    /// A copy's folder, or the file of a sealed copy.
     struct Copy: Sendable {
-        /// Where it lies; a sealed file lies in it.
+        /// The folder; for a sealed copy, the one that contains its file.
         var place: Place
-        /// The sealed file's name; nil for a copy that is not sealed.
+        /// The sealed file's name; nil for a readable copy.
         var sealed: String?
-        /// What its folder is called.
+        /// The name of its folder.
         var name: String
-        /// What the folder with all of its recorder's copies tells of that.
+        /// The recorder, according to the folder around the copies.
         var recorder: RecorderIdentity
-        /// The names of what people have saved beside it, in no order.
+        /// The names of corrections beside it, unsorted.
         var saved: [String] = []
 
-        /// What a person looks for.
+        /// The path, for messages.
         var path: String { sealed.map { "\(place.path)/\($0)" } ?? place.path }
     }
 
     private static let (deepest, most) = (8, 1_000_000)
 
-    /// In the order of their paths.
+    /// Sorted by path.
     private(set) var copies: [Copy] = []
-    /// Files that look like corrections, and lie beside no copy.
+    /// Files that look like corrections and are not beside a copy.
     private(set) var corrections: [(place: Place, name: String)] = []
-    /// What is refused already, a line each.
+    /// What was refused, a line each.
     private(set) var problems: [String] = []
 
-    /// Where nothing is looked for: the archive's own files.
+    /// The archive's own folder, which is skipped.
     private let own: (device: UInt64, inode: UInt64)
 
     /// - Parameters:
-    ///   - path: a stick's, a recorder's, a copy's or any folder over such.
-    ///   - files: the archive's own, which are no source of it.
-    /// - Throws: `DeviceError` where the folder itself cannot be opened.
+    ///   - path: a folder of a stick, a recorder or a copy, or any folder above.
+    ///   - files: the archive's own folder, which is skipped.
+    /// - Throws: `DeviceError` if the folder itself cannot be opened.
     init(in path: String, besides files: Folder) throws(DeviceError) {
         own = try files.identity()
         let top = try Folder(opening: path)
         var around = RecorderIdentity(name: Self.lastName(of: path))
         if try top.exists(CopySettings.manifestName) {
-            // It is a copy itself, and the folder around it its recorder's.
+            // The folder is a copy; the folder around it is its recorder's.
             around.name = Self.lastName(of: "\(path)/..")
             if let parent = try? Folder(opening: "\(path)/.."), let told = try? Self.machine(in: parent) {
                 around = RecorderIdentity(name: told.name ?? around.name, machine: told.machine)
@@ -99,9 +99,9 @@ struct FoundCopies {
                 } else if let status = try folder.status(entry) {
                     try look(at: entry, status, in: folder, place, inside)
                 } else if entry.contains("\u{FFFD}") {
-                    // Its bytes are no text, so that nothing can be opened by it.
+                    // Such a name is lost in decoding, so that the file cannot be opened.
                     problems.append(
-                        "\(folder.path)/\(entry): has a name that is not in UTF-8, so that nothing in it was looked at; rename it"
+                        "\(folder.path)/\(entry): has a name that is not in UTF-8, and was skipped; rename it"
                     )
                 }
             }
@@ -123,7 +123,7 @@ struct FoundCopies {
     }
 
     private static func half(_ path: String) -> String {
-        "\(path): is half of a copy; plug the stick into its recorder once more, which completes it"
+        "\(path): is an incomplete copy; plug the stick into its recorder again to complete it"
     }
 
     /// What a recorder's folder tells of it: a line with a number, and in an archive another with the name.

@@ -1,28 +1,28 @@
-/// What became of a gathering.
+/// The result of a gathering.
 package struct GatherReport: Sendable {
-    /// Copies that were taken.
+    /// The number of copies that were added.
     package var taken = 0
-    /// Copies that were there already.
+    /// The number of copies that the archive had already.
     package var known = 0
-    /// What people have put right, and was taken.
+    /// The number of corrections that were added.
     package var corrections = 0
-    /// Texts of engines that another archive had besides its copies, and were taken.
+    /// The number of transcripts of another archive, beyond its copies, that were added.
     package var texts = 0
-    /// Sealed copies that nobody gave a key to.
+    /// The number of sealed copies that were skipped without a key.
     package var sealed = 0
-    /// The folders in the archive of copies that have what was struck from their recordings later. Nothing shows them.
+    /// The folders of copies in the archive that contain passages redacted later. They are not shown.
     package var outdated: [String] = []
-    /// Bytes that were taken.
+    /// The bytes that were added.
     package var bytes: Int64 = 0
-    /// What was refused, a line each; everything else was taken.
+    /// What was refused, a line each; everything else was added.
     package var problems: [String] = []
-    /// What is worth knowing, a line each.
+    /// Remarks for the user, a line each.
     package var notes: [String] = []
 }
 
-/// From where recordings are taken.
+/// A source of recordings.
 package enum GatherSource {
-    /// A folder or a stick with copies, however deep they lie; or a recorder's own archive.
+    /// A folder or stick with copies, however deep; or a recorder's own archive.
     case folder(String)
     /// Another archive of this kind.
     case archive(any OfficeArchive)

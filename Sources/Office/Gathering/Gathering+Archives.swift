@@ -2,9 +2,9 @@ import Core
 import Glibc
 import System
 
-// What comes from a recorder's own archive, and from others of this kind.
+// Recorders' own archives, and other archives of this kind.
 extension Gathering {
-    /// Takes a recorder's own archive, a recording at a time: as copies, which it makes of each first.
+    /// Adds the recordings of a recorder's own archive, one at a time, as the copies that the recorder would make.
     func takeRecorder(_ path: String) throws(DeviceError) {
         let recorder: RecorderArchive
         let recordings: [Int]
@@ -38,8 +38,7 @@ extension Gathering {
         try staging.removeAll(made)
     }
 
-    /// Takes those texts of another archive that its copies do not bring: what engines have read since, and what people have put right
-    /// there.
+    /// Adds readings of another archive that are not in its copies: later transcripts and corrections.
     func takeTexts(of other: any OfficeArchive) throws(DeviceError) {
         var recordings: [(id: Int, copies: [String])] = []
         do throws(DeviceError) {
@@ -50,7 +49,7 @@ extension Gathering {
         for (id, copies) in recordings {
             var own: OfficeRecording?
             for digest in copies where own == nil { own = try archive.recording(ofCopy: digest) }
-            // None of its copies was taken, which was told.
+            // None of its copies was added; the report says so.
             guard let own else { continue }
             let known = Set(try archive.readings(of: own.id).map(\.digest))
             var missing: [GatheredReading] = []

@@ -2,20 +2,20 @@ import Core
 import Glibc
 import System
 
-// What people have saved from pages.
+// Corrections saved from pages.
 extension Gathering {
-    /// What lies beside copies that are in the archive now.
+    /// Adds corrections beside copies that are in the archive now.
     func takePending() throws(DeviceError) {
         let copies = pending
         pending = []
         for (found, digest) in copies {
-            // A stick that was pulled out tells nothing more.
+            // The stick may have been pulled out.
             guard !found.saved.isEmpty, (try? found.place.open()) != nil else { continue }
             var files: [FoundCorrections] = []
             for name in found.saved.sorted() {
                 if let file = try readCorrections(name, at: found.place) { files.append(file) }
             }
-            // In the order in which they were saved, since the later ones may have been made of the earlier ones.
+            // In the order of saving: later ones may build on earlier ones.
             let order = files.indices.sorted {
                 (files[$0].saved.file.savedAt, $0) < (files[$1].saved.file.savedAt, $1)
             }
@@ -23,14 +23,14 @@ extension Gathering {
         }
     }
 
-    /// What somebody has saved, as it was found.
+    /// A file with corrections.
     struct FoundCorrections {
         var path: String
         var bytes: [UInt8]
         var saved: SavedCorrections
     }
 
-    /// Reads what somebody has saved; nil, and a problem in the report, if it cannot be read.
+    /// Reads corrections; returns nil and reports a problem if they cannot be read.
     func readCorrections(_ name: String, at place: FoundCopies.Place) throws(DeviceError) -> FoundCorrections? {
         let path = "\(place.path)/\(name)"
         do throws(DeviceError) {
@@ -43,9 +43,9 @@ extension Gathering {
         }
     }
 
-    /// Takes what somebody has saved; what is wrong with it is in the report.
+    /// Adds corrections; reports a problem if they do not fit.
     ///
-    /// - Parameter digest: of the copy beside which it lies; nil if it lies beside none, and names its recording itself.
+    /// - Parameter digest: of the copy beside them; nil if they are beside none and name their recording themselves.
     func takeCorrections(_ found: FoundCorrections, of digest: String?) throws(DeviceError) {
         let (path, saved) = (found.path, found.saved)
         do throws(DeviceError) {

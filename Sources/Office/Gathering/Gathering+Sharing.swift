@@ -3,12 +3,12 @@ import Core
 import Glibc
 import System
 
-// Sound that several copies of a recording have in common.
+// Copies of a recording with the same sound share its file.
 extension Gathering {
-    /// Has copies of a batch share the file of their sound with another copy of their recording, where it is the same: from each stick that
-    /// brings it once more it would take its room again. Nothing writes into a file of an archive; what is changed there gets a new one.
+    /// Replaces sound files of the batch with hard links to equal files of other copies of the recording, to save space. No
+    /// program writes into an archive's files; they are replaced.
     ///
-    /// Where files cannot be shared, such as on FAT, each copy keeps its own.
+    /// On file systems without hard links, such as FAT, each copy keeps its own file.
     func shareSound(of batch: [ArrivedCopy]) throws(DeviceError) {
         let held = try archive.places(of: batch.map(\.copy))
         for (index, arrived) in batch.enumerated() {
@@ -23,7 +23,7 @@ extension Gathering {
             }
             for place in held[index] {
                 guard let folder = try? files.folder(along: place), Self.isListed(digest, for: name, in: folder),
-                    // It may have been damaged since.
+                    // It may have been damaged after it was added.
                     (try? Self.digest(of: name, in: folder)) == digest
                 else { continue }
                 if (try? Self.share(name, of: folder, with: target)) != nil { break }
@@ -36,7 +36,7 @@ extension Gathering {
         return list.flatMap { Manifest(reading: String(decoding: $0, as: UTF8.self)) }?.digests[name] == digest
     }
 
-    /// SHA-256 of a file.
+    /// Returns the SHA-256 of a file.
     static func digest(of name: String, in folder: Folder) throws(DeviceError) -> String {
         let file = try folder.openFile(name, O_RDONLY)
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4_096)
@@ -49,7 +49,7 @@ extension Gathering {
         return digest.finish()
     }
 
-    /// Has a file of one folder take the place of the one of this name in another.
+    /// Replaces a file in `target` with a hard link to the file of the same name in `folder`.
     private static func share(_ name: String, of folder: Folder, with target: Folder) throws(DeviceError) {
         let temporary = "shared"
         try folder.link(name, to: target, as: temporary)

@@ -3,17 +3,17 @@ import Core
 import Glibc
 import System
 
-/// Takes copies of recordings from sticks and folders into an archive: each proved by its checksums before a row tells of it, and each
-/// whole or not at all, whenever this ends. Blocks; used on one thread.
+/// Adds copies of recordings from sticks and folders to an archive. It verifies each copy's checksums before it adds a row.
+/// Each copy is added completely or not at all, even after an interruption. Blocks; used on one thread.
 ///
-/// A copy's files come under a hidden name first. Of a batch of copies, the file system is synced once, then they get their names, then the
-/// rows are committed: what a power cut leaves is at most files that no row tells of, and that the next gathering takes again.
+/// A copy's files first come into a hidden folder. For a batch of copies, the file system is synced once, then the copies
+/// are renamed, then the rows are committed. A power cut leaves at most files without a row, which the next run adds again.
 ///
-/// Copies come and are proved on threads of their own, several at a time, while this one asks and tells the archive, and waits for the disk.
+/// Several threads copy and verify files, while this one waits for the database and the disk.
 package final class Gathering {
-    /// Copies that are made durable together, and bytes of them.
+    /// The most copies, and bytes of copies, in a batch.
     private static let (mostCopies, mostBytes): (Int, Int64) = (64, 128 << 20)
-    /// Bytes of text in copies that are on their way, beyond two for each thread.
+    /// The most bytes of text in copies that are being read, beyond two copies per thread.
     private static let mostText: Int64 = 16 << 20
     private static let hidden = ".gathering"
 
@@ -24,52 +24,51 @@ package final class Gathering {
     let files: Folder
     var report = GatherReport()
     private var batch: [ArrivedCopy] = []
-    /// Sealed files, by their digests, with copies that the archive has, or will have with the batch.
+    /// Sealed files with the digests of copies that are in the archive or in the batch.
     private var sealedAgain: [(sealed: String, digest: String)] = []
     private var batchBytes: Int64 = 0
-    /// Of the copies in the batch and of those that were taken before it.
+    /// The digests of copies in the batch and in earlier batches.
     private var digests: Set<String> = []
-    /// Those whose copies came before.
+    /// The recorders of copies that were added before.
     private var recorders: [RecorderIdentity: Recorder] = [:]
     private var number = 0
     var staging: Folder
     var pending: [(copy: FoundCopies.Copy, digest: String)] = []
     private let threads: [WorkThread]
-    /// Whether there is still a stick that can be read.
+    /// Whether the stick can still be read.
     private var isReadable = true
-    /// Copies that are on their way, the earliest first.
+    /// Copies that threads are reading, the earliest first.
     private var coming: [ComingCopy] = []
 
-    /// A copy that a thread is busy with.
+    /// A copy that a thread is reading.
     private struct ComingCopy {
         var found: FoundCopies.Copy
-        /// The folder that it comes into.
+        /// The name of its folder in `staging`.
         var temporary: String
-        /// Of its SHA256SUMS; nil for a sealed one.
+        /// The digest of its SHA256SUMS; nil if it is sealed.
         var digest: String?
-        /// Of its sealed file; nil for one that is not sealed.
+        /// The digest of its sealed file; nil if it is not sealed.
         var sealed: String?
-        /// Of its texts, as far as that can be known.
+        /// An estimate of its bytes of text.
         var textBytes: Int64
         var reading: BlockingResult<Result<CopyReading, DeviceError>>
     }
 
-    /// A copy of the batch.
     struct ArrivedCopy {
-        /// The folder that it has come into.
+        /// The name of its folder in `staging`.
         var temporary: String
-        /// What that is called in its recorder's.
+        /// The name of its folder in the recorder's folder.
         var name: String
         var copy: GatheredCopy
-        /// SHA-256 of the file with its sound; nil where it has none.
+        /// SHA-256 of its sound file; nil without sound.
         var soundFile: String?
     }
 
     /// - Parameters:
-    ///   - key: the file of a private key that opens sealed copies; nil leaves those alone.
-    ///   - reader: the program that reads files, confined.
+    ///   - key: the file of a private key for sealed copies; nil skips those.
+    ///   - reader: the program whose confined process parses files.
     ///   - progress: called after each copy.
-    /// - Throws: `DeviceError` with `busy` where another gathering is at work in these files.
+    /// - Throws: `DeviceError` with `busy` if another process gathers into these files.
     package init(
         into archive: any OfficeArchive, key: String?, reader: String = "/proc/self/exe",
         progress: @escaping (GatherReport) -> Void = { _ in }
@@ -82,10 +81,10 @@ package final class Gathering {
         do throws(DeviceError) { try files.lock() } catch {
             guard error.code == .busy else { throw error }
             throw DeviceError(
-                .busy, "flock", status: error.status, on: archive.files, "somebody else gathers there now",
-                remedy: "wait until that has finished")
+                .busy, "flock", status: error.status, on: archive.files, "another process is gathering into it",
+                remedy: "wait until it has finished")
         }
-        // What one left that was killed.
+        // Left over from a process that was killed.
         try files.removeAll(Self.hidden)
         try files.makeFolder(Self.hidden, mode: 0o750)
         staging = try files.folder(Self.hidden)
@@ -93,9 +92,9 @@ package final class Gathering {
         threads = (1...processors).map { WorkThread(named: "gather \($0)") }
     }
 
-    /// Takes what these folders, sticks and archives hold.
+    /// Adds what these folders, sticks and archives contain.
     ///
-    /// - Throws: `DeviceError` where nothing more can be taken, as with a full disk; what was taken before is in the archive.
+    /// - Throws: `DeviceError` if nothing more can be added, such as when the disk is full; what was added before stays.
     package func run(_ sources: [GatherSource]) throws(DeviceError) -> GatherReport {
         defer { try? files.removeAll(Self.hidden) }
         var loose: [(place: FoundCopies.Place, name: String)] = []
@@ -115,7 +114,7 @@ package final class Gathering {
         return report
     }
 
-    /// Takes the copies in a folder; returns what lies there beside none of them.
+    /// Adds the copies in a folder; returns the corrections that are not beside a copy.
     private func takeFolder(_ path: String) throws(DeviceError) -> [(place: FoundCopies.Place, name: String)] {
         let found: FoundCopies
         do throws(DeviceError) { found = try FoundCopies(in: path, besides: files) } catch {
@@ -130,9 +129,9 @@ package final class Gathering {
         return found.corrections
     }
 
-    /// Takes copies, and returns once each of them is in the batch, in the archive or refused.
+    /// Processes copies until each is in the batch, in the archive or refused.
     func take(_ copies: [FoundCopies.Copy]) throws(DeviceError) {
-        // Whatever goes wrong: nobody writes there any more when it is removed.
+        // Waits for the threads before `staging` is removed.
         defer {
             for copy in coming { _ = copy.reading.wait() }
             coming = []
@@ -149,7 +148,8 @@ package final class Gathering {
         while !coming.isEmpty { try takeNext() }
     }
 
-    /// Asks the archive once for several copies, by their paths, whether it has them; what cannot be read is told when its turn comes.
+    /// Queries once which of several copies the archive has. Returns the result by path, without copies that cannot be
+    /// read.
     private func lookUp(_ copies: ArraySlice<FoundCopies.Copy>) throws(DeviceError) -> [String: (
         digest: String, isKnown: Bool
     )] {
@@ -163,39 +163,39 @@ package final class Gathering {
         Digest.of(try copy.place.open().openFile(CopySettings.manifestName, O_RDONLY).content(limit: 1 << 20))
     }
 
-    /// Whether so many are on their way that the threads have something to do while a batch is made durable.
+    /// Whether the threads have enough copies to read while a batch is committed.
     private var hasEnough: Bool {
         if coming.count <= threads.count * 2 { return false }
         return coming.count >= Self.mostCopies || coming.reduce(0) { $0 + $1.textBytes } > Self.mostText
     }
 
-    /// Has the earliest copy that is on its way arrive.
+    /// Adds the earliest copy that is being read to the batch.
     private func takeNext() throws(DeviceError) {
         let next = coming.removeFirst()
         try attempt { () throws(DeviceError) in try arrive(next) }
     }
 
-    /// Does something with a copy, and keeps what is wrong with it.
+    /// Processes one copy and records its error.
     private func attempt(_ body: () throws(DeviceError) -> Void) throws(DeviceError) {
         defer { progress(report) }
         do throws(DeviceError) { try body() } catch {
-            // Every other copy there would fail alike, and is not named.
+            // All other copies on the stick would fail, too; they are not named.
             let isGone = [EIO, ENODEV, ENXIO].contains(error.status)
             if isReadable || !isGone { try refuse(error) }
             if isGone { isReadable = false }
         }
     }
 
-    /// Keeps what is wrong with one copy; throws what is wrong with the archive.
+    /// Records an error of one copy; throws an error of the archive.
     func refuse(_ error: DeviceError) throws(DeviceError) {
         let place = error.subject ?? error.reason
-        // A stick beside it may have a name that begins like its own.
+        // Compares whole path components: a stick's name may begin like the archive's.
         let isOurs = [archive.name, archive.files].contains { place == $0 || place.hasPrefix("\($0)/") }
         if error.code == .full || isOurs { throw error }
         report.problems.append(error.message)
     }
 
-    /// - Parameter asked: what `lookUp` has found of it; nil where it could not be read.
+    /// - Parameter asked: the result of `lookUp`; nil if the copy could not be read.
     private func take(
         _ found: FoundCopies.Copy, _ asked: (digest: String, isKnown: Bool)?
     ) throws(DeviceError) {
@@ -215,7 +215,7 @@ package final class Gathering {
         try takeCorrections(beside: found, digest)
     }
 
-    /// Takes them once the copy is in the archive.
+    /// Adds corrections after their copy is in the archive.
     private func takeCorrections(beside found: FoundCopies.Copy, _ digest: String) throws(DeviceError) {
         pending.append((found, digest))
         if batch.isEmpty { try takePending() }
@@ -230,7 +230,7 @@ package final class Gathering {
         }
     }
 
-    /// Has a thread let a copy come under a hidden name, and prove it.
+    /// Starts reading and verifying a copy on a thread.
     private func stage(
         _ found: FoundCopies.Copy, digest: String?, sealed: String?, _ textBytes: Int64,
         _ come: @escaping @Sendable (Folder) throws(DeviceError) -> StagedCopy
@@ -253,13 +253,13 @@ package final class Gathering {
                 reading: reading))
     }
 
-    /// Takes a copy that has come into the batch.
+    /// Adds a copy that was read to the batch.
     private func arrive(_ copy: ComingCopy) throws(DeviceError) {
         let found = copy.found
         do throws(DeviceError) {
             let reading = try copy.reading.wait().get()
             report.notes += reading.notes.filter { !report.notes.contains($0) }
-            // The same one may lie on another stick, and a sealed one may be of one that came in the clear.
+            // Another stick may contain the same copy, or a sealed file the same copy as a readable one.
             if try isKnown(reading.manifest.digest, sealed: copy.sealed != nil) {
                 report.known += 1
                 try staging.removeAll(copy.temporary)
@@ -277,7 +277,7 @@ package final class Gathering {
         if let digest = copy.digest { try takeCorrections(beside: found, digest) }
     }
 
-    /// Whether the archive has a copy, or will have it with the batch. Of what is not sealed it was asked before the copy came.
+    /// Whether a copy is in the archive or in the batch. The archive was queried for readable copies before they were read.
     private func isKnown(_ digest: String, sealed: Bool) throws(DeviceError) -> Bool {
         if digests.contains(digest) || !sealed { return digests.contains(digest) }
         return try archive.known(copies: [digest]).contains(digest)
@@ -286,9 +286,9 @@ package final class Gathering {
     private func arrived(_ reading: CopyReading, _ copy: ComingCopy) throws(DeviceError) -> ArrivedCopy {
         var identity = copy.found.recorder
         identity.key = reading.key ?? identity.key
-        // The folder of sealed copies tells no name.
+        // The folder of sealed copies does not contain the recorder's name.
         if copy.sealed != nil, let device = reading.device { identity.name = device }
-        // Of a recorder that nothing else tells, a recording that is known does.
+        // Without key and machine, a known recording identifies its recorder.
         let isUntold = identity.key == nil && identity.machine == nil
         let known = isUntold ? try archive.recorder(ofRoot: reading.root) : nil
         let recorder = if let known { known } else { try recorder(identity) }
@@ -312,10 +312,10 @@ package final class Gathering {
         return recorder
     }
 
-    /// Makes the batch durable, gives its copies their names, and has the archive tell of them.
+    /// Syncs the batch, renames its copies and commits their rows.
     func commit() throws(DeviceError) {
         guard !batch.isEmpty || !sealedAgain.isEmpty else { return try takePending() }
-        // Another with the same database may have taken one meanwhile: then its folder is there, with what people have saved in it.
+        // Another process may have added one to the same database: then its folder exists, with corrections in it.
         let known = try batch.isEmpty ? [] : archive.known(copies: batch.map(\.copy.digest))
         let new = batch.filter { !known.contains($0.copy.digest) }
         if !new.isEmpty {
@@ -326,7 +326,7 @@ package final class Gathering {
                 let name = arrived.copy.recorder.folder
                 if folders[name] == nil { folders[name] = try files.folder(name) }
                 guard let folder = folders[name] else { continue }
-                // From one that was ended before its rows were there.
+                // Left over from a process that ended before it committed.
                 try folder.removeAll(arrived.name)
                 try staging.move(arrived.temporary, to: folder, as: arrived.name)
             }

@@ -1,11 +1,11 @@
 import Core
 import Transcripts
 
-/// How well engines have read a recording, by what a person has put right in it.
+/// Measures engines' word errors in a recording by its corrections.
 package enum OfficeAccuracy {
-    /// Each text of an engine against what a person left; none where nobody has changed or confirmed a word of it.
+    /// Compares each engine's transcript with the corrected one; returns nothing if nobody changed or confirmed a word.
     ///
-    /// - Throws: `DeviceError` where the archive cannot be read.
+    /// - Throws: `DeviceError` if the archive cannot be read.
     package static func measured(
         _ recording: Int, in archive: any OfficeArchive
     ) throws(DeviceError) -> [(engine: EngineDescription, accuracy: Accuracy)] {
@@ -17,11 +17,11 @@ package enum OfficeAccuracy {
             if let timeline = try archive.timeline(ofReading: reading.id) { heard.append(timeline) }
         }
         let places = { (timeline: Timeline) in timeline.segments.map { [$0.range.start, $0.range.end] } }
-        // A correction has the segments of the text that it was made of.
+        // A correction has the same segments as the transcript that it corrects.
         guard let base = heard.last(where: { places($0) == places(corrected) }) else { return [] }
         return heard.compactMap { timeline in
             let accuracy = Accuracy(of: timeline.segments, base: base.segments, corrected: corrected.segments)
-            // Notes alone say nothing of its words.
+            // Notes without corrected words say nothing about accuracy.
             return accuracy.heard.words + accuracy.heard.errors > 0 ? (timeline.engine, accuracy) : nil
         }
     }

@@ -4,15 +4,15 @@ import Glibc
 import System
 import Transcripts
 
-/// Copies recordings out of an archive of many recorders, each whole and proved or not at all: what comes out can be gathered again. Used on
-/// one thread.
+/// Copies recordings out of an archive, each complete and checked or not at all. Another archive can gather the result.
+/// Used on one thread.
 package struct OfficeExport {
     private static let partial = ".exporting"
     private let archive: any OfficeArchive
     private let files: Folder
     private let target: Folder
 
-    /// - Parameter path: a folder, which is made where it is missing.
+    /// - Parameter path: a folder, which is created if it is missing.
     package init(of archive: any OfficeArchive, to path: String) throws(DeviceError) {
         self.archive = archive
         files = try Folder(opening: archive.files, crosses: true)
@@ -26,10 +26,10 @@ package struct OfficeExport {
         try target.lock()
     }
 
-    /// Copies the latest copy of a recording, with what people have saved beside it, to `Fieldscribe/RECORDER/COPY`.
+    /// Copies the latest copy of a recording and its corrections to `Fieldscribe/RECORDER/COPY`.
     ///
-    /// - Returns: whether it was not there yet.
-    /// - Throws: `DeviceError` that names the file where it is not what its SHA256SUMS says.
+    /// - Returns: whether it was new there.
+    /// - Throws: `DeviceError` that names a file which does not match SHA256SUMS.
     package func copy(_ recording: OfficeRecording) throws(DeviceError) -> Bool {
         let source = try folder(of: recording)
         let top = try Self.folder("Fieldscribe", in: target)
@@ -74,11 +74,11 @@ package struct OfficeExport {
         }
     }
 
-    /// Writes the text that is shown of a recording, in one format, to `RECORDER/TITLE.ENDING`.
+    /// Writes the transcript that is shown of a recording to `RECORDER/TITLE.EXTENSION`.
     ///
-    /// - Parameter replaces: whether a file that says something else is replaced.
+    /// - Parameter replaces: whether to replace a file that differs.
     /// - Returns: the file's path, and whether it was written.
-    /// - Throws: `DeviceError` with `busy` where such a file is there; `missing` where the recording has no text.
+    /// - Throws: `DeviceError` with `busy` if a different file exists, `missing` if the recording has no transcript.
     package func write(
         _ recording: OfficeRecording, as format: TranscriptFormat, title: String, replaces: Bool
     ) throws(DeviceError) -> (path: String, isNew: Bool) {
@@ -119,6 +119,6 @@ package struct OfficeExport {
 }
 
 extension Recorder {
-    /// What its folder tells of it, for who gathers that.
+    /// The content of RECORDER.txt in its folder.
     var told: String { "\(machine ?? "-")\nname: \(name)\n" }
 }

@@ -3,20 +3,20 @@ import Core
 import System
 import Transcripts
 
-/// Takes what people have put right into an archive of many recorders, as `fieldscribe import` does on a recorder: a file whole, or nothing.
+/// Imports corrections into an archive, as `fieldscribe import` does on a recorder: each file completely, or not at all.
 /// Used on one thread.
 package struct OfficeImport {
-    /// What somebody has saved.
+    /// A file to import.
     package struct File {
-        /// Its path, for errors; its ending tells the format.
+        /// The path, for errors; its extension tells the format.
         var path: String
-        /// All of it.
+        /// The whole content.
         var bytes: [UInt8]
-        /// Which recording of the archive it is of, where a person says so; nil: the file tells.
+        /// The recording in the archive, if a person named it.
         var recording: Int?
-        /// Whose it is, where the file does not tell.
+        /// Who corrected it, if the file does not say.
         var person: String
-        /// What the files beside it tell of the recording; nil where there are none.
+        /// The recording according to the files beside it.
         var neighbour: RecordingIdentity?
 
         package init(
@@ -34,7 +34,7 @@ package struct OfficeImport {
 
     package init(_ archive: any OfficeArchive) { self.archive = archive }
 
-    /// Takes a file; returns what became of it, in one line.
+    /// Imports a file; returns the result in one line.
     ///
     /// - Parameter now: in seconds since 1970-01-01T00:00:00Z.
     /// - Throws: `DeviceError` in one line that names the file; then nothing was changed.
@@ -58,9 +58,9 @@ package struct OfficeImport {
         case .text(let written):
             let named = file.recording.map { RecordingIdentity(recording: $0, sound: "") }
             let own = read.identity
-            // Who names a recording is believed more than the files beside it.
+            // A recording that a person names has precedence over the files beside it.
             guard let identity = own ?? named ?? file.neighbour else {
-                throw Self.refusal(file, "does not say of which recording it is", "name it with --recording ID")
+                throw Self.refusal(file, "does not name its recording", "name it with --recording ID")
             }
             let recording = try recording(identity, file)
             let readings = try archive.readings(of: recording.id)
@@ -77,28 +77,28 @@ package struct OfficeImport {
             }
             guard let best else {
                 throw Self.refusal(
-                    file, "is of recording \(recording.id), which has not been read yet", "read it first")
+                    file, "is of recording \(recording.id), which has no transcript yet", "transcribe it first")
             }
             guard best.text.words > 0 || best.text.changed == 0 else {
                 throw Self.refusal(file, "has no words", "save the text again where it was corrected")
             }
-            // Its checksum, its place in a copy or a person says of which recording it is; its words alone do not.
+            // Checksum, place in a copy or a person identify the recording; words alone do not.
             guard best.text.isSimilar || own != nil || file.recording != nil || TranscriptFormat.isFileName(file.path)
             else {
                 throw Self.refusal(
-                    file, "has little of what was heard in recording \(recording.id)",
-                    "if it is of that one, say so with --recording \(recording.id)")
+                    file, "has few of the words of recording \(recording.id)",
+                    "if it belongs to that recording, add --recording \(recording.id)")
             }
             guard best.text.changed > 0 else {
                 return "\(file.path): recording \(recording.id): nothing was corrected in it; nothing was changed"
             }
             var corrected = best.timeline
             corrected.segments = best.text.lines.map(\.segment)
-            // Such a file has nothing but words: names, notes and all else stay as they are shown.
+            // The file has words only; all else stays as it is shown.
             if let shown { (corrected.annotations, corrected.marks) = (shown.annotations, shown.marks) }
             corrected.engine = EngineDescription(name: EngineDescription.person, version: "", model: file.person)
             corrected.pass = nil
-            // Of a text that has the lines of the one before, its words alone tell it.
+            // If lines did not move, the words alone identify the reading.
             let isMoved = best.text.lines.contains { $0.isMoved }
             let said = corrected.segments.map { isMoved ? "\($0.range.start.samples) \($0.text)" : $0.text }
                 .joined(separator: "\n")
@@ -118,7 +118,7 @@ package struct OfficeImport {
             + (isNew ? "taken" : "this is in the archive already; nothing was changed")
     }
 
-    /// The recording that a file is of: by its sound, or as a person says, where its number there is that of the file.
+    /// Returns the recording of a file: by its sound, or as a person named it, if the file does not contradict.
     private func recording(_ identity: RecordingIdentity, _ file: File) throws(DeviceError) -> OfficeRecording {
         if let asked = file.recording {
             guard let found = try archive.recording(asked) else {

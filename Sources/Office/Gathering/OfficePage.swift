@@ -2,24 +2,25 @@ import Core
 import System
 import Transcripts
 
-/// The page over all recordings of an archive, beside their copies: it finds words without a server and without this program.
+/// Writes the page over all recordings of an archive, beside the copies. It finds words without a server and without this
+/// program.
 package enum OfficePage {
-    /// Its name in the archive's files.
+    /// The page's file name.
     package static let name = "index.html"
 
-    /// Writes it anew; whoever reads it meanwhile sees the former one or this one.
+    /// Writes the page atomically.
     ///
-    /// - Returns: how many recordings it lists.
+    /// - Returns: the number of recordings on it.
     package static func write(over archive: any OfficeArchive) throws(DeviceError) -> Int {
         var entries: [IndexEntry] = []
-        // Those of a recorder stand together, the latest first.
+        // Grouped by recorder, the latest first.
         let recordings = try archive.recordings(OfficeFilter()).sorted {
             ($0.recorder.folder, $1.startedAt, $1.id) < ($1.recorder.folder, $0.startedAt, $0.id)
         }
         for recording in recordings where !recording.place.isEmpty {
             let shown = try archive.shownTimeline(of: recording.id)
             let text = shown?.segments.map(\.text).filter { !$0.isEmpty }.joined(separator: "\n") ?? ""
-            // A copy without a page of its own has its sound, at least.
+            // Links to the sound if the copy has no page.
             let page = "\(recording.place)/index.html"
             let link = isTaken("\(archive.files)/\(page)") ? page : "\(recording.place)/\(recording.audio)"
             let facts = [
@@ -38,7 +39,7 @@ package enum OfficePage {
         return entries.count
     }
 
-    /// What a recording is called: as a person has named it, else by its time.
+    /// Returns the title that a person gave the recording, else its time.
     static func title(of recording: OfficeRecording) -> String {
         if !recording.title.isEmpty { return oneLine(recording.title) }
         guard recording.startedAt > 0 else { return "Recording \(recording.number)" }

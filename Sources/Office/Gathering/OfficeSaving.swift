@@ -1,56 +1,57 @@
 import Core
 import Transcripts
 
-/// Takes what somebody saves from the page of a recording that is served: over the text that the page shows, and with what others have saved
-/// since. Used on one thread.
+/// Saves corrections from a served page, and merges them with corrections that others saved since the page was loaded. Used
+/// on one thread.
 struct OfficeSaving {
-    /// What the page tells besides its corrections.
+    /// What the page sends besides its corrections.
     struct Place: Hashable, Sendable {
-        /// The text that it shows.
+        /// The reading that it shows.
         var reading: Int
-        /// The latest one that its reader knows: the same, or what was saved from it since.
+        /// The latest reading that its user has seen: the same, or one that was saved from it since.
         var seen: Int
-        /// Who it is, where the page does not tell.
+        /// The login name, if the page does not name the person.
         var person: String
     }
 
-    /// What became of it.
+    /// The result.
     struct Outcome: Hashable, Sendable {
-        /// The text that it is now.
+        /// The reading that is shown now.
         var reading: Int
-        /// Who has saved another text of it meanwhile; nil where nobody has.
+        /// Who saved another reading meanwhile; nil if nobody did.
         var other: String?
-        /// Whether theirs is in it, too.
+        /// Whether the result contains theirs, too.
         var isMerged = true
-        /// Where lines begin that both have changed: these are as they were saved last, and theirs are in their own text.
+        /// The starts of lines that both changed. The result has the version that was saved last; theirs stays in their own
+        /// reading.
         var conflicts: [SamplePosition] = []
     }
 
-    /// So often somebody else can save at the same moment.
+    /// The most retries when others save at the same moment.
     private static let mostRounds = 10
-    /// A clock that is wrong by less orders what people save, in seconds.
+    /// A browser's clock is trusted if it differs by less, in seconds.
     private static let patience = 300.0
 
     private let archive: any OfficeArchive
 
     init(_ archive: any OfficeArchive) { self.archive = archive }
 
-    /// Takes a page's corrections.
+    /// Saves a page's corrections.
     ///
     /// - Parameters:
-    ///   - saved: what the page saves, `corrections.json`.
+    ///   - saved: `corrections.json` of the page.
     ///   - now: in seconds since 1970-01-01T00:00:00Z.
-    /// - Throws: `DeviceError` with `unsupported` where they are none of this recording's; then nothing was changed.
+    /// - Throws: `DeviceError` with `unsupported` if they do not fit this recording; then nothing was changed.
     func take(
         _ saved: SavedCorrections, of recording: OfficeRecording, at place: Place, now: Double
     ) throws(DeviceError) -> Outcome {
         let sound = try archive.sound(of: recording.id)
         guard saved.file.identity.recording == recording.number, saved.file.identity.sound == sound else {
-            throw Self.refusal(recording, "is not the one that these corrections are of", "load its page again")
+            throw Self.refusal(recording, "is not the one that these corrections belong to", "reload its page")
         }
         let person = saved.file.person.isEmpty ? place.person : saved.file.person
         guard !person.isEmpty else {
-            throw Self.refusal(recording, "nobody says who has corrected it", "write your name under Corrected by")
+            throw Self.refusal(recording, "these corrections have no name", "enter your name under Corrected by")
         }
         var known = try archive.readings(of: recording.id)
         if let base = try timeline(place.reading, among: known) { try saved.check(base) }
@@ -68,7 +69,7 @@ struct OfficeSaving {
             guard let shown = known.first, let current = try archive.timeline(ofReading: shown.id) else { break }
             guard Self.struck(current) == Self.struck(base) else {
                 throw Self.refusal(
-                    recording, "something was struck from it since this page was loaded", "load its page again")
+                    recording, "a passage was redacted since this page was loaded", "reload its page")
             }
             var result = mine
             if let other = shown.person {
@@ -85,32 +86,32 @@ struct OfficeSaving {
                 }
             }
             outcome.reading = shown.id
-            // The page may ask a second time, where our answer got lost.
+            // The page retries if our answer was lost.
             if MergedTimelines.areSame(result, current) { break }
             var file = saved.file
             (file.person, file.savedAt) = (person, time)
             file.annotations = result.annotations ?? Annotations()
             file.edits = Self.edits(in: result, besides: [current, base], of: root)
-            // Beside the copy, too, it is told of the text of an engine: whoever makes the database again needs no other for it.
+            // The file beside the copy names an engine's reading, so that the database can be rebuilt from the copies.
             let bytes = Array(file.text.utf8)
             let whole = SavedCorrections(
                 try CorrectionsFile(file.text, name: "recording \(recording.id)"), name: "recording \(recording.id)")
             guard let next = whole.reading(over: root) else {
-                throw Self.refusal(recording, "its text is not what it was", "load its page again")
+                throw Self.refusal(recording, "its text has changed", "reload its page")
             }
             _ = try archive.take(next, of: recording.id)
             whole.keep(bytes, beside: recording, in: archive, isPage: false)
             let all = try archive.readings(of: recording.id)
             outcome.reading = all.first { $0.digest == next.digest }?.id ?? shown.id
             let before = Set(known.map(\.id) + [outcome.reading])
-            // Somebody else has saved at the same moment, from another machine: once more, with that.
+            // Somebody else saved at the same moment on another machine: merge again.
             guard let late = all.first(where: { $0.person != nil && !before.contains($0.id) }) else { break }
             known = [late] + all.filter { $0.id != late.id && $0.id != outcome.reading }
         }
         return outcome
     }
 
-    /// The text of an engine that a text was made of, or, where there is none, that text.
+    /// Returns the engine's timeline that `base` corrects, or `base` if there is none.
     private func root(of base: Timeline, _ id: Int, among known: [OfficeReading]) throws(DeviceError) -> Timeline {
         if known.contains(where: { $0.id == id && $0.person == nil }) { return base }
         for reading in known where reading.person == nil {
@@ -122,7 +123,7 @@ struct OfficeSaving {
         return base
     }
 
-    /// What leads from one text to another: each line that is not the same, also in one of those that the other text was made of.
+    /// Returns the edits that turn `root` into `result`: each line that differs, or that differs in one of `others`.
     private static func edits(
         in result: Timeline, besides others: [Timeline], of root: Timeline
     ) -> [CorrectionsFile.Edit] {

@@ -2,19 +2,19 @@ import Core
 import System
 import Transcripts
 
-/// What a recording's sound was read as once more, beside the texts that there are of it.
+/// Makes readings from transcripts that `fieldscribe-office work` produced.
 package enum ReadAgain {
-    /// The transcript of a recording's sound, as `fieldscribe transcribe --format json` writes it.
+    /// Parses the output of `fieldscribe transcribe --format json`.
     ///
-    /// - Throws: `DeviceError` with `damaged` where it is none.
+    /// - Throws: `DeviceError` with `damaged` if it is no transcript.
     package static func timeline(_ transcript: [UInt8], name: String) throws(DeviceError) -> Timeline {
         try TranscriptReading(transcript, name: name).timeline
     }
 
-    /// The same as a text of the recording: with what people have added, and without what was struck, be the sound an earlier one.
+    /// Returns a reading with the annotations and redactions of `base`, even if the sound is from before a redaction.
     ///
     /// - Parameters:
-    ///   - base: the text that the recording is shown with; nil where there is none.
+    ///   - base: the timeline that the recording is shown with; nil if it has none.
     ///   - now: in seconds since 1970-01-01T00:00:00Z.
     package static func reading(
         _ timeline: Timeline, by engine: ReadingEngine, over base: Timeline?, now: Double
@@ -28,10 +28,10 @@ package enum ReadAgain {
             timeline.segments = timeline.segments.map { $0.struck(struck) }
             timeline.marks = base.marks
             timeline.annotations = base.annotations
-            // Names are given to the voices as they were told apart first.
+            // People named the speakers of `base`.
             timeline.speakers = base.speakers ?? timeline.speakers
         }
-        // One text of an engine for each state of the recording, however often it is read.
+        // One reading per engine and number of redactions, however often it runs.
         let digest = Digest.of("read again by \(engine.label), struck \(timeline.gaps.struck.count)")
         return GatheredReading(digest: digest, timeline: timeline, person: nil, madeAt: now)
     }

@@ -6,47 +6,47 @@ import Glibc
 import System
 import Transcripts
 
-/// A recorder's own archive, in a folder that was copied from it: read, and never written to. Its recordings are taken as copies, made as
-/// the recorder would make them. Used on one thread, which it blocks.
+/// A recorder's own archive in a folder that was copied from it, opened read-only. Its recordings are exported as copies,
+/// as the recorder would. Used on one thread, which it blocks.
 struct RecorderArchive {
-    /// What it is called here: its folder.
+    /// The name of its folder.
     let name: String
-    /// The recorder's public key; nil where it has none.
+    /// The recorder's public key.
     let key: String?
 
     private let path: String
     private let archive: ReadOnlyArchive
-    /// What signs copies; nil where the secret key is not there, or may not be read.
+    /// Signs copies; nil if the secret key is missing or unreadable.
     private let signer: RecorderKey?
 
-    /// Whether a folder is one.
+    /// Whether a folder contains such an archive.
     static func isOne(_ path: String) -> Bool { isTaken("\(path)/\(Recorder.databaseName)") }
 
-    /// - Throws: `DeviceError` with `busy` where a recorder uses it now, `unsupported` where another version wrote it.
+    /// - Throws: `DeviceError` with `busy` if a recorder uses it now, `unsupported` if another version wrote it.
     init(_ path: String) throws(DeviceError) {
         self.path = path
         let words = (try? realPath(path)) ?? path
         name = words.split(separator: "/").last.map(String.init) ?? "recorder"
         archive = try rethrowing { try ReadOnlyArchive(path: "\(path)/\(Recorder.databaseName)") }
         key = RecorderKey.publicKey(in: path)
-        // A key that is not there would be made, which is not ours to do.
+        // `RecorderKey(in:)` would create a missing key.
         let isThere = access("\(path)/\(RecorderKey.secretName)", R_OK) == 0
         signer = isThere && key != nil ? try? RecorderKey(in: path) : nil
     }
 
-    /// The numbers of those that have ended.
+    /// Returns the numbers of recordings that have ended.
     func recordings() throws(DeviceError) -> [Int] {
         let archive = archive
         return try blocking { try await archive.recordings() }.filter { $0.length > .zero }.map(\.id)
     }
 
-    /// Copies one recording into a folder, as to a stick: sealed as it is, where it is sealed.
+    /// Copies one recording into a folder, as to a stick; a sealed one stays sealed.
     ///
-    /// - Throws: `DeviceError` where it cannot be copied; what was begun is then in that folder.
+    /// - Throws: `DeviceError` if it cannot be copied; the folder may then contain an incomplete copy.
     func copy(_ number: Int, to folder: String) throws(DeviceError) {
         let settings = CopySettings(
             formats: [.text, .json, .html], audio: .flac, device: DeviceName(madeOf: name), volume: "",
-            // The same each time, so that the copy is.
+            // A constant makes the copy the same each time.
             now: 0)
         let path = path
         var export = FolderExport(
@@ -59,7 +59,7 @@ struct RecorderArchive {
     }
 }
 
-/// Waits on this thread for what is done on others.
+/// Runs an asynchronous operation and blocks this thread until it has finished.
 private func blocking<Value: Sendable>(
     _ body: @escaping @Sendable () async throws -> Value
 ) throws(DeviceError) -> Value {

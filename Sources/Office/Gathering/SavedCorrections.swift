@@ -4,35 +4,34 @@ import Glibc
 import System
 import Transcripts
 
-/// What somebody has saved from a recording's page, put to a text of that recording.
+/// Corrections saved from a recording's page.
 struct SavedCorrections: Sendable {
-    /// Longer is no file of a page's, in bytes.
+    /// The largest file, in bytes.
     static let largest = 16 << 20
 
-    /// As the page saved it.
     let file: CorrectionsFile
-    /// SHA-256 of what it says: a page saves the same twice, in two forms.
+    /// SHA-256 of the content, which is the same for JSON and HTML.
     let digest: String
     private let name: String
 
-    /// Reads a file in a confined process.
+    /// Parses a file in a confined process.
     ///
     /// - Parameters:
-    ///   - name: the file's, for the error.
-    ///   - reader: the program that reads it.
-    /// - Throws: `DeviceError` if it is no corrections, or exceeds the process's limits.
+    ///   - name: the file's name, for the error.
+    ///   - reader: the program of the process.
+    /// - Throws: `DeviceError` if it contains no corrections, or exceeds the process's limits.
     init(_ bytes: [UInt8], name: String, reader: String) throws(DeviceError) {
         guard
             case .corrections(let file) = try IncomingFile(
                 confined: bytes, as: .corrections, name: name, program: reader
             ).content
         else {
-            throw DeviceError(.unsupported, "import", on: name, "is no corrections of Fieldscribe's")
+            throw DeviceError(.unsupported, "import", on: name, "contains no corrections of Fieldscribe")
         }
         self.init(file, name: name)
     }
 
-    /// - Parameter name: what errors call it.
+    /// - Parameter name: the file's name, for errors.
     init(_ file: CorrectionsFile, name: String) {
         self.file = file
         self.name = name
@@ -44,18 +43,19 @@ struct SavedCorrections: Sendable {
         digest = Digest.of(parts.joined(separator: "\n"))
     }
 
-    /// `corrections.json`, `corrections.html`, and what a browser makes of them where one is there: `corrections (1).html`.
+    /// Whether a file is named `corrections.json` or `corrections.html`, also as a browser renames it: `corrections
+    /// (1).html`.
     static func isName(_ name: String) -> Bool {
         name.hasPrefix("corrections") && (name.hasSuffix(".json") || name.hasSuffix(".html"))
     }
 
-    /// - Throws: `DeviceError` with `unsupported` where it holds more than a recording with this text can.
+    /// - Throws: `DeviceError` with `unsupported` if it contains more than a recording of this length can.
     func check(_ timeline: Timeline) throws(DeviceError) {
         guard let excess = RecordingCapacity(timeline.length).excess(of: file) else { return }
         throw DeviceError(.unsupported, "import", on: name, excess, remedy: "nothing was changed")
     }
 
-    /// The text with what was put right in it; nil where it was made of another text.
+    /// Returns the corrected timeline; nil if these are corrections of another text.
     func reading(over timeline: Timeline) -> GatheredReading? {
         let known = Dictionary(timeline.segments.map { ($0.id, $0) }) { first, _ in first }
         let edits = Dictionary(file.edits.map { ($0.segment, $0) }) { first, _ in first }
@@ -77,10 +77,10 @@ struct SavedCorrections: Sendable {
         return GatheredReading(digest: digest, timeline: corrected, person: file.person, madeAt: file.savedAt)
     }
 
-    /// Puts it to the text of a recording that it says it was made of, else to the first one that it fits: a page that changes no word fits
-    /// them all.
+    /// Applies the corrections to the reading that they name, else to the first one that they fit: corrections without
+    /// words fit all.
     ///
-    /// - Returns: whether it was new; nil where it was made of none of them.
+    /// - Returns: whether they were new; nil if they fit no reading.
     func take(into archive: any OfficeArchive, of recording: OfficeRecording) throws(DeviceError) -> Bool? {
         var first: GatheredReading?
         for reading in try archive.readings(of: recording.id) {
@@ -94,9 +94,9 @@ struct SavedCorrections: Sendable {
         return try archive.take(first, of: recording.id)
     }
 
-    /// Keeps the file beside the recording's copy, as far as that can be written to.
+    /// Writes the file beside the recording's copy, if possible.
     ///
-    /// - Parameter isPage: whether it is the form that a browser shows.
+    /// - Parameter isPage: whether it is HTML.
     func keep(_ bytes: [UInt8], beside recording: OfficeRecording, in archive: any OfficeArchive, isPage: Bool) {
         let name = "corrections-\(digest.prefix(8)).\(isPage ? "html" : "json")"
         guard !recording.place.isEmpty, let files = try? Folder(opening: archive.files, crosses: true),

@@ -1,23 +1,22 @@
 import Copying
 import Core
 
-/// What a copy's sound tells of its recording in the tags that players show: FLAC's comments, or a WAV's list. Pure; everything in it is a
-/// stranger's.
+/// The recording's metadata in the tags of its sound: FLAC comments, or a WAV's LIST chunk. Pure; all of it is untrusted.
 struct SoundTags: Hashable, Sendable {
-    /// They lie in so many bytes from the beginning of the file.
+    /// Tags are read from so many bytes at the beginning of the file.
     static let reach = 16_384
     private static let most = 100
 
-    /// What the recorder is called; nil where they do not tell.
+    /// The recorder's name.
     let device: String?
-    /// When the recording began, in seconds since 1970-01-01T00:00:00Z; nil where they do not tell.
+    /// The recording's start, in seconds since 1970-01-01T00:00:00Z.
     let startedAt: Double?
-    /// The same in the recorder's time zone, as a copy's name has it: `2026-11-20_09-30-12`.
+    /// The start in the recorder's time zone, in the form of a copy's name: `2026-11-20_09-30-12`.
     let name: String
-    /// Whether that can be believed.
+    /// Whether the recorder's clock was set.
     let clock: RecordingSummary.Clock
 
-    /// - Parameter head: the first bytes of the file; what is beyond them is not told.
+    /// - Parameter head: the first bytes of the file; tags beyond them are ignored.
     init(_ head: [UInt8]) {
         var rest = head[...]
         let tags = Self.mark(&rest) == "fLaC" ? Self.ofComments(rest) : Self.ofList(rest)
@@ -30,7 +29,7 @@ struct SoundTags: Hashable, Sendable {
         clock = isSet ? .synchronized : .unverified
     }
 
-    /// Behind FLAC's mark: blocks, one of which has comments such as `artist=pi`.
+    /// Reads FLAC's metadata blocks, one of which contains comments such as `artist=pi`.
     private static func ofComments(_ blocks: ArraySlice<UInt8>) -> [String: String] {
         var (blocks, tags) = (blocks, [String: String]())
         while let kind = blocks.popFirst(), let length = number(&blocks, [16, 8, 0]),
@@ -51,7 +50,7 @@ struct SoundTags: Hashable, Sendable {
         return tags
     }
 
-    /// Behind the mark of a WAV, or of its form for long files: chunks, one of which is the list.
+    /// Reads the chunks of a WAV or RF64 file, one of which is the list.
     private static func ofList(_ file: ArraySlice<UInt8>) -> [String: String] {
         let names = ["IART": "artist", "ICRD": "date", "ICMT": "comment"]
         var (file, tags) = (file, [String: String]())
@@ -68,17 +67,17 @@ struct SoundTags: Hashable, Sendable {
 
     private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The next four bytes as letters.
+    /// Reads four bytes as text.
     private static func mark(_ bytes: inout ArraySlice<UInt8>) -> String? { piece(&bytes, 4).map(text) }
 
     private static func length32(_ bytes: inout ArraySlice<UInt8>) -> Int? { number(&bytes, [0, 8, 16, 24]) }
 
-    /// - Parameter shifts: of each byte in turn, in bits.
+    /// - Parameter shifts: the position of each byte, in bits.
     private static func number(_ bytes: inout ArraySlice<UInt8>, _ shifts: [Int]) -> Int? {
         piece(&bytes, shifts.count).map { zip($0, shifts).reduce(0) { $0 + Int($1.0) << $1.1 } }
     }
 
-    /// The next bytes; nil, and none taken, where there are not so many.
+    /// Reads `count` bytes; returns nil if there are fewer.
     private static func piece(_ bytes: inout ArraySlice<UInt8>, _ count: Int) -> ArraySlice<UInt8>? {
         guard count <= bytes.count else { return nil }
         defer { bytes = bytes.dropFirst(count) }

@@ -4,12 +4,12 @@ import Core
 import Glibc
 import System
 
-/// A copy's files as they came into the archive's own folder, each with the digest of what was read: under a name that nothing counts,
-/// until it is proved.
+/// A copy's files in the archive's staging folder, with the digests of the bytes that were read. They are not part of the
+/// archive before `proved()`.
 struct StagedCopy: Sendable {
     private static let block = 256 * 1_024
     private static let longestText = 64 << 20
-    /// Files of a copy whose content is wanted.
+    /// Files whose content is kept in memory.
     private static let texts: Set<String> = [
         CopySettings.manifestName, CopySettings.publicKeyName, CopySettings.signatureName, "history.json",
         "transcript.json",
@@ -17,16 +17,16 @@ struct StagedCopy: Sendable {
     ]
 
     let folder: Folder
-    /// What errors name: where it came from.
+    /// The copy's path, for errors.
     let source: String
     private(set) var digests: [String: String] = [:]
     private(set) var contents: [String: [UInt8]] = [:]
-    /// The first bytes of its sound, by the file's name.
+    /// The first bytes of sound files, by name.
     private(set) var heads: [String: [UInt8]] = [:]
-    /// Bytes in all.
+    /// The size of all files, in bytes.
     private(set) var bytes: Int64 = 0
 
-    /// Bytes of those files of a copy whose content is wanted.
+    /// Returns the bytes of files whose content is kept in memory.
     static func textBytes(in source: Folder) -> Int64 {
         texts.reduce(0) { sum, name in
             guard let status = try? source.status(name) else { return sum }
@@ -34,7 +34,7 @@ struct StagedCopy: Sendable {
         }
     }
 
-    /// Copies those files that a copy's SHA256SUMS lists, and that.
+    /// Copies SHA256SUMS and the files that it lists.
     init(copying source: Folder, into folder: Folder) throws(DeviceError) {
         self.folder = folder
         self.source = source.path
@@ -43,7 +43,7 @@ struct StagedCopy: Sendable {
             !manifest.digests.isEmpty
         else {
             throw DeviceError(
-                .damaged, "read", on: "\(source.path)/\(CopySettings.manifestName)", "is not as a recorder writes it",
+                .damaged, "read", on: "\(source.path)/\(CopySettings.manifestName)", "is damaged",
                 remedy: "copy the recording again")
         }
         var names = manifest.digests.keys.sorted()
@@ -58,22 +58,22 @@ struct StagedCopy: Sendable {
             }
             try expectRoom(for: file, named: name)
             try copy(file, as: name, through: room)
-            // The rest would be copied for nothing.
+            // No need to copy the rest.
             if let digest = manifest.digests[name], digests[name] != digest {
                 throw Self.changed("\(source.path)/\(name)")
             }
         }
     }
 
-    /// Refuses a file of which most was never written, where there is not room for it: it would fill the disk with zeros, and no other copy
-    /// could be taken. A recorder makes none.
+    /// Refuses a sparse file that is larger than the free space: copying it would fill the disk with zeros. Recorders make
+    /// none.
     private func expectRoom(for file: borrowing FileDescriptor, named name: String) throws(DeviceError) {
         var status = stat()
         guard fstat(file.number, &status) == 0 else { throw .system("fstat", on: "\(source)/\(name)") }
         guard Int64(status.st_blocks) < Int64(status.st_size) / 1_024, Int64(status.st_size) > (try folder.freeBytes())
         else { return }
         throw DeviceError(
-            .damaged, "read", on: "\(source)/\(name)", "is mostly holes, and longer than there is room for",
+            .damaged, "read", on: "\(source)/\(name)", "is mostly holes, and larger than the free space",
             remedy: "look for another copy of it")
     }
 
@@ -86,10 +86,10 @@ struct StagedCopy: Sendable {
             let piece = UnsafeRawBufferPointer(rebasing: room[..<count])
             try target.write(piece, at: entry.length)
             try entry.take(piece)
-            // Less than there is room for is the end.
+            // A short read is the end of the file.
             if count < room.count { break }
         }
-        // The disk works while the next copies come, and not only once the batch is made durable. Small files come to it together then.
+        // Starts writing large files to the disk immediately, not only when the batch is synced.
         if entry.length >= Self.block { target.beginWriting(entry.length, from: 0) }
         keep(&entry)
     }
@@ -101,14 +101,14 @@ struct StagedCopy: Sendable {
         if entry.isSound { heads[entry.name] = entry.content }
     }
 
-    /// Opens a sealed copy's file.
+    /// Decrypts a sealed copy.
     init(opening sealed: String, in source: Folder, with key: String, into folder: Folder) throws(DeviceError) {
         self.folder = folder
         self.source = "\(source.path)/\(sealed)"
         let file = try source.openFile(sealed, O_RDONLY)
         let (holder, name) = try Folder.holding(key, crosses: true)
         let privateKey = try OpeningKey(in: holder, name)
-        // age reads it there.
+        // age reads the key's file.
         defer { withExtendedLifetime(privateKey) {} }
         let unpacking = Unpacking(of: self.source, into: folder, wanted: Self.texts)
         let opener = try Age().opener(with: privateKey) { bytes throws(DeviceError) in try unpacking.take(bytes) }
@@ -136,14 +136,14 @@ struct StagedCopy: Sendable {
         guard digests[CopySettings.manifestName] != nil else { throw Self.missing("\(self.source): SHA256SUMS") }
     }
 
-    /// The digests that its SHA256SUMS lists, each of which was found to be that of the file; and the digest of the list.
+    /// Checks each file against SHA256SUMS; returns the manifest.
     func proved() throws(DeviceError) -> Manifest {
         let text = String(decoding: contents[CopySettings.manifestName] ?? [], as: UTF8.self)
         guard let manifest = Manifest(reading: text), !manifest.digests.isEmpty,
             Digest.of(contents[CopySettings.manifestName] ?? []) == manifest.digest
         else {
             throw DeviceError(
-                .damaged, "read", on: "\(source)/\(CopySettings.manifestName)", "is not as a recorder writes it",
+                .damaged, "read", on: "\(source)/\(CopySettings.manifestName)", "is damaged",
                 remedy: "copy the recording again")
         }
         for (name, digest) in manifest.digests.sorted(by: { $0.key < $1.key }) {
@@ -155,28 +155,28 @@ struct StagedCopy: Sendable {
 
     private static func missing(_ path: String) -> DeviceError {
         DeviceError(
-            .damaged, "open", status: ENOENT, on: path, "is missing, so that the copy is not whole",
-            remedy: "plug the stick into its recorder once more")
+            .damaged, "open", status: ENOENT, on: path, "is missing, so that the copy is incomplete",
+            remedy: "plug the stick into its recorder again")
     }
 
     private static func changed(_ path: String) -> DeviceError {
         DeviceError(
-            .damaged, "compare", on: path, "is not what was copied, by its checksum",
+            .damaged, "compare", on: path, "does not match its checksum",
             remedy: "look for another copy of it")
     }
 
-    /// One file while it comes.
+    /// A file that is being read.
     fileprivate struct Entry {
         let name: String
         let source: String
         let isWanted: Bool
-        /// Of sound the tags at its beginning are wanted.
+        /// Whether it is a sound file, whose first bytes are kept.
         let isSound: Bool
         var digest = Digest()
         var content: [UInt8] = []
         var length: Int64 = 0
 
-        /// - Parameter source: what errors name: where it comes from.
+        /// - Parameter source: the copy's path, for errors.
         init(_ name: String, of source: String, isWanted: Bool) {
             (self.name, self.source, self.isWanted) = (name, source, isWanted)
             isSound = AudioForm.allCases.contains { name == "audio.\($0.rawValue)" }
@@ -196,7 +196,7 @@ struct StagedCopy: Sendable {
         }
     }
 
-    /// What comes out of a sealed file, into a folder. Used on one thread.
+    /// Unpacks a decrypted tar file into a folder. Used on one thread.
     private final class Unpacking {
         private let source: String
         private let folder: Folder

@@ -1,8 +1,9 @@
 import Core
 import Glibc
 
-/// Seconds since 1970-01-01T00:00:00Z of an RFC 3339 time, such as `2026-11-25T15:00:00Z` or `2026-11-25T16:00:00+01:00`; nil where
-/// it is none.
+/// Parses an RFC 3339 time, such as `2026-11-25T15:00:00Z` or `2026-11-25T16:00:00+01:00`.
+///
+/// - Returns: seconds since 1970-01-01T00:00:00Z; nil if it is no such time.
 func seconds(ofStamp text: String) -> Double? {
     let bytes = Array(text.utf8)
     guard bytes.count >= 20, let parts = fields(bytes[..<19], "dddd-dd-ddTdd:dd:dd"), let whole = utc(parts) else {
@@ -18,13 +19,13 @@ func seconds(ofStamp text: String) -> Double? {
     return whole + (sign == UInt8(ascii: "+") ? -seconds : seconds)
 }
 
-/// The same of a time in a copy's name, `2026-11-20_09-30-12`, in this machine's time zone, since the name does not tell which.
+/// Parses a time in a copy's name, `2026-11-20_09-30-12`, in this machine's time zone, because the name has none.
 func seconds(ofName text: String) -> Double? {
     guard let parts = fields(Array(text.utf8)[...], "dddd-dd-dd_dd-dd-dd"), utc(parts) != nil else { return nil }
     return seconds(ofLocal: parts)
 }
 
-/// The same of year, month, day, hour, minute and second in this machine's time zone.
+/// Converts year, month, day, hour, minute and second in this machine's time zone.
 func seconds(ofLocal parts: [Int]) -> Double {
     var moment = tm()
     moment.tm_year = Int32(parts[0] - 1_900)
@@ -37,7 +38,7 @@ func seconds(ofLocal parts: [Int]) -> Double {
     return Double(mktime(&moment))
 }
 
-/// The numbers in a text of this form, in which `d` is a digit.
+/// Returns the numbers in a text of this form, in which `d` is a digit.
 private func fields(_ bytes: ArraySlice<UInt8>, _ form: String) -> [Int]? {
     guard bytes.count == form.utf8.count else { return nil }
     var (numbers, isNumber): ([Int], Bool) = ([], false)
@@ -55,22 +56,22 @@ private func fields(_ bytes: ArraySlice<UInt8>, _ form: String) -> [Int]? {
     return numbers
 }
 
-/// Of year, month, day, hour, minute and second in UTC; nil where there is no such moment.
+/// Converts year, month, day, hour, minute and second in UTC; nil if there is no such moment.
 private func utc(_ parts: [Int]) -> Double? {
     guard (1970...9_999).contains(parts[0]), (1...12).contains(parts[1]), (1...31).contains(parts[2]),
         (0...23).contains(parts[3]), (0...59).contains(parts[4]), (0...60).contains(parts[5])
     else { return nil }
-    // Years that begin in March, so that the leap day is their last.
+    // Years begin in March here, so that the leap day is the last.
     let year = parts[1] > 2 ? parts[0] : parts[0] - 1
     let month = (parts[1] + 9) % 12
     let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + parts[2] - 1 - 719_468
     return Double(days * 86_400 + parts[3] * 3_600 + parts[4] * 60 + parts[5])
 }
 
-/// Where a day begins in this machine's time zone, or, for an end, the next one; or a time of a day.
+/// Parses a day, `2026-11-20`, or a time, `2026-11-20T09:30`, in this machine's time zone.
 ///
-/// - Parameter text: `2026-11-20`, or `2026-11-20T09:30`.
-/// - Returns: seconds since 1970-01-01T00:00:00Z; nil where it is neither.
+/// - Parameter isEnd: whether a day means its end, which is the beginning of the next one.
+/// - Returns: seconds since 1970-01-01T00:00:00Z; nil if it is neither.
 package func seconds(ofDay text: String, isEnd: Bool) -> Double? {
     let parts = text.split(separator: "T", omittingEmptySubsequences: false)
     guard let first = parts.first, parts.count <= 2 else { return nil }
@@ -88,7 +89,9 @@ private func days(in month: Int, of year: Int) -> Int {
     return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
 }
 
-/// The day and the minute, `2026-11-20` and `09:30`, of seconds since 1970-01-01T00:00:00Z in this machine's time zone.
+/// Formats a time in this machine's time zone as day and minute, `2026-11-20` and `09:30`.
+///
+/// - Parameter seconds: since 1970-01-01T00:00:00Z.
 package func localMinute(of seconds: Double) -> (day: String, time: String) {
     var (time, parts) = (time_t(seconds.within(0...253_402_200_000)), tm())
     localtime_r(&time, &parts)

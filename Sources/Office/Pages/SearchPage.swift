@@ -1,24 +1,21 @@
 import Core
 import Transcripts
 
-/// What somebody asks of the list of recordings, as it was typed.
+/// The search form, as a user filled it in.
 struct SearchForm: Hashable, Sendable {
-    /// Words that were said; empty for all recordings.
+    /// The words to search for; empty for all recordings.
     var words = ""
-    /// Whether words that are written alike count, too.
+    /// Whether to search for words with a similar spelling, too.
     var alike = false
-    /// A recorder's name, folder or key.
     var recorder = ""
-    /// A day, `2026-11-20`.
+    /// A day: `2026-11-20`.
     var since = ""
-    /// A day.
     var until = ""
-    /// A part of the name of somebody who takes part.
+    /// A part of a participant's name.
     var person = ""
-    /// A name, or a label such as `A`.
     var speaker = ""
 
-    /// As it stands behind an address's question mark, where not empty; the names are those of the form's fields.
+    /// The query of the form's address: the fields that are not empty.
     var fields: [(name: String, value: String)] {
         [
             ("q", words), ("alike", alike ? "yes" : ""), ("recorder", recorder), ("since", since), ("until", until),
@@ -26,42 +23,39 @@ struct SearchForm: Hashable, Sendable {
         ].filter { !$0.1.isEmpty }
     }
 
-    /// An address relative to the list, with these and more fields; `./` where there are none.
+    /// Returns an address relative to the list, with these and more fields; `./` without fields.
     func link(_ more: [(name: String, value: String)] = []) -> String {
         let parts = (fields + more).map { "\($0.name)=\(escaped($0.value))" }
         return parts.isEmpty ? "./" : "?\(parts.joined(separator: "&"))"
     }
 }
 
-/// One recording in the list that a server gives out.
+/// A recording in the list.
 struct SearchEntry: Hashable, Sendable {
-    /// A place where the words that were looked for are said.
+    /// A line that a search found.
     struct Hit: Hashable, Sendable {
-        /// Where in the recording.
         var position: SamplePosition
-        /// Who says it; may be empty.
+        /// The speaker's name; may be empty.
         var speaker: String
-        /// The text around it, with matching words between `[` and `]`.
+        /// The text around the match, with matching words between `[` and `]`.
         var excerpt: String
     }
 
-    /// The page's place, relative to the list.
+    /// The address of the recording's page, relative to the list.
     var link: String
-    /// The recording's title.
     var title: String
-    /// The recorder's folder name.
     var recorder: String
-    /// Short facts: the time, the length.
+    /// Short facts such as time and length.
     var facts: [String]
-    /// What was found in it, best first.
+    /// The matches, best first.
     var hits: [Hit] = []
 }
 
-/// The list of recordings, as a server gives it out: what was asked for, and what there is of that.
+/// Returns the page with the list of recordings.
 ///
 /// - Parameters:
-///   - told: how much there is, and what else is to be said, in a line each.
-///   - pages: where the neighbouring parts of a long list are: their name and their address.
+///   - told: the number of recordings and other remarks, in a line each.
+///   - pages: the name and address of the previous and next page of the list.
 func searchPage(
     _ form: SearchForm, _ entries: [SearchEntry], told: [String], pages: [(name: String, link: String)] = []
 ) -> String {
@@ -85,12 +79,12 @@ func searchPage(
         <section class="bar" aria-label="Search"><div>
         <form role="search" class="choose" action="./" method="get">
         <div class="words-asked"><input name="q" type="search" value="\(markup(form.words))" \
-        placeholder="Search in all recordings" aria-label="Search in all recordings" dir="auto" spellcheck="false">\
+        placeholder="Search all recordings" aria-label="Search all recordings" dir="auto" spellcheck="false">\
         <button>Search</button></div>
         \(field("recorder", "Recorder", form.recorder, "text"))\(field("person", "Person", form.person, "text"))\
         \(field("speaker", "Speaker", form.speaker, "text"))\(field("since", "From", form.since, "date"))\
         \(field("until", "To", form.until, "date"))\
-        <label><input name="alike" type="checkbox" value="yes"\(form.alike ? " checked" : "")> written alike</label>
+        <label><input name="alike" type="checkbox" value="yes"\(form.alike ? " checked" : "")> similar spelling</label>
         </form>
         </div></section>
         <main>
@@ -101,9 +95,9 @@ func searchPage(
     return servedPage(form.words.isEmpty ? "Recordings" : "\(oneLine(form.words)) – recordings", body)
 }
 
-/// A page that says what is wrong, and leads back to the list.
+/// Returns an error page.
 ///
-/// - Parameter back: where that is, relative to the page.
+/// - Parameter back: the address of the list, relative to the page.
 func problemPage(_ title: String, _ text: String, back: String) -> String {
     let body = """
         <header><p class="back"><a href="\(markup(back))">All recordings</a></p>
@@ -129,7 +123,7 @@ private func hits(of entry: SearchEntry) -> String {
     return "\n<ul class=\"hits\">\n\(items.joined())</ul>"
 }
 
-/// The matching words as what was found; where brackets do not belong together they stay what they are.
+/// Marks the words between `[` and `]`; unpaired brackets stay.
 private func marked(_ excerpt: String) -> String {
     var (text, rest) = ("", oneLine(excerpt)[...])
     while let start = rest.firstIndex(of: "["), let end = rest[start...].firstIndex(of: "]") {
@@ -140,9 +134,9 @@ private func marked(_ excerpt: String) -> String {
     return text + markup(String(rest))
 }
 
-/// A value behind an address's question mark.
+/// Percent-encodes a value of the query.
 private func escaped(_ value: String) -> String {
-    // The same, without the folder in front of a file's name.
+    // `relativeLink` encodes the same, after `./`.
     String(relativeLink(value).dropFirst(2))
 }
 

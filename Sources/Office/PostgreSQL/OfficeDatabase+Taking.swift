@@ -1,15 +1,14 @@
 import Core
 import System
 
-// Taking copies and texts. A batch of copies is a handful of statements, whatever is in it: each has its values as arrays, and one answer
-// is waited for.
+// Adding copies and readings. A batch takes a few statements, with the values as arrays, and one round trip each.
 extension OfficeDatabase {
-    /// Bytes of text in one statement, from which on what follows is another; the server takes no more than 1 GB at once.
+    /// Statements are split after so many bytes of text: the server accepts at most 1 GB in one.
     private static let mostText = 8 << 20
 
     package func take(_ copies: [GatheredCopy]) throws(DeviceError) {
         try connection.transaction { () throws(DeviceError) in
-            // Of each recorder one at a time, and all in the same order, so that nobody waits in a circle.
+            // Locks the recorders in the same order on each connection, which avoids deadlocks.
             _ = try connection.rows(
                 "SELECT 1 FROM recorder WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE",
                 [.integers(Set(copies.map(\.recorder.id)).sorted())]
@@ -66,7 +65,7 @@ extension OfficeDatabase {
         try show(Set(recordings).sorted(), from: copies.flatMap(\.readings))
     }
 
-    /// The rows of the copies' recordings, one for each copy; those that are not there are made.
+    /// Returns the id of each copy's recording; adds the recordings that are new.
     private func recordings(of copies: [GatheredCopy]) throws(DeviceError) -> [Int] {
         var known: [RecordingPlace: [KnownRecording]] = [:]
         let places = Array(Set(copies.map(RecordingPlace.init)))
@@ -80,7 +79,7 @@ extension OfficeDatabase {
         ) { (RecordingPlace(recorder: $0.integer(1), number: $0.integer(2)), $0.integer(0), $0.text(3)) }
         for (place, id, root) in found { known[place, default: []].append(KnownRecording(id: id, root: root)) }
         var ids = [Int](repeating: 0, count: copies.count)
-        // Those whose rows are to be made, by their places in `copies`.
+        // The indices in `copies` of those whose recordings are new.
         var new: [Int] = []
         for (index, copy) in copies.enumerated() {
             let place = RecordingPlace(copy)
@@ -94,7 +93,7 @@ extension OfficeDatabase {
                 continue
             }
             if others[same].id == nil {
-                // Of a recording that came in this batch, too.
+                // The recording is new in this batch.
                 try make(new.map { copies[$0] }, &known)
                 for index in new { ids[index] = Self.id(of: copies[index], known) }
                 new = []
@@ -102,7 +101,7 @@ extension OfficeDatabase {
             let id = known[place]?[same].id ?? 0
             ids[index] = id
             if !copy.root.isEmpty { known[place]?[same].root = copy.root }
-            // A clock that was set later tells better when it began.
+            // A copy made after the clock was set has the right start.
             try connection.run(
                 """
                 UPDATE recording SET root = $2, started_at = $3, clock = $4,
@@ -120,7 +119,7 @@ extension OfficeDatabase {
         known[RecordingPlace(copy)]?.first { $0.root == copy.root }?.id ?? 0
     }
 
-    /// Makes the rows of recordings, no two of which are the same.
+    /// Adds recordings, each given once.
     private func make(
         _ copies: [GatheredCopy], _ known: inout [RecordingPlace: [KnownRecording]]
     ) throws(DeviceError) {
@@ -143,7 +142,7 @@ extension OfficeDatabase {
         }
     }
 
-    /// Adds texts to recordings; returns how many of them were new.
+    /// Adds readings to recordings; returns how many were new.
     func add(_ readings: [(recording: Int, reading: GatheredReading)]) throws(DeviceError) -> Int {
         var rows: [ReadingRow] = []
         var (size, added) = (0, 0)
@@ -170,9 +169,9 @@ extension OfficeDatabase {
             .reals(rows.map(\.reading.madeAt)), .integers(rows.map(\.reading.struck)), .texts(rows.map(\.timeline)))
     }
 
-    /// Shows recordings with the best of their readings, and has those be found.
+    /// Makes the best reading of each recording the one that is shown and searched.
     ///
-    /// - Parameter readings: whose texts need not be asked for.
+    /// - Parameter readings: readings whose timelines need not be queried.
     func show(_ recordings: [Int], from readings: [GatheredReading]) throws(DeviceError) {
         let best = try connection.rows(
             """
@@ -215,7 +214,7 @@ extension OfficeDatabase {
         var lines: [LineRow] = []
         for shown in shown {
             for line in shown.reading.lines {
-                // The server's parser would take addresses, numbers with marks and so on for one word.
+                // The server's parser would make one word of an address or a number with punctuation.
                 let tokens = OfficeQuery.serverTokens(line.text)
                 words.formUnion(tokens)
                 lines.append(
@@ -239,7 +238,7 @@ extension OfficeDatabase {
                 .texts(rows.map(\.tokens)))
         }
         try inPieces(words.sorted(), of: { $0.utf8.count }) { (words) throws(DeviceError) in
-            // In one order, so that nobody waits in a circle.
+            // The same order on each connection avoids deadlocks.
             try connection.run(
                 """
                 INSERT INTO word (key) SELECT DISTINCT public.unaccent(word) FROM unnest($1::text[]) AS word
@@ -248,7 +247,7 @@ extension OfficeDatabase {
         }
     }
 
-    /// Gives what is to be written in pieces that one statement can have; nothing where there is nothing.
+    /// Splits rows for several statements of at most `mostText` bytes.
     private func inPieces<Row>(
         _ rows: [Row], of size: (Row) -> Int, write: ([Row]) throws(DeviceError) -> Void
     ) throws(DeviceError) {
@@ -264,7 +263,6 @@ extension OfficeDatabase {
     }
 }
 
-/// Which recording of which recorder.
 private struct RecordingPlace: Hashable {
     var recorder: Int
     var number: Int
@@ -274,7 +272,7 @@ private struct RecordingPlace: Hashable {
     init(_ copy: GatheredCopy) { self.init(recorder: copy.recorder.id, number: copy.number) }
 }
 
-/// A recording of a place; no number until its row is made.
+/// A recording with this place; `id` is nil until its row is inserted.
 private struct KnownRecording {
     var id: Int?
     var root: String
@@ -283,13 +281,13 @@ private struct KnownRecording {
 private struct ReadingRow {
     var recording: Int
     var reading: GatheredReading
-    /// As the column keeps it.
+    /// The timeline as JSON.
     var timeline: String
 }
 
 private struct ShownReading {
     var recording: Int
-    /// The reading's number.
+    /// The reading's id.
     var id: Int
     var reading: GatheredReading
 }

@@ -1,27 +1,27 @@
 import Core
 import System
 
-// The queue of what is to be read again. Whoever takes a job has a lease on it, which ends by itself where that machine dies; only who
-// has taken it last can finish it, and finishing it and keeping its text are one transaction.
+// The queue of recordings to transcribe again. A machine that claims a job gets a lease, which expires if the machine
+// fails. Only the latest claim can finish a job; one transaction finishes it and adds its reading.
 extension OfficeDatabase {
-    /// So often a job may fail before it is left alone.
+    /// A job is left alone after so many failures.
     private static let mostFailures = 3
 
-    /// After so long it looks even if no copy has come, in nanoseconds: texts of other archives may tell of what was struck, too.
+    /// `offer(_:)` queries all recordings after so long even if no copy was added, because readings from other archives may
+    /// contain redactions. In nanoseconds.
     private static let longestOffer: Int64 = 300_000_000_000
 
-    /// What an engine was offered, and when.
     struct Offer {
         fileprivate let engine: String
-        /// The latest copy that was there.
+        /// The id of the latest copy at that time.
         fileprivate let latest: Int
         fileprivate let time: Int64
     }
 
-    /// Enters what an engine is to read: recordings with sound that it, or a better one, has not read as they are now.
+    /// Adds jobs for an engine: recordings with sound whose current version neither it nor a better engine has transcribed.
     ///
-    /// Of an archive to which no copy has come that is one short question: idle machines ask again and again, and looking at all of
-    /// 100,000 recordings takes the server half a second.
+    /// Returns after one short query if no copy was added, because idle machines call it every few seconds, and a query
+    /// over 100,000 recordings takes half a second.
     package func offer(_ engine: ReadingEngine) throws(DeviceError) {
         let latest = try connection.rows("SELECT coalesce(max(id), 0) FROM copy") { $0.integer(0) }.first ?? 0
         let now = MonotonicClock.nanoseconds
@@ -60,9 +60,9 @@ extension OfficeDatabase {
         ) { _ in 0 }
     }
 
-    /// Takes a job that nobody has; nil where there is none now.
+    /// Claims a free job; returns nil if there is none.
     ///
-    /// - Parameter lease: for so many seconds it is nobody else's.
+    /// - Parameter lease: how long the job belongs to this claim, in seconds.
     package func claim(_ engine: ReadingEngine, lease: Int) throws(DeviceError) -> OfficeJob? {
         try connection.rows(
             """
@@ -77,7 +77,7 @@ extension OfficeDatabase {
         ) { OfficeJob(id: $0.integer(0), recording: $0.integer(1), token: $0.integer(2)) }.first
     }
 
-    /// Keeps a job for so many seconds more; false where somebody else has taken it meanwhile.
+    /// Extends the lease of a job; returns false if another machine has claimed it.
     package func renew(_ job: OfficeJob, lease: Int) throws(DeviceError) -> Bool {
         try connection.run(
             """
@@ -86,16 +86,16 @@ extension OfficeDatabase {
             """, .integer(job.id), .integer(job.token), .integer(lease)) == 1
     }
 
-    /// Gives a job back that nothing came of.
+    /// Returns a job to the queue.
     package func release(_ job: OfficeJob) throws(DeviceError) {
         try connection.run(
             "UPDATE job SET leased_until = NULL WHERE id = $1 AND token = $2 AND done_at IS NULL", .integer(job.id),
             .integer(job.token))
     }
 
-    /// Gives a job back that failed; after the third time it is left alone.
+    /// Returns a failed job to the queue, which leaves it alone after the third failure.
     ///
-    /// - Parameter problem: why, in one line.
+    /// - Parameter problem: the reason, in one line.
     package func fail(_ job: OfficeJob, _ problem: String) throws(DeviceError) {
         try connection.run(
             """
@@ -104,10 +104,11 @@ extension OfficeDatabase {
             """, .integer(job.id), .integer(job.token), .text(problem))
     }
 
-    /// Keeps what a job came to, as one text more of its recording; may be called again where nobody knows whether it was kept.
+    /// Adds the reading of a job to its recording and finishes the job. May be called again if it is unknown whether the
+    /// first call was committed.
     ///
-    /// - Parameter reading: makes it, by the text that the recording is shown with.
-    /// - Returns: false where somebody else has taken the job meanwhile: then nothing was kept.
+    /// - Parameter reading: makes the reading from the timeline that the recording is shown with.
+    /// - Returns: false if another machine has claimed the job; then nothing is added.
     package func finish(
         _ job: OfficeJob, _ reading: (Timeline?) throws(DeviceError) -> GatheredReading
     ) throws(DeviceError) -> Bool {
@@ -118,7 +119,7 @@ extension OfficeDatabase {
                 WHERE id = $1 AND token = $2 AND done_at IS NULL
                 """, .integer(job.id), .integer(job.token))
             guard changed == 1 else {
-                // The connection may have broken behind the commit.
+                // An earlier call may have been committed before its connection broke.
                 return try connection.rows(
                     "SELECT 1 FROM job WHERE id = $1 AND token = $2 AND done_at IS NOT NULL",
                     [.integer(job.id), .integer(job.token)]
@@ -134,7 +135,7 @@ extension OfficeDatabase {
         }
     }
 
-    /// How many jobs of an engine are not done, without those that are left alone.
+    /// Returns the number of an engine's jobs that are not done, without those that are left alone.
     package func unfinished(_ engine: ReadingEngine) throws(DeviceError) -> Int {
         try connection.rows(
             "SELECT count(*) FROM job WHERE engine = $1 AND done_at IS NULL AND failures < \(Self.mostFailures)",
@@ -142,7 +143,7 @@ extension OfficeDatabase {
         ) { $0.integer(0) }.first ?? 0
     }
 
-    /// The recordings that failed too often, and why.
+    /// Returns the recordings that are left alone, and the last failure of each.
     package func failed(_ engine: ReadingEngine) throws(DeviceError) -> [(recording: Int, problem: String)] {
         try connection.rows(
             """
@@ -152,7 +153,7 @@ extension OfficeDatabase {
         ) { ($0.integer(0), $0.text(1)) }
     }
 
-    /// Has what failed too often be tried again.
+    /// Makes jobs that are left alone available again.
     package func retry(_ engine: ReadingEngine) throws(DeviceError) {
         try connection.run(
             "UPDATE job SET failures = 0 WHERE engine = $1 AND done_at IS NULL AND failures > 0", .text(engine.label))

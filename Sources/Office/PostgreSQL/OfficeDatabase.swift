@@ -1,28 +1,28 @@
 import Core
 import System
 
-/// An archive of many recorders in PostgreSQL, for a team: rows there, and the copies in a folder that all of them can see. Any number of
-/// people use it at a time; a connection of each is used on one thread.
+/// An archive in PostgreSQL, for a team, with the copies in a folder that all users can see. Several people can use it at a
+/// time; each connection is used on one thread.
 package final class OfficeDatabase: OfficeTables {
     package let files: String
     package var name: String { connection.name }
     let connection: ServerConnection
-    /// What `work` has offered last.
+    /// The last call of `offer(_:)`.
     var offered: Offer?
 
-    /// Whether a text is the address of one.
+    /// Whether a text is a PostgreSQL address.
     package static func isAddress(_ text: String) -> Bool {
         text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
     }
 
-    /// Connects to an archive, or makes it.
+    /// Connects to an archive, or creates it.
     ///
     /// - Parameters:
-    ///   - address: `postgresql://...`, as libpq takes it; a password may be in `~/.pgpass` instead.
-    ///   - files: the folder of the copies as this machine sees it; nil for the one that the archive tells.
-    ///   - makes: whether an archive that is not there is made.
-    ///   - patience: how long the server is waited for.
-    /// - Throws: `DeviceError` in one line that names the server and the database, and never the password.
+    ///   - address: `postgresql://...` for libpq; the password may be in `~/.pgpass` instead.
+    ///   - files: the folder of the copies as this machine sees it; nil for the one that the database names.
+    ///   - makes: whether a missing archive is created.
+    ///   - patience: how long to wait for the server.
+    /// - Throws: `DeviceError` in one line that names the server and the database, but never the password.
     package init(
         _ address: String, files: String?, makes: Bool, patience: ServerPatience = ServerPatience()
     ) throws(DeviceError) {
@@ -31,12 +31,12 @@ package final class OfficeDatabase: OfficeTables {
         let told = try connection.rows("SELECT files FROM house") { $0.text(0) }.first ?? ""
         guard let folder = files ?? (told.isEmpty ? nil : told) else {
             throw DeviceError(
-                .missing, "--files", on: connection.name, "does not tell yet where the copies are to be",
-                remedy: "name a folder that everybody can see with --files FOLDER")
+                .missing, "--files", on: connection.name, "does not know the folder of the copies yet",
+                remedy: "name a folder that all users can see with --files FOLDER")
         }
         self.files = folder
         if makes {
-            // Texts are compressed as they come; this way costs a quarter of the usual one.
+            // LZ4 compresses large texts in a quarter of the time that pglz takes.
             _ = try connection.rows(
                 """
                 SELECT set_config('default_toast_compression', 'lz4', false) FROM pg_settings
@@ -49,15 +49,15 @@ package final class OfficeDatabase: OfficeTables {
         }
     }
 
-    /// Refuses a folder that has none of the copies that rows name: a disk that is not mounted, or another folder than the one that
-    /// everybody sees, where nobody would find what comes in.
+    /// Refuses a folder that has none of the copies in the database: a disk that is not mounted, or another folder than the
+    /// shared one, where nobody would find new copies.
     private func expectCopies(in folder: String) throws(DeviceError) {
         let places = try connection.rows(
             "(SELECT place FROM copy ORDER BY id LIMIT 20) UNION (SELECT place FROM copy ORDER BY id DESC LIMIT 20)"
         ) { $0.text(0) }
         guard places.isEmpty || places.contains(where: { isTaken("\(folder)/\($0)") }) else {
             throw DeviceError(
-                .missing, "--files", on: folder, "holds no copy of those that \(connection.name) tells of",
+                .missing, "--files", on: folder, "holds no copy of those that \(connection.name) lists",
                 remedy: "mount it, or name the folder that has them with --files FOLDER")
         }
     }
@@ -80,7 +80,7 @@ package final class OfficeDatabase: OfficeTables {
             return known
         }
         return try connection.transaction { () throws(DeviceError) in
-            // Somebody else may enter the same one now.
+            // Another connection may be adding the same recorder.
             try connection.execute("LOCK TABLE recorder IN SHARE ROW EXCLUSIVE MODE")
             let known = try recorders()
             if var recorder = known.known(identity) {
@@ -152,7 +152,7 @@ package final class OfficeDatabase: OfficeTables {
                 LIMIT \(Self.mostRanked + 1)) AS found
                 """, [.text(expression)]
             ) { $0.integer(0) }.first ?? 0
-        // Shorter lines first among those that have the words as often.
+        // Lines with the same number of matches: shorter ones first.
         let order =
             places > Self.mostRanked
             ? "line.id DESC" : "ts_rank(words, public.unaccent($6)::tsquery, 1) DESC, line.id"
@@ -176,7 +176,7 @@ package final class OfficeDatabase: OfficeTables {
 extension ServerValue: OfficeValue {}
 
 extension OfficeQuery {
-    /// In the syntax of a tsquery, of letters and digits in quotes; nil where there is no word in it.
+    /// The query in the syntax of a tsquery; nil without a word.
     var serverExpression: String? {
         let phrases = words.enumerated().compactMap { index, tokens -> String? in
             var phrase = tokens.flatMap(Self.serverTokens).map { "'\($0)'" }
@@ -188,15 +188,15 @@ extension OfficeQuery {
         return phrases.isEmpty ? nil : phrases.joined(separator: " & ")
     }
 
-    /// Letters that the server's `unaccent` makes quotes of.
+    /// Letters that the server's `unaccent` turns into quotes.
     private static let marks: Set<Unicode.Scalar> = [
         "\u{149}", "\u{2B9}", "\u{2BA}", "\u{2BB}", "\u{2BC}", "\u{2BD}", "\u{2C8}", "\u{FF02}", "\u{FF07}",
     ]
 
-    /// As `tokens`, without such letters.
+    /// Returns `tokens` without such letters.
     static func serverTokens(_ text: String) -> [String] {
         tokens(text).compactMap { token in
-            // All of them are beyond ASCII.
+            // None of these letters is ASCII.
             guard token.utf8.contains(where: { $0 >= 0x80 }), token.unicodeScalars.contains(where: marks.contains)
             else { return token }
             let rest = token.unicodeScalars.filter { !marks.contains($0) }

@@ -2,14 +2,15 @@ import Core
 internal import CPostgreSQL
 import Glibc
 
-/// The file in which libpq looks for a password: of one that others may read it says on standard error that it passes it over.
+/// The file in which libpq looks for a password. If others may read it, libpq ignores it and prints a warning on standard
+/// error.
 struct PasswordFile {
-    /// The path of a missing file, to name instead; nil if libpq can use the file as it is.
+    /// The path of a missing file to pass to libpq instead; nil if libpq can use the file.
     private(set) var replacement: String?
-    /// What is wrong with it, for the end of a line.
+    /// The problem, to append to an error message.
     private(set) var problem = ""
 
-    /// - Throws: `DeviceError` where the address or `PGPASSFILE` names one that cannot be used.
+    /// - Throws: `DeviceError` if the address or `PGPASSFILE` names an unusable file.
     init(of address: String) throws(DeviceError) {
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
         let length = fieldscribe_password_file(address, &path, path.count)
@@ -23,7 +24,7 @@ struct PasswordFile {
         let reason = isFile ? "others may read it" : "is not a file"
         guard named == nil else {
             throw DeviceError(
-                .denied, "stat", on: path, "\(reason), so that no password is taken from it",
+                .denied, "stat", on: path, "\(reason), so that its password is not used",
                 remedy: isFile ? "chmod 600 \(path)" : "name a file with passwords")
         }
         replacement = "/dev/null/none"

@@ -2,30 +2,30 @@ import Core
 internal import CPostgreSQL
 import Glibc
 
-/// A connection to a PostgreSQL server; owns it, and closes it when it ends. Used on one thread.
+/// A connection to a PostgreSQL server. Owns it and closes it in `deinit`. Used on one thread.
 ///
 /// The corresponding C type is `PGconn`.
 final class ServerConnection {
-    /// Where it leads, without user and password: `postgresql://desk/fieldscribe`.
+    /// The address without user and password: `postgresql://desk/fieldscribe`.
     let name: String
     private let handle: OpaquePointer
     private var prepared: [String: String] = [:]
     private let patience: ServerPatience
-    /// Whether an answer was given up, so that nothing more can be asked.
+    /// Whether an answer was abandoned, so that the connection is unusable.
     private var isLost = false
-    /// So long may a statement go without an answer, in seconds; nil: as long as it needs.
+    /// The timeout of a statement, in seconds; nil for none.
     var limit: Int?
 
     /// Connects within ten seconds.
     ///
-    /// - Parameter address: `postgresql://...`, as libpq takes it.
+    /// - Parameter address: `postgresql://...` for libpq.
     init(_ address: String, _ patience: ServerPatience) throws(DeviceError) {
         self.patience = patience
         limit = patience.seconds
         try Self.checkForm(of: address)
         let passwords = try PasswordFile(of: address)
-        // What stands before the address counts only where that does not have it. A server that is gone without a word, as where its power
-        // or the network fails, is given up after a minute; libpq by itself waits for hours.
+        // Settings before `dbname` are defaults, which the address overrides. A server that disappears, after a power or
+        // network failure, is given up after a minute; libpq's default is hours.
         let settings =
             [
                 ("connect_timeout", "10"), ("application_name", "fieldscribe-office"), ("keepalives_idle", "30"),
@@ -45,24 +45,24 @@ final class ServerConnection {
         let database = PQdb(connection).map { String(cString: $0) } ?? ""
         name = "postgresql://\(host)/\(database)"
         fieldscribe_be_silent(connection)
-        // Where this throws, `deinit` closes it.
+        // If this throws, `deinit` closes the connection.
         try Self.connect(connection, named: name, patience)
         guard PQstatus(connection) == CONNECTION_OK else {
             let told = Self.line(PQerrorMessage(connection).map { String(cString: $0) } ?? "")
-            // There is no other sign of it: libpq gives what the server answers as words alone.
+            // libpq reports this case in the message only.
             let isCrowded = told.contains("too many c")
             throw DeviceError(
                 isCrowded ? .busy : .disconnected, "PQconnectdb", on: name,
                 "cannot be connected to: \(told)\(passwords.problem)",
                 remedy: isCrowded
                     ? "wait until others have finished, or have the server take more (max_connections)"
-                    : "look whether the server runs, and whether address, user and password are right")
+                    : "check that the server runs, and that address, user and password are right")
         }
-        // What cannot be written at once is waited for by us.
+        // Writes do not block; `answer` waits with a timeout.
         PQsetnonblocking(connection, 1)
     }
 
-    /// Refuses an address that libpq cannot read: its own words repeat what it has of it, the password, too.
+    /// Refuses an address that libpq cannot parse: its error message would repeat the address with the password.
     private static func checkForm(of address: String) throws(DeviceError) {
         let options = PQconninfoParse(address, nil)
         defer { PQconninfoFree(options) }
@@ -72,7 +72,7 @@ final class ServerConnection {
             remedy: "write postgresql://USER@HOST/DATABASE, and @, / and % in a name or a password as %40, %2F and %25")
     }
 
-    // Safety: nobody has it any more; what was made of its results was copied.
+    // Safety: this is the last reference; results were copied.
     deinit { PQfinish(handle) }
 
     private static func connect(
@@ -87,9 +87,9 @@ final class ServerConnection {
         }
     }
 
-    /// Sends something, and waits for the answer, of which the last part counts.
+    /// Sends a request and waits for the answer; returns the last result.
     private func answer(_ send: () -> Int32) throws(DeviceError) -> OpaquePointer? {
-        guard !isLost else { throw error("08006", "an answer of it was given up") }
+        guard !isLost else { throw error("08006", "an answer was abandoned") }
         guard send() == 1 else { throw error("", Self.line(PQerrorMessage(handle).map { String(cString: $0) } ?? "")) }
         var wait = ServerPatience.Wait(for: name, patience, limit: limit)
         var last: OpaquePointer?
@@ -115,24 +115,25 @@ final class ServerConnection {
         }
     }
 
-    /// Runs SQL of our own without values, several statements even.
+    /// Runs SQL without values, also several statements.
     func execute(_ sql: String) throws(DeviceError) {
         let result = try answer { PQsendQuery(handle, sql) }
         defer { PQclear(result) }
         try check(result)
     }
 
-    /// Runs one statement, and gives what `read` makes of each row. It is prepared once, so `sql` is never put together from data.
+    /// Runs one statement and returns what `read` makes of each row. Statements are prepared once and kept, so `sql` must
+    /// not contain data.
     func rows<Element>(
         _ sql: String, _ values: [ServerValue] = [], read: (ServerRow) -> Element
     ) throws(DeviceError) -> [Element] {
         let result = try run(sql, values)
         defer { PQclear(result) }
-        // Safety: a row is borrowed for the call, and the result is freed after all of them.
+        // Safety: rows are borrowed for the call; the result is freed afterwards.
         return (0..<PQntuples(result)).map { read(ServerRow(result: result, row: $0)) }
     }
 
-    /// Runs one statement whose rows nobody wants; returns how many it changed.
+    /// Runs one statement; returns how many rows it changed.
     @discardableResult
     func run(_ sql: String, _ values: ServerValue...) throws(DeviceError) -> Int {
         let result = try run(sql, values)
@@ -166,7 +167,7 @@ final class ServerConnection {
         return result
     }
 
-    /// Makes everything that `body` does durable, or, where it throws or the connection breaks, none of it.
+    /// Commits what `body` does; rolls it back if it throws or the connection breaks.
     func transaction<Value>(_ body: () throws(DeviceError) -> Value) throws(DeviceError) -> Value {
         try execute("BEGIN")
         do throws(DeviceError) {
@@ -174,7 +175,7 @@ final class ServerConnection {
             try execute("COMMIT")
             return value
         } catch {
-            // Where the connection is gone the server does that by itself.
+            // The server rolls back by itself if the connection is gone.
             if PQstatus(handle) == CONNECTION_OK, !isLost { try? execute("ROLLBACK") }
             throw error
         }
@@ -195,28 +196,28 @@ final class ServerConnection {
         if PQstatus(handle) != CONNECTION_OK || state.hasPrefix("57P") || state.hasPrefix("08") {
             return DeviceError(
                 .disconnected, "PQexec", on: name, "the connection broke (\(told))",
-                remedy: "run it again once the server is there; what was not complete was not taken")
+                remedy: "run it again once the server is there; incomplete changes were rolled back")
         }
         switch state {
         case "55P03":
             return DeviceError(
                 .busy, "PQexec", status: ETIMEDOUT, on: name,
-                "another program's transaction holds what is asked for (\(told))",
+                "another program's transaction holds a lock (\(told))",
                 remedy:
-                    "end that one (SELECT pid, query FROM pg_stat_activity WHERE state LIKE 'idle in%'), and run it again"
+                    "end that transaction (SELECT pid, query FROM pg_stat_activity WHERE state LIKE 'idle in%'), and run it again"
             )
         case "57014":
             return DeviceError(
                 .busy, "PQexec", status: ETIMEDOUT, on: name, "took too long (\(told))",
-                remedy: "see in pg_stat_activity what the server does, and run it again")
+                remedy: "check in pg_stat_activity what the server does, and run it again")
         case "42501":
             return DeviceError(
-                .denied, "PQexec", on: name, "refuses it: \(told)",
-                remedy: "ask the database's owner for the right to it")
+                .denied, "PQexec", on: name, "permission denied: \(told)",
+                remedy: "ask the database's owner for the permission")
         case "25006":
             return DeviceError(
-                .denied, "PQexec", on: name, "can only be read: \(told)",
-                remedy: "name the server that may be written to")
+                .denied, "PQexec", on: name, "is read-only: \(told)",
+                remedy: "name the server that accepts changes")
         case "53100", "53200":
             return DeviceError(
                 .full, "PQexec", on: name, "the server has no space left: \(told)", remedy: "make room there")
@@ -232,9 +233,9 @@ final class ServerConnection {
     }
 }
 
-/// What is passed to a place in a statement.
+/// A value of a statement.
 struct ServerValue {
-    /// As the server reads it, in UTF-8; nil: NULL.
+    /// The value as text in UTF-8; nil for NULL.
     fileprivate let bytes: [UInt8]?
 
     private init(bytes: [UInt8]?) { self.bytes = bytes }
@@ -246,13 +247,13 @@ struct ServerValue {
     static func position(_ position: SamplePosition) -> ServerValue { ServerValue(text: "\(position.samples)") }
     static func optional(_ number: Double?) -> ServerValue { number.map(real) ?? null }
     static func optional(_ text: String?) -> ServerValue { text.map(self.text) ?? null }
-    /// The server has no text with a zero in it.
+    /// PostgreSQL does not store NUL in text; it becomes U+FFFD.
     static func text(_ text: String) -> ServerValue {
         ServerValue(text: text.utf8.contains(0) ? text.replacing("\0", with: "\u{FFFD}") : text)
     }
     static func optional(_ numbers: [Int]?) -> ServerValue { numbers.map(integers) ?? null }
 
-    /// An array, as are the following: many rows are then one statement.
+    /// An array. Arrays insert many rows with one statement.
     static func integers(_ numbers: [Int]) -> ServerValue {
         ServerValue(text: "{\(numbers.map(String.init).joined(separator: ","))}")
     }
@@ -278,7 +279,7 @@ struct ServerValue {
         return ServerValue(bytes: list)
     }
 
-    /// With a backslash before what would end a text of an array, most of which comes in one piece.
+    /// Escapes quotes and backslashes for an element of an array.
     private static func append(_ bytes: UnsafeBufferPointer<UInt8>, to list: inout [UInt8]) {
         var start = 0
         for (index, byte) in bytes.enumerated()
@@ -291,24 +292,24 @@ struct ServerValue {
     }
 }
 
-/// One row of a result, while it is read.
+/// One row of a result.
 struct ServerRow: OfficeRow {
-    // Safety: borrowed from the result for the call of `read`, which must not keep it.
+    // Safety: borrowed from the result during `read`, which must not keep it.
     fileprivate let result: OpaquePointer
     fileprivate let row: Int32
 
     func isNull(_ column: Int32) -> Bool { PQgetisnull(result, row, column) == 1 }
     func text(_ column: Int32) -> String { PQgetvalue(result, row, column).map { String(cString: $0) } ?? "" }
     func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
-    /// A number within the limits of `Row.integer`: nothing that counts on from it overflows.
+    /// Clamped like `Row.integer`, so that arithmetic on it does not overflow.
     func integer(_ column: Int32) -> Int { min(max(Int(text(column)) ?? 0, -(1 << 53)), 1 << 53) }
     func real(_ column: Int32) -> Double { Double(text(column)) ?? 0 }
     func position(_ column: Int32) -> SamplePosition { SamplePosition(Int64(text(column)) ?? 0) }
 }
 
-/// Calls `body` with texts as C has them, which are there during the call alone.
+/// Calls `body` with C strings, which are valid during the call.
 private func withTexts(_ texts: [[UInt8]?], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Void) {
-    // Safety: all of them lie in one piece of memory, which stays where it is during the call; each ends with a zero.
+    // Safety: all strings are in one buffer, which does not move during the call; each ends with NUL.
     var bytes: [UInt8] = []
     bytes.reserveCapacity(texts.reduce(0) { $0 + ($1?.count ?? 0) + 1 })
     let starts: [Int?] = texts.map { text in

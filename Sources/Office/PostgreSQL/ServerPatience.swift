@@ -2,18 +2,18 @@ import Core
 import Glibc
 import System
 
-/// How long a server is waited for, and who hears of it.
+/// How long to wait for a server, and what to call while waiting.
 package struct ServerPatience: Sendable {
-    /// A statement may go so long without an answer, in seconds.
+    /// The timeout of a statement, in seconds.
     let seconds: Int
-    /// Hears once in each long wait what is waited for.
+    /// Called once in each long wait.
     private let tell: @Sendable (String) -> Void
     private let isEnding: @Sendable () -> Bool
 
     /// - Parameters:
-    ///   - seconds: so long may a statement go without an answer; at least 6.
-    ///   - tell: hears once in each long wait what is waited for, in one line.
-    ///   - isEnding: whether nobody wants the answer any more; asked several times a second.
+    ///   - seconds: the timeout of a statement; at least 6.
+    ///   - tell: called once in each long wait, with one line for the user.
+    ///   - isEnding: whether the process should end; called several times a second.
     package init(
         seconds: Int = 60, tell: @escaping @Sendable (String) -> Void = { _ in },
         isEnding: @escaping @Sendable () -> Bool = { false }
@@ -23,12 +23,12 @@ package struct ServerPatience: Sendable {
         self.isEnding = isEnding
     }
 
-    /// One wait.
+    /// One wait, from a request to its answer.
     struct Wait {
-        /// What is waited for: the server's name.
+        /// The server's name.
         let name: String
         let patience: ServerPatience
-        /// In seconds; nil: as long as it takes.
+        /// The timeout in seconds; nil for none.
         let limit: Int?
         private var since = MonotonicClock.nanoseconds
         private var isTold = false
@@ -39,27 +39,28 @@ package struct ServerPatience: Sendable {
             self.limit = limit
         }
 
-        /// The server has sent something.
+        /// Restarts the timeout, because the server has sent something.
         mutating func restart() { since = MonotonicClock.nanoseconds }
 
-        /// Waits until a socket can be read or written, as poll(2) counts that.
+        /// Waits until a socket is readable or writable, by poll(2).
         ///
-        /// - Throws: `DeviceError` with `busy`, and `ETIMEDOUT` as its status, where the limit is reached; with `ECANCELED` where the
-        ///   process ends.
+        /// - Throws: `DeviceError` with `busy`; its status is `ETIMEDOUT` after the timeout, `ECANCELED` if the process
+        ///   should end.
         mutating func wait(on socket: Int32, for events: Int32) throws(DeviceError) {
             while true {
                 var poll = pollfd(fd: socket, events: Int16(events), revents: 0)
                 if Glibc.poll(&poll, 1, 200) > 0 { return }
                 if patience.isEnding() {
-                    throw DeviceError(.busy, "poll", status: ECANCELED, on: name, "was not waited for any longer")
+                    throw DeviceError(
+                        .busy, "poll", status: ECANCELED, on: name, "was interrupted while it did not answer")
                 }
                 let seconds = Int((MonotonicClock.nanoseconds - since) / 1_000_000_000)
                 if let limit, seconds >= limit {
                     throw DeviceError(
                         .busy, "poll", status: ETIMEDOUT, on: name, "has not answered for \(seconds) s",
                         remedy:
-                            "look whether the server runs, and whether another program's transaction holds what is asked for"
-                            + " (pg_stat_activity); then run it again: what was not complete was not taken")
+                            "check that the server runs, and that no other program's transaction holds a lock"
+                            + " (pg_stat_activity); then run it again: incomplete changes were rolled back")
                 }
                 guard !isTold, seconds >= min(8, (limit ?? patience.seconds) / 2) else { continue }
                 isTold = true

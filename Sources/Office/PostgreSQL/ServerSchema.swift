@@ -1,20 +1,20 @@
 import Core
 
-/// Brings an archive's schema on a server up to this version's.
+/// Migrates an archive's schema on a server to this version's.
 enum ServerSchema {
-    /// Tells migrations from whatever else is locked there: "FSCO".
+    /// The key of the advisory lock for migrations: "FSCO".
     private static let lock = 0x4653_434F
 
-    /// Applies what is missing, all of it or nothing; others that do so at the same time wait.
+    /// Applies all missing migrations or none; concurrent migrations wait.
     ///
-    /// - Throws: `DeviceError` with `unsupported` where a later version wrote it, `missing` where there is no archive and none is to be
-    ///   made, `denied` where that is not allowed.
+    /// - Throws: `DeviceError` with `unsupported` if a later version wrote the schema, `missing` if there is no archive and
+    ///   `makes` is false, `denied` without the permission.
     static func apply(
         to connection: ServerConnection, makes: Bool, _ patience: ServerPatience
     ) throws(DeviceError) {
-        // Compiling a statement takes seconds, and never pays: what is asked here looks at little. The others are what a server has anyway,
-        // unless somebody has set them for a database or a role. A machine that is gone without a word, in the middle of a transaction, keeps
-        // others waiting for minutes, and not for hours: none of ours waits for anything but the server in one.
+        // JIT compilation takes seconds and never pays for these small queries. The other settings are the server's
+        // defaults, in case a database or role changes them. If a machine disappears in a transaction, the server ends that
+        // after minutes instead of hours: our transactions wait for nothing but the server.
         try connection.execute(
             """
             SET search_path = fieldscribe, public; SET jit = off; SET array_nulls = on; SET extra_float_digits = 1;
@@ -27,8 +27,8 @@ enum ServerSchema {
         guard encoding == "UTF8" else {
             throw DeviceError(
                 .unsupported, "SHOW", on: connection.name,
-                "is in \(encoding), which has not the letters of every language",
-                remedy: "make another database: createdb --encoding UTF8 --template template0 NAME")
+                "is in \(encoding), which lacks the letters of many languages",
+                remedy: "create another database: createdb --encoding UTF8 --template template0 NAME")
         }
         try connection.transaction { () throws(DeviceError) in
             let isThere =
@@ -36,7 +36,7 @@ enum ServerSchema {
             guard isThere || makes else {
                 throw DeviceError(
                     .missing, "SELECT", on: connection.name, "holds no archive of fieldscribe-office",
-                    remedy: "make one: fieldscribe-office gather FOLDER --into postgresql://... --files FOLDER")
+                    remedy: "create one: fieldscribe-office gather FOLDER --into postgresql://... --files FOLDER")
             }
             if isThere, try version(of: connection) == steps.count { return }
             try connection.execute("SELECT pg_advisory_xact_lock(\(lock))")
@@ -48,19 +48,19 @@ enum ServerSchema {
                     "was written by a newer fieldscribe-office (schema \(version), this one knows \(steps.count))",
                     remedy: "update fieldscribe-office")
             }
-            // Of a large archive that takes its time.
+            // Migrating a large archive takes long.
             let limit = connection.limit
             connection.limit = nil
             defer { connection.limit = limit }
             for step in steps[version...] { try connection.execute(step) }
             try connection.execute("UPDATE house SET version = \(steps.count)")
         }
-        // The server ends what we do not wait for any longer.
+        // The server cancels a statement before we stop waiting for it.
         let limit = try set("statement_timeout", seconds: patience.seconds * 5 / 6, of: connection)
         connection.limit = max(patience.seconds, limit + 1)
     }
 
-    /// Sets a limit, unless the address, the database or the role has one; returns what it is, in seconds.
+    /// Sets a timeout unless the address, the database or the role sets it; returns its value in seconds.
     private static func set(
         _ name: String, seconds: Int, of connection: ServerConnection
     ) throws(DeviceError) -> Int {
@@ -77,15 +77,15 @@ enum ServerSchema {
         try connection.rows("SELECT version FROM house") { $0.integer(0) }.first ?? 0
     }
 
-    /// One row: the version, and the folder with the files, as the machine that made the archive names it.
+    /// One row: the version, and the folder with the copies, as the machine that created the archive names it.
     private static let house = """
         CREATE TABLE IF NOT EXISTS fieldscribe.house (version integer NOT NULL, files text NOT NULL DEFAULT '');
         INSERT INTO fieldscribe.house (version) SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM fieldscribe.house);
         """
 
-    /// Step n leads from version n to n + 1. A step that was released is never edited.
+    /// Step n migrates version n to n + 1. Never edit a step that was released.
     static let steps = [
-        // Times in recordings are samples, at 16,000 a second; others seconds since 1970-01-01T00:00:00Z.
+        // Positions in recordings are samples, at 16,000 per second; other times are seconds since 1970-01-01T00:00:00Z.
         """
         CREATE EXTENSION IF NOT EXISTS unaccent WITH SCHEMA public;
         CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;

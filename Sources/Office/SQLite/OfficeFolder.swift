@@ -2,8 +2,8 @@ import Archive
 import Core
 import System
 
-/// An archive of many recorders that is a folder: the copies in it, and a database of SQLite beside them. Several processes may use it at
-/// a time. Used on one thread.
+/// An archive in a folder: the copies, and an SQLite database. Several processes can use it at a time; each uses it on one
+/// thread.
 package final class OfficeFolder: OfficeTables {
     /// The database's name in the folder.
     static let databaseName = "office.sqlite"
@@ -12,16 +12,16 @@ package final class OfficeFolder: OfficeTables {
     package var name: String { files }
     let connection: Connection
 
-    /// Whether a folder is one.
+    /// Whether a folder contains such an archive.
     package static func isOne(_ path: String) -> Bool { isTaken("\(path)/\(databaseName)") }
 
-    /// Opens an archive, or makes it. Where it may not be written to, and none is to be made, it is only read.
+    /// Opens an archive, or creates it. Opens it read-only if it may not be written and `makes` is false.
     ///
     /// - Parameters:
     ///   - path: the folder.
-    ///   - makes: whether one that is not there is made.
-    /// - Throws: `DeviceError` with `missing` where there is none, `unsupported` where another or a later program wrote it, `denied`
-    ///   where it may not be written to, or not even read.
+    ///   - makes: whether a missing archive is created.
+    /// - Throws: `DeviceError` with `missing` if there is no archive, `unsupported` if another or a later program wrote it,
+    ///   `denied` if it may not be read, or not be created.
     package init(_ path: String, makes: Bool) throws(DeviceError) {
         files = path
         let database = "\(path)/\(Self.databaseName)"
@@ -32,15 +32,15 @@ package final class OfficeFolder: OfficeTables {
                     .unsupported, "open", on: path, "is a recorder's own archive",
                     remedy: makes
                         ? "name another folder"
-                        : "open it as it is with fieldscribe list --directory \(path) and its other commands, or gather it "
+                        : "open it with fieldscribe list --directory \(path) and its other commands, or gather it "
                             + "into another: fieldscribe-office gather \(path) --into FOLDER")
             }
             guard makes else {
-                // Who may not look into it does not know whether it is one.
+                // Throws if the folder may not be searched: then it is unknown whether it has an archive.
                 if isTaken(path) { _ = try Folder(opening: path, crosses: true).exists(Self.databaseName) }
                 throw DeviceError(
                     .missing, "open", on: path, "is no archive of fieldscribe-office",
-                    remedy: "make one: fieldscribe-office gather FOLDER --into \(path)")
+                    remedy: "create one: fieldscribe-office gather FOLDER --into \(path)")
             }
             try makeFolder(path, mode: 0o750)
         }
@@ -54,9 +54,9 @@ package final class OfficeFolder: OfficeTables {
             return connection
         } catch {
             guard error.code == .denied, !makes else { throw error }
-            // Nobody can be sure that no other changes it meanwhile; as it lies there is as good as a copy of it.
+            // Another process may change it meanwhile; reading it like an immutable file is still better than nothing.
             let connection = try Connection(onlyReading: database)
-            // It cannot be written to anyway; what is made for a question lies in memory.
+            // The file is read-only anyway; temporary tables are in memory.
             try connection.execute("PRAGMA query_only = OFF; PRAGMA temp_store = MEMORY")
             try OfficeSchema.check(connection, path: database)
             return connection
@@ -132,7 +132,7 @@ package final class OfficeFolder: OfficeTables {
         }
     }
 
-    /// The row of a copy's recording, which is made where there is none.
+    /// Returns the id of a copy's recording; adds the recording if it is new.
     private func recording(of copy: GatheredCopy) throws(DeviceError) -> Int {
         let found = try connection.rows(
             """
@@ -141,7 +141,7 @@ package final class OfficeFolder: OfficeTables {
             """, [.integer(copy.recorder.id), .integer(copy.number), .text(copy.root)]
         ) { (id: $0.integer(0), root: $0.text(1)) }.first
         if let found {
-            // A clock that was set later tells better when it began.
+            // A copy made after the clock was set has the right start.
             try connection.run(
                 """
                 UPDATE recording SET root = ?2, started_at = ?3, clock = ?4, length_samples = max(length_samples, ?5)
@@ -169,9 +169,9 @@ package final class OfficeFolder: OfficeTables {
         return true
     }
 
-    /// Shows a recording with the best of its readings, and has that be found.
+    /// Makes the best reading the one that is shown and searched.
     ///
-    /// - Parameter readings: whose texts need not be asked for.
+    /// - Parameter readings: readings whose timelines need not be queried.
     private func show(_ recording: Int, from readings: [GatheredReading]) throws(DeviceError) {
         guard let best = try self.readings(of: recording).first else { return }
         let isShown = try connection.rows(
@@ -276,7 +276,7 @@ package final class OfficeFolder: OfficeTables {
             """, values(of: filter) + [.text(expression), .integer(limit)]
         ) { $0.integer(0) }
         guard let first = chosen.min(), let last = chosen.max() else { return [] }
-        // Excerpts only of those: each means to read its text.
+        // `snippet` reads the text of each line, so it runs on the chosen lines only.
         let hits = try connection.rows(
             """
             SELECT recording.id, recorder.folder, recording.started_at, line.segment, line.start_sample, line.end_sample,
@@ -307,7 +307,7 @@ extension Row: OfficeRow {
 }
 
 extension OfficeQuery {
-    /// In the syntax of FTS5; nil where there is no word in it.
+    /// The query in the syntax of FTS5; nil without a word.
     var expression: String? {
         let phrases = words.enumerated().map { index, tokens in
             let phrase = "\"\(tokens.joined(separator: " "))\"" + (isBeginning && index == words.count - 1 ? "*" : "")

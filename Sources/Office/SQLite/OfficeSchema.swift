@@ -1,14 +1,14 @@
 import Archive
 import Core
 
-/// Brings an archive's database up to this version's.
+/// Migrates an archive's database to this version's schema.
 enum OfficeSchema {
-    /// "FSCO": tells our files from those of other programs, and from a recorder's.
+    /// "FSCO": distinguishes our files from those of other programs and of recorders.
     private static let application = 0x4653_434F
 
-    /// Applies what is missing, all of it or nothing.
+    /// Applies all missing migrations or none.
     ///
-    /// - Throws: `DeviceError` with `unsupported` where the file is of a later version or another program's.
+    /// - Throws: `DeviceError` with `unsupported` if a later version or another program wrote the file.
     static func apply(to connection: Connection, path: String) throws {
         try connection.transaction {
             let version = try connection.rows("PRAGMA user_version") { $0.integer(0) }.first ?? 0
@@ -31,9 +31,9 @@ enum OfficeSchema {
         }
     }
 
-    /// Looks whether it is of this version, where nothing can be brought up to date.
+    /// Checks the version of a database that cannot be migrated.
     ///
-    /// - Throws: `DeviceError` with `unsupported` where it is not.
+    /// - Throws: `DeviceError` with `unsupported` if it has another version.
     static func check(_ connection: Connection, path: String) throws(DeviceError) {
         let version = try connection.rows("PRAGMA user_version") { $0.integer(0) }.first ?? 0
         let owner = try connection.rows("PRAGMA application_id") { $0.integer(0) }.first ?? 0
@@ -45,9 +45,9 @@ enum OfficeSchema {
         }
     }
 
-    /// Step n leads from version n to n + 1. A step that was released is never edited.
+    /// Step n migrates version n to n + 1. Never edit a step that was released.
     static let steps = [
-        // Times in recordings are samples, at 16,000 a second; others seconds since 1970-01-01T00:00:00Z.
+        // Positions in recordings are samples, at 16,000 per second; other times are seconds since 1970-01-01T00:00:00Z.
         """
         CREATE TABLE recorder (
             id INTEGER PRIMARY KEY,

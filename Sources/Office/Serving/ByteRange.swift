@@ -1,15 +1,15 @@
-/// Which part of a file a browser asks for, by HTTP's header `Range`.
+/// The part of a file that HTTP's header `Range` requests.
 enum ByteRange: Hashable, Sendable {
-    /// All of it, also where several parts are asked for at a time, or the header is none that HTTP knows.
+    /// The whole file, also for several ranges or an unknown header.
     case whole
-    /// The bytes from one to another, both counted from 0 and within the file.
+    /// A range of bytes in the file.
     case part(ClosedRange<Int64>)
-    /// Nothing of it is in the file.
+    /// The range is beyond the file.
     case outside
 
     /// - Parameters:
-    ///   - header: `bytes=0-99`, `bytes=100-` or `bytes=-100`; nil where there is none.
-    ///   - length: the file's, in bytes.
+    ///   - header: `bytes=0-99`, `bytes=100-` or `bytes=-100`; nil without a header.
+    ///   - length: of the file, in bytes.
     init(_ header: String?, of length: Int64) {
         self = .whole
         guard let header, header.hasPrefix("bytes="), !header.contains(",") else { return }
@@ -29,7 +29,7 @@ enum ByteRange: Hashable, Sendable {
     }
 
     private static func number(_ text: Substring) -> Int64? {
-        // A number that is beyond all is beyond this file, too.
+        // A number that does not fit is beyond this file, too.
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return Int64(text) ?? .max
     }

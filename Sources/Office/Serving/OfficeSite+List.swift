@@ -4,7 +4,6 @@ import Transcripts
 /// How many recordings a page of the list shows, and how many hits a search.
 private let (mostListed, mostHits) = (100, 200)
 
-// The list of recordings, and the search.
 extension OfficeSite {
     func list(_ request: WebRequest, _ archive: any OfficeArchive) throws(DeviceError) -> WebResponse {
         var form = SearchForm()
@@ -29,7 +28,7 @@ extension OfficeSite {
             return form.words.isEmpty
                 ? try all(form, filter, told, request, archive) : try found(form, filter, told, request, archive)
         } catch {
-            // A recorder that nobody knows is no fault of the archive's.
+            // An unknown recorder is an error of the user, not of the archive.
             guard error.operation == "--recorder" else { throw error }
             return Self.page(200, searchPage(form, [], told: [error.message]), request)
         }
@@ -41,7 +40,7 @@ extension OfficeSite {
     ) throws(DeviceError) -> WebResponse {
         let number = { (name: String) in request.query[name].flatMap { Int($0) } }
         let (earlier, later) = (number("before"), number("after"))
-        // One more than is shown tells whether the list goes on.
+        // One more than is shown: it tells whether there is a next page.
         var shown: [OfficeRecording] = []
         var (hasLater, hasEarlier) = (false, false)
         if let later {
@@ -52,7 +51,7 @@ extension OfficeSite {
             shown = try archive.recordings(filter, from: .earlier(earlier), limit: mostListed + 1)
             (hasLater, hasEarlier) = (true, shown.count > mostListed)
         }
-        // Nor is there a short part before the list's beginning.
+        // The first page is always full.
         if !hasLater || shown.isEmpty {
             shown = try archive.recordings(filter, from: .latest, limit: mostListed + 1)
             (hasLater, hasEarlier) = (false, shown.count > mostListed)

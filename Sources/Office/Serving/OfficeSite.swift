@@ -4,8 +4,8 @@ import Glibc
 import System
 import Transcripts
 
-/// An archive of many recorders in a browser: the list of its recordings with a search, and each one's page, with its sound. Used on
-/// one thread.
+/// Answers HTTP requests for an archive: the list of recordings with a search, and each recording's page with its sound.
+/// Used on one thread.
 package final class OfficeSite {
     private static let savingName = "corrections"
     private static let largestPage = 64 << 20
@@ -16,15 +16,15 @@ package final class OfficeSite {
     private let tell: (String) -> Void
     private var archive: (any OfficeArchive)?
     private var lastTold = ""
-    /// Until then the archive is not asked again, and why: it did not answer in time. In nanoseconds.
+    /// After a timeout of the archive, requests fail until this time with this error. In nanoseconds.
     private var rest: (until: Int64, error: DeviceError)?
     private static let restNanoseconds: Int64 = 10_000_000_000
 
     /// - Parameters:
-    ///   - archive: what is shown.
-    ///   - reader: the program that reads what pages save, confined.
-    ///   - open: opens it again, where it was away for a while.
-    ///   - tell: hears what is wrong with it, once until something else is, or until it is well again.
+    ///   - archive: the archive to serve.
+    ///   - reader: the program whose confined process parses corrections.
+    ///   - open: opens the archive again after it was unavailable.
+    ///   - tell: called with a problem of the archive, once until it changes.
     package init(
         _ archive: any OfficeArchive, access: SiteAccess, reader: String = "/proc/self/exe",
         open: @escaping () throws(DeviceError) -> any OfficeArchive, tell: @escaping (String) -> Void
@@ -41,7 +41,7 @@ package final class OfficeSite {
         case .welcome(let person, let cookie): (request.person, request.cookie) = (person, cookie)
         case .unknown:
             return Self.problem(
-                401, "A password is needed", "Reload the page, and give your name and the password.", request,
+                401, "Password required", "Reload the page, and enter your name and the password.", request,
                 [("WWW-Authenticate", "Basic realm=\"Fieldscribe\", charset=\"UTF-8\"")])
         case .later(let seconds):
             return Self.problem(
@@ -49,16 +49,17 @@ package final class OfficeSite {
                 [("Retry-After", "\(seconds)")])
         case .wrongName:
             return Self.problem(
-                421, "This is not its name", "Whoever runs this server can allow the name with --host NAME.", request)
+                421, "Unknown host name", "The person who runs this server can allow this name with --host NAME.",
+                request)
         }
         if ["GET", "HEAD"].contains(request.method) { return nil }
         guard request.method == "POST", request.path.hasSuffix("/\(Self.savingName)") else {
             return Self.problem(
-                405, "This cannot be done here", "Pages are read here, with GET.", request, [("Allow", "GET, HEAD")])
+                405, "Method not allowed", "Use GET to read pages.", request, [("Allow", "GET, HEAD")])
         }
-        // What another site's form can send is none of these types.
+        // Forms of other sites cannot send this type.
         guard !SiteAccess.isForeign(request), request.headers["content-type"]?.hasPrefix("application/json") == true
-        else { return Self.told(403, "This was not sent by a page of this server.") }
+        else { return Self.told(403, "This request did not come from a page of this server.") }
         return nil
     }
 
@@ -73,13 +74,13 @@ package final class OfficeSite {
             answer =
                 request.method == "POST"
                 ? Self.told(503, error.message)
-                : Self.problem(503, "The archive cannot be read now", error.message, request)
+                : Self.problem(503, "The archive cannot be read", error.message, request)
         }
         if let cookie = request.cookie { answer.headers.append(("Set-Cookie", cookie)) }
         return answer
     }
 
-    /// Does something in the archive, which is opened again where it was away, or is: once.
+    /// Calls `body` with the archive. If that fails, opens the archive again and retries once.
     private func lasting(
         _ body: (any OfficeArchive) throws(DeviceError) -> WebResponse
     ) throws(DeviceError) -> WebResponse {
@@ -101,7 +102,7 @@ package final class OfficeSite {
             lastTold = ""
             return answer
         } catch {
-            // Each of those who ask would else wait for it in turn.
+            // Otherwise each request would wait for the timeout.
             if Self.isLate(error) { rest = (MonotonicClock.nanoseconds + Self.restNanoseconds, error) }
             throw error
         }
@@ -114,26 +115,26 @@ package final class OfficeSite {
         lastTold = message
     }
 
-    /// `/`, `/recording/N/` and `/recording/N/audio.flac`; nothing of the address becomes a path.
+    /// Answers `/`, `/recording/N/` and `/recording/N/audio.flac`. No part of the address becomes a file path.
     private func answer(
         _ request: WebRequest, _ archive: any OfficeArchive
     ) throws(DeviceError) -> WebResponse {
         let parts = request.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
-        // Every browser asks for it.
+        // Every browser requests it.
         if parts == ["favicon.ico"] { return WebResponse(204, Self.headers("image/x-icon"), .bytes([])) }
         if parts == [""] { return try list(request, archive) }
         guard parts.count == 3, parts.first == "recording", let id = parts.dropFirst().first.flatMap({ Int($0) }),
             let last = parts.last, let recording = try archive.recording(id)
-        else { return Self.problem(404, "There is no such page", "It may be in another archive.", request) }
+        else { return Self.problem(404, "Page not found", "It may be in another archive.", request) }
         if last == Self.savingName {
             return request.method == "POST"
                 ? try save(recording, request, archive)
                 : Self.problem(
-                    405, "This cannot be done here", "Corrections are sent here.", request, [("Allow", "POST")])
+                    405, "Method not allowed", "Use POST to save corrections.", request, [("Allow", "POST")])
         }
         if last.isEmpty { return try page(recording, request, archive) }
         if String(last) == recording.audio { return try sound(of: recording, request, archive) }
-        return Self.problem(404, "There is no such page", "This recording has no \(last).", request)
+        return Self.problem(404, "Page not found", "This recording has no \(last).", request)
     }
 
     // MARK: a recording
@@ -146,14 +147,14 @@ package final class OfficeSite {
         guard let shown = asked.map({ id in readings.first { $0.id == id } }) ?? readings.first,
             let timeline = try archive.timeline(ofReading: shown.id)
         else {
-            return Self.problem(404, "There is no such text", "This recording has others.", request, back: "../../")
+            return Self.problem(404, "Transcript not found", "This recording has others.", request, back: "../../")
         }
         var details = RecordingDetails(
             title: OfficePage.title(of: recording), started: Self.time(recording.startedAt), clock: recording.clock,
             device: "\(recording.recorder.folder), recording \(recording.number)", audio: recording.audio,
             index: "../../", peaks: peaks(of: recording, archive))
         let sound = try archive.sound(of: recording.id)
-        // Who looks at an older text does not correct it.
+        // Older readings cannot be corrected.
         if let sound, shown.id == readings.first?.id {
             details.identity = RecordingIdentity(recording: recording.number, pass: timeline.pass, sound: sound)
         }
@@ -175,7 +176,7 @@ package final class OfficeSite {
         return [who, reading.madeAt == 0 ? "" : time(reading.madeAt)].filter { !$0.isEmpty }.joined(separator: ", ")
     }
 
-    /// How loud it is, for the picture of it: the copy's own page tells.
+    /// Returns the waveform's peaks, which the copy's own page contains.
     private func peaks(of recording: OfficeRecording, _ archive: any OfficeArchive) -> [UInt8] {
         guard !recording.place.isEmpty,
             let folder = try? Folder(opening: archive.files, crosses: true).folder(along: recording.place),
@@ -185,7 +186,7 @@ package final class OfficeSite {
         return page.peaks
     }
 
-    /// What a page's script is told.
+    /// The answer to a page's script, as JSON.
     private struct Answer: Encodable {
         var told: String
         var reading: Int?
@@ -235,7 +236,7 @@ package final class OfficeSite {
             return "Saved in the archive"
         }
         if !outcome.isMerged {
-            return "Saved. \(other) has saved another text of it meanwhile: both are kept, and yours is shown."
+            return "Saved. \(other) has saved another transcript meanwhile: both are kept, and yours is shown."
         }
         if outcome.conflicts.isEmpty {
             return "Saved. \(other) has corrected it meanwhile, too: the text has both."
@@ -243,8 +244,8 @@ package final class OfficeSite {
         let places = outcome.conflicts.prefix(5).map { clockTime($0) }.joined(separator: ", ")
         let more = outcome.conflicts.count > 5 ? " …" : ""
         return
-            "Saved. \(other) has corrected the same meanwhile, at \(places)\(more): yours is shown there, and theirs is among "
-            + "the texts above."
+            "Saved. \(other) has corrected the same meanwhile, at \(places)\(more): yours is shown there, and theirs is in "
+            + "the list of texts above."
     }
 
     private static func told(_ status: Int, _ text: String, reading: Int? = nil, others: Bool? = nil) -> WebResponse {
@@ -257,18 +258,18 @@ package final class OfficeSite {
     ) throws(DeviceError) -> WebResponse {
         let (number, length): (Int32, Int64)
         do throws(DeviceError) {
-            // No link there leads out of it, and nothing but a file is opened.
+            // Follows no symbolic links, and opens regular files only.
             let folder = try Folder(opening: archive.files, crosses: true).folder(along: recording.place)
             let file = try folder.openFile(recording.audio, O_RDONLY)
             length = try file.size()
             number = fcntl(file.number, F_DUPFD_CLOEXEC, 0)
         } catch {
-            return Self.problem(404, "There is no sound", error.message, request, back: "../../")
+            return Self.problem(404, "No sound", error.message, request, back: "../../")
         }
         guard number >= 0 else { throw .system("fcntl", on: recording.audio) }
         var headers = Self.headers(recording.audio.hasSuffix(".flac") ? "audio/flac" : "audio/wav")
         headers.append(("Accept-Ranges", "bytes"))
-        // It names no version that a browser could have a part of.
+        // We send no validators, so that `If-Range` never matches.
         let header = request.headers["if-range"] == nil ? request.headers["range"] : nil
         switch ByteRange(header, of: length) {
         case .whole where length == 0:
@@ -294,7 +295,7 @@ package final class OfficeSite {
         return "\(day) \(time)"
     }
 
-    /// What every answer says: nothing of it stays in the browser, and no other site may show or ask it.
+    /// The headers of every response: browsers do not store it, and other sites can neither embed nor request it.
     private static func headers(_ type: String) -> [(name: String, value: String)] {
         [
             ("Content-Type", type), ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),

@@ -1,21 +1,21 @@
 import FoundationEssentials
 import System
 
-/// Who may ask a server of ours, and from where: a browser is used by whoever has written the pages that it shows. Used on one thread.
+/// Checks passwords, host names and origins of requests. A browser also runs scripts of other sites. Used on one thread.
 package final class SiteAccess {
-    /// What became of somebody who wants to come in.
+    /// The result of a check.
     enum Answer: Hashable {
-        /// Come in: who it is, where a password told that, else empty; and what the browser is to bring next time in its place.
+        /// The request is allowed. `person` is the login name, empty without a password. `cookie` is to be set.
         case welcome(person: String, cookie: String?)
-        /// No password, or a wrong one.
+        /// The password is missing or wrong.
         case unknown
-        /// So many wrong ones came that none is looked at for so many seconds.
+        /// After many wrong passwords, none is checked for so many seconds.
         case later(Int)
-        /// The page was reached by a name that is not ours: another's, which leads here (DNS rebinding).
+        /// The request names a host that is not ours (DNS rebinding).
         case wrongName
     }
 
-    /// Wrong passwords that are looked at without a pause, and how many seconds give one more.
+    /// The number of wrong passwords that are checked without a pause, and the seconds until one more is checked.
     private static let (burst, secondsEach): (Double, Double) = (10, 3)
     private static let mostSessions = 1_000
     private static let cookieName = "fieldscribe"
@@ -28,9 +28,9 @@ package final class SiteAccess {
     private var counted: Double
 
     /// - Parameters:
-    ///   - password: nil where none is asked for.
-    ///   - names: hosts that a browser may name, in small letters and without the port; nil for any.
-    ///   - now: in seconds, of a clock that never jumps.
+    ///   - password: nil if none is required.
+    ///   - names: host names that a request may use, in lower case and without the port; nil for any.
+    ///   - now: a monotonic clock, in seconds.
     package init(
         password: String?, names: Set<String>?,
         now: @escaping () -> Double = { Double(MonotonicClock.nanoseconds) / 1e9 }
@@ -41,7 +41,7 @@ package final class SiteAccess {
         counted = now()
     }
 
-    /// Looks at who asks.
+    /// Checks a request.
     func answer(to request: WebRequest) -> Answer {
         if let names, !names.contains(Self.host(of: request.headers["host"] ?? "")) { return .wrongName }
         guard let password else { return .welcome(person: "", cookie: nil) }
@@ -67,8 +67,8 @@ package final class SiteAccess {
             person: person, cookie: "\(Self.cookieName)=\(token); Path=/; HttpOnly; SameSite=Strict")
     }
 
-    /// Whether another site has the browser send this, by which it would write in its user's name (CSRF): where the browser says so, by
-    /// its word; else by the page's own address.
+    /// Whether another site's page sent this request, to write in its user's name (CSRF). Browsers say so in
+    /// `Sec-Fetch-Site`; older ones name the page's origin.
     static func isForeign(_ request: WebRequest) -> Bool {
         if let site = request.headers["sec-fetch-site"] { return site != "same-origin" }
         guard let origin = request.headers["origin"] else { return false }
@@ -77,7 +77,7 @@ package final class SiteAccess {
         return parts.count != 2 || !names.contains(parts[1])
     }
 
-    /// Without the port, in small letters.
+    /// Returns the host without the port, in lower case.
     private static func host(of header: String) -> String {
         let text = header.lowercased()
         if text.hasPrefix("["), let end = text.firstIndex(of: "]") { return String(text[...end]) }
@@ -99,7 +99,7 @@ package final class SiteAccess {
         return (String(text[..<colon]), String(text[text.index(after: colon)...]))
     }
 
-    /// Takes as long wherever the first difference is.
+    /// Compares in constant time.
     private static func isSame(_ one: String, _ other: String) -> Bool {
         let (one, other) = (Array(one.utf8), Array(other.utf8))
         guard one.count == other.count else { return false }

@@ -1,40 +1,39 @@
 import Core
 
-/// What a browser asks. Everything in it is a stranger's.
+/// An HTTP request. All of it is untrusted.
 struct WebRequest: Sendable {
     /// `GET`, `HEAD`, `POST` ...
     var method: String
-    /// The path, unescaped, with its slash at the beginning.
+    /// The unescaped path with its leading slash.
     var path: String
-    /// What stands behind the question mark, unescaped.
+    /// The unescaped query.
     var query: [String: String] = [:]
-    /// By their names in small letters.
+    /// By name in lower case.
     var headers: [String: String] = [:]
-    /// What came along; empty until all of it is here.
+    /// Empty until the whole body was received.
     var body: [UInt8] = []
-    /// The corrections in the body, which is then empty; nil if nothing has read them.
+    /// The corrections in the body, which is then empty; nil if the body was not parsed.
     var corrections: Result<SavedCorrections, DeviceError>?
-    /// Who it is, where the handler knows that; else empty.
+    /// The name that the client logged in with; empty if unknown.
     var person = ""
-    /// What the browser is to bring next time, as the header `Set-Cookie` has it; nil: nothing.
+    /// The value of the response's header `Set-Cookie`.
     var cookie: String?
 }
 
-/// What a browser is told.
+/// An HTTP response.
 struct WebResponse: Sendable {
-    /// What follows the headers.
+    /// The content after the headers.
     enum Body: Sendable {
         /// These bytes.
         case bytes([UInt8])
-        /// So many bytes of an open file, from a place on; whoever sends them closes the file.
+        /// Bytes of an open file. The sender closes the file.
         case file(Int32, from: Int64, count: Int64)
     }
 
-    /// As HTTP numbers them.
+    /// The HTTP status.
     var status: Int
-    /// Names and values, besides those of the connection itself.
+    /// The headers, except those of the connection.
     var headers: [(name: String, value: String)]
-    /// What follows.
     var body: Body
 
     init(_ status: Int, _ headers: [(name: String, value: String)], _ body: Body) {

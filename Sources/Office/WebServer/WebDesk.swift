@@ -4,45 +4,45 @@ import Glibc
 import Synchronization
 import System
 
-/// What is being asked now. Used on one thread.
+/// The state of all open connections. Used on one thread.
 final class WebDesk {
-    /// Bytes that may come along with a request.
+    /// The most bytes in a request's body.
     static let mostOfOne = 17 << 20
-    /// Bytes of a refused request's body that are read and dropped. A client that gets its answer earlier may see only a broken
-    /// connection.
+    /// The most bytes of a refused request's body that are read and dropped. A client that gets the answer earlier may see
+    /// only a broken connection.
     static let mostPassed = 64 << 20
 
     let site: OfficeSite
-    /// Who is connected.
     var guests = WebGuests()
-    /// Whose bodies come.
+    /// Connections that send a body.
     let bodies = WebBodies()
-    /// Whose bodies come and are dropped, in places of their own: no stranger holds up who may send one.
+    /// Connections whose bodies are dropped. They have separate slots, so that they do not delay allowed requests.
     let dropped = WebBodies()
-    /// Whose bodies are read.
+    /// Bodies that are being parsed.
     let readings = WebReadings()
 
     init(_ site: OfficeSite) { self.site = site }
 
-    /// Leaves those whose requests take too long to come. (Swift 6.0 crashes where a noncopyable server reaches into this object.)
+    /// Closes connections whose requests take too long. (Swift 6.0 crashes if a noncopyable server reaches into this
+    /// object.)
     func leaveSlow() {
         for connection in guests.leaveSlow() { resume(connection) }
         for connection in bodies.slow + dropped.slow where !guests.isHeard(connection) { guests.leave(connection) }
     }
 
-    /// Resumes one that waits for a place, if it does: it is to be closed.
+    /// Resumes a suspended connection, so that it can be closed.
     func resume(_ connection: OpaquePointer) {
         bodies.resume(connection)
         dropped.resume(connection)
     }
 
-    /// It was answered, or is gone: the next one has its place.
+    /// Frees the slot of a connection that was answered or closed.
     func endBody(of connection: OpaquePointer) {
         bodies.end(connection)
         dropped.end(connection)
     }
 
-    /// Resumes all, since the library ends with nobody suspended.
+    /// Resumes all connections: libmicrohttpd cannot stop with suspended ones.
     func resumeAll() {
         bodies.resumeAll()
         dropped.resumeAll()
@@ -50,31 +50,32 @@ final class WebDesk {
     }
 }
 
-/// One request while it comes.
+/// A request that is being received.
 final class Incoming {
     var request: WebRequest
-    /// What it is answered, whatever comes along.
+    /// The answer to a refused request, whose body is dropped.
     let refusal: WebResponse?
-    /// Bytes that have come along and were not kept.
+    /// The bytes of the body that were dropped.
     var passed = 0
-    /// Whether its body has to wait for a place.
+    /// Whether the connection is suspended until a slot is free.
     var isWaiting = false
 
     init(_ request: WebRequest, _ refusal: WebResponse?) { (self.request, self.refusal) = (request, refusal) }
 }
 
-/// The places for bodies: few come at a time, and the others wait, so that requests without one are answered at once. Used on one thread.
+/// Slots for receiving bodies. Few bodies are received at a time; the others wait, so that requests without a body are not
+/// delayed. Used on one thread.
 final class WebBodies {
     private static let most = 4
-    /// So long may a body take to come where others wait for its place, in nanoseconds.
+    /// The most time for a body while others wait, in nanoseconds.
     private static let longest: Int64 = 20_000_000_000
 
-    /// Since when each comes.
+    /// When each connection got its slot.
     private var coming: [OpaquePointer: Int64] = [:]
-    /// Suspended, in their order.
+    /// Suspended connections, in order of arrival.
     private var waiting: [OpaquePointer] = []
 
-    /// Gives it a place, or has it wait for one.
+    /// Gives a connection a slot, or suspends it.
     func begin(_ connection: OpaquePointer, _ incoming: Incoming) {
         if coming.count < Self.most {
             coming[connection] = MonotonicClock.nanoseconds
@@ -85,7 +86,7 @@ final class WebBodies {
         MHD_suspend_connection(connection)
     }
 
-    /// It was answered, or is gone: the next one has its place.
+    /// Frees the slot of a connection that was answered or closed, for the next one.
     func end(_ connection: OpaquePointer) {
         guard coming.removeValue(forKey: connection) != nil, !waiting.isEmpty else { return }
         let next = waiting.removeFirst()
@@ -93,14 +94,14 @@ final class WebBodies {
         MHD_resume_connection(next)
     }
 
-    /// Those that take too long while others wait.
+    /// The connections that take too long while others wait.
     var slow: [OpaquePointer] {
         if waiting.isEmpty { return [] }
         let latest = MonotonicClock.nanoseconds - Self.longest
         return coming.filter { $0.value < latest }.map(\.key)
     }
 
-    /// Resumes one that waits, if it does: it is to be closed.
+    /// Resumes a suspended connection, so that it can be closed.
     func resume(_ connection: OpaquePointer) {
         guard let place = waiting.firstIndex(of: connection) else { return }
         waiting.remove(at: place)
@@ -113,19 +114,19 @@ final class WebBodies {
     }
 }
 
-/// Bodies that are read on a thread of their own, while their connections are suspended.
+/// Parses bodies on another thread, while their connections are suspended.
 final class WebReadings: Sendable {
     private struct State: Sendable {
-        /// What was made of bodies, until their requests are answered.
+        /// Parsed bodies, until their requests are answered.
         var done: [UInt: Result<SavedCorrections, DeviceError>] = [:]
-        /// Suspended.
+        /// Suspended connections.
         var reading: Set<UInt> = []
     }
 
     private let state = Mutex(State())
     private let thread = WorkThread(named: "bodies", niceness: 1)
 
-    /// Takes the body, and has the request answered once it is read.
+    /// Parses the body and suspends the connection meanwhile.
     func begin(_ connection: OpaquePointer, _ incoming: Incoming, _ reader: @escaping OfficeSite.BodyReader) {
         let (key, body) = (UInt(bitPattern: connection), incoming.request.body)
         incoming.request.body = []
@@ -134,16 +135,17 @@ final class WebReadings: Sendable {
         thread.start { [self] in
             let corrections = reader(body)
             state.withLock { state in
-                // Nobody waits for it any more.
+                // The connection is gone.
                 guard state.reading.remove(key) != nil else { return }
                 state.done[key] = corrections
-                // Safety: a suspended connection is not freed before it is resumed, and the library takes this call from any thread.
+                // Safety: a suspended connection is not freed before it is resumed, and MHD_resume_connection is
+                // thread-safe.
                 OpaquePointer(bitPattern: key).map { MHD_resume_connection($0) }
             }
         }
     }
 
-    /// What was made of its body, once.
+    /// Returns the parsed body, once.
     func corrections(of connection: OpaquePointer) -> Result<SavedCorrections, DeviceError>? {
         state.withLock { $0.done.removeValue(forKey: UInt(bitPattern: connection)) }
     }

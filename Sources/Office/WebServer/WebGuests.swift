@@ -1,14 +1,14 @@
 import Glibc
 import System
 
-/// Connections that are open, each by its handle, and who of them has to leave where there are too many: a server waits for what browsers
-/// ask, and whoever asks nothing, or a letter at a time, could have all of its places.
+/// The open connections. If there are too many, closes the one that has been idle longest: clients that send nothing, or
+/// one byte at a time, could otherwise occupy all connections.
 struct WebGuests {
     private struct Guest {
         let socket: Int32
-        /// When it came, or was answered last, in seconds.
+        /// When it was accepted or last answered, in seconds.
         var since: Double
-        /// Whether all that it asks has come, so that it waits for us.
+        /// Whether its request was received completely, so that we have to answer.
         var isHeard = false
     }
 
@@ -16,12 +16,12 @@ struct WebGuests {
 
     private static var now: Double { Double(MonotonicClock.nanoseconds) / 1e9 }
 
-    /// Somebody comes; where it is crowded, another leaves, who is returned.
+    /// Adds a connection. If there are too many, closes another one and returns it.
     mutating func come(_ connection: OpaquePointer, _ socket: Int32) -> OpaquePointer? {
         var left: OpaquePointer?
         if guests.count >= WebServer.crowd {
             let waiting = guests.filter { !$0.value.isHeard }
-            // Who has asked for a sound may take long to hear it, and asks for the rest again.
+            // A client that plays a sound reads slowly; if closed, it requests the rest again.
             let others = guests.count >= WebServer.throng ? guests : waiting
             if let slowest = (waiting.isEmpty ? others : waiting).min(by: { $0.value.since < $1.value.since }) {
                 left = slowest.key
@@ -32,22 +32,22 @@ struct WebGuests {
         return left
     }
 
-    /// What it asks has come.
+    /// Notes that a request was received completely.
     mutating func hear(_ connection: OpaquePointer) { guests[connection]?.isHeard = true }
 
-    /// Whether all that it asks has come.
+    /// Whether a request was received completely.
     func isHeard(_ connection: OpaquePointer) -> Bool { guests[connection]?.isHeard ?? false }
 
-    /// It has been answered, or not any more.
+    /// Notes that a request was answered or has failed.
     mutating func answered(_ connection: OpaquePointer) {
         guests[connection]?.isHeard = false
         guests[connection]?.since = Self.now
     }
 
-    /// It is gone.
+    /// Removes a closed connection.
     mutating func go(_ connection: OpaquePointer) { guests[connection] = nil }
 
-    /// Leaves those whose requests take too long to come, who are returned.
+    /// Closes connections whose requests take too long, and returns them.
     mutating func leaveSlow() -> [OpaquePointer] {
         let latest = Self.now - WebServer.longestComing
         let slow = guests.filter { !$0.value.isHeard && $0.value.since < latest }.map(\.key)
@@ -55,7 +55,7 @@ struct WebGuests {
         return slow
     }
 
-    /// Has the library find the connection ended, and close it.
+    /// Shuts the socket down, so that libmicrohttpd closes the connection.
     mutating func leave(_ connection: OpaquePointer) {
         guard let guest = guests.removeValue(forKey: connection) else { return }
         shutdown(guest.socket, Int32(SHUT_RDWR))

@@ -3,29 +3,29 @@ import Core
 import Glibc
 import System
 
-/// A socket on which browsers, or a proxy before them, are waited for. A Unix socket's name is taken away when it goes out of scope.
+/// A socket on which the server accepts connections. Removes a Unix socket's file in `deinit`.
 package struct WebListener: ~Copyable {
     private static let backlog: Int32 = 128
 
-    /// What is told to whoever wants to come: `http://127.0.0.1:8737/`, or the path of a socket.
+    /// The address for users: `http://127.0.0.1:8737/`, or the path of a socket.
     package let address: String
-    /// The port, 0 for a Unix socket.
+    /// The port; 0 for a Unix socket.
     let port: Int
     /// Whether only this machine can reach it.
     package let isLocal: Bool
-    /// Where it can be reached, without the port: `127.0.0.1`, `::1`; nil for a Unix socket.
+    /// The address without the port: `127.0.0.1`, `::1`; nil for a Unix socket.
     package let host: String?
-    /// The kernel's number of the socket.
+    /// The file descriptor.
     let number: Int32
-    /// The file of a Unix socket, as it was made.
+    /// The status of a Unix socket's file when it was created.
     private let file: FileStatus?
 
-    /// Listens on a port of an address of this machine.
+    /// Listens on a TCP port.
     ///
     /// - Parameters:
-    ///   - host: an address, or a name that has one.
-    ///   - port: 0 takes any that is free.
-    /// - Throws: `DeviceError` with `busy` where somebody else listens there, `missing` where this machine has no such address.
+    ///   - host: an address of this machine, or a name of one.
+    ///   - port: 0 for any free port.
+    /// - Throws: `DeviceError` with `busy` if another process listens there, `missing` if this machine has no such address.
     package init(host: String, port: Int) throws(DeviceError) {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
@@ -44,7 +44,7 @@ package struct WebListener: ~Copyable {
         guard number >= 0 else { throw .system("socket", on: name) }
         do throws(DeviceError) {
             var on: Int32 = 1
-            // A port is free again as soon as nobody listens there.
+            // Otherwise the port stays in use for a minute after a restart (TIME_WAIT).
             setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
             guard bind(number, first.pointee.ai_addr, first.pointee.ai_addrlen) == 0,
                 listen(number, Self.backlog) == 0
@@ -66,8 +66,8 @@ package struct WebListener: ~Copyable {
         switch status {
         case EADDRINUSE:
             DeviceError(
-                .busy, "bind", status: status, on: name, "somebody else listens there",
-                remedy: "choose another port with --port N, or any with --port 0")
+                .busy, "bind", status: status, on: name, "another process listens there",
+                remedy: "choose another port with --port N, or any free port with --port 0")
         case EADDRNOTAVAIL:
             DeviceError(
                 .missing, "bind", status: status, on: name, "is no address of this machine",
@@ -75,12 +75,12 @@ package struct WebListener: ~Copyable {
         case EACCES:
             DeviceError(
                 .denied, "bind", status: status, on: name, "only root may listen there",
-                remedy: "choose a port from 1024 on with --port N")
+                remedy: "choose a port of at least 1024 with --port N")
         default: .system("bind", status: status, on: name)
         }
     }
 
-    /// As numbers, as they were bound.
+    /// Returns the numeric address and port that were bound.
     private static func address(of number: Int32, _ name: String) throws(DeviceError) -> (host: String, port: Int) {
         var (storage, length) = (sockaddr_storage(), socklen_t(MemoryLayout<sockaddr_storage>.size))
         var (host, service) = ([CChar](repeating: 0, count: 64), [CChar](repeating: 0, count: 16))
@@ -115,7 +115,7 @@ package struct WebListener: ~Copyable {
                 }
                 throw .system("bind", on: path)
             }
-            // Before it listens nobody can connect, so that nobody meets it with other permissions.
+            // Nobody can connect before listen(2), so nobody sees other permissions.
             guard chmod(path, 0o660) == 0 else { throw .system("chmod", on: path) }
             guard listen(number, Self.backlog) == 0 else { throw .system("listen", on: path) }
             guard fcntl(number, F_SETFL, O_NONBLOCK) == 0, let status = FileStatus(path) else {

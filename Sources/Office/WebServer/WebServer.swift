@@ -3,21 +3,21 @@ import Core
 import Glibc
 import System
 
-/// Serves browsers by libmicrohttpd, on the thread that calls `run`.
+/// An HTTP server by libmicrohttpd. Serves on the thread that calls `run`.
 package struct WebServer: ~Copyable {
-    /// At most so many connections at a time; the next ones wait.
+    /// The most connections at a time; further ones wait.
     private static let mostConnections: UInt32 = 256
-    /// Of these, at most so many from one address, so that one machine that holds them keeps nobody else out. Not where only this machine
-    /// comes: behind a proxy everybody has its address.
+    /// The most connections from one address, so that one machine cannot block all others. Unlimited for local addresses:
+    /// behind a proxy, all connections have its address.
     private static let mostOfOne: UInt32 = 64
-    /// From so many on, the one whose request has kept us waiting longest is closed for each that comes, whoever it is: behind a proxy, on a
-    /// Unix socket and on this machine all have the same address. From so many on, anybody is.
+    /// From `crowd` connections on, each new one closes the one whose request has been pending longest, whatever its
+    /// address. From `throng` on, also connections that are being answered can be closed.
     static let (crowd, throng) = (192, 240)
-    /// So long may a request take to come, from the end of the one before it, in seconds.
+    /// The most time for a request to arrive after the previous one, in seconds.
     static let longestComing: Double = 120
-    /// A connection on which nothing happens for so long is closed, in seconds.
+    /// The timeout of an idle connection, in seconds.
     private static let patience: UInt32 = 30
-    /// How long is waited at most before somebody is asked whether to go on, in milliseconds.
+    /// The interval for checking `shouldContinue`, in milliseconds.
     private static let pause: Int32 = 500
 
     private let listener: WebListener
@@ -35,7 +35,7 @@ package struct WebServer: ~Copyable {
         self.listener = listener
     }
 
-    /// Takes over the socket, also where it throws.
+    /// Takes ownership of the socket, also if it throws.
     private static func daemon(
         of desk: WebDesk, on number: Int32, _ address: String, mostOfOne: UInt32
     ) throws(DeviceError) -> OpaquePointer {
@@ -49,13 +49,13 @@ package struct WebServer: ~Copyable {
         return started
     }
 
-    /// Serves until somebody wants it to end.
+    /// Serves until `shouldContinue` returns false.
     ///
-    /// - Parameter goesOn: asked several times a second.
-    package borrowing func run(while goesOn: () -> Bool) throws(DeviceError) {
-        while goesOn() {
+    /// - Parameter shouldContinue: called several times a second.
+    package borrowing func run(while shouldContinue: () -> Bool) throws(DeviceError) {
+        while shouldContinue() {
             guard fieldscribe_web_run(daemon, Self.pause) == 0 else {
-                throw DeviceError(.failed, "MHD_run_wait", on: listener.address, "libmicrohttpd cannot go on")
+                throw DeviceError(.failed, "MHD_run_wait", on: listener.address, "libmicrohttpd cannot continue")
             }
             desk.leaveSlow()
         }
@@ -85,17 +85,17 @@ private func answerRequest(
             headers: values(connection, areHeaders: true))
         let told = request.headers["content-length"].map { Int($0) ?? .max }
         let coding = request.headers["transfer-encoding"]
-        // A proxy may read another length from it, and take the rest for another request (RFC 9112, 6.3).
+        // A proxy may find another length in it and take the rest for another request (RFC 9112, 6.3).
         let isUnclear = coding != nil && (coding?.lowercased() != "chunked" || told != nil)
         let refusal =
             if isUnclear {
-                refusal(400, "The length of this request can be read in two ways.")
+                refusal(400, "The length of this request is ambiguous.")
             } else if (told ?? 0) > WebDesk.mostOfOne {
-                refusal(413, "This is more than a recording's corrections can be.")
+                refusal(413, "The corrections are too large.")
             } else {
                 desk.site.refusal(of: &request)
             }
-        // Who expects a word before sending more gets this one.
+        // A client that sent `Expect: 100-continue` gets the refusal instead.
         let isAlone = (told ?? 0) == 0 && coding == nil
         if let refusal, isAlone || isUnclear || request.headers["expect"] != nil || (told ?? 0) > WebDesk.mostPassed {
             desk.guests.hear(connection)
@@ -107,7 +107,7 @@ private func answerRequest(
         return fieldscribe_web_yes()
     }
     let incoming = Unmanaged<Incoming>.fromOpaque(known).takeUnretainedValue()
-    // It has been resumed, and nothing has come yet.
+    // The connection was resumed; no data has arrived yet.
     if incoming.isWaiting {
         incoming.isWaiting = false
         return fieldscribe_web_yes()
@@ -119,7 +119,7 @@ private func answerRequest(
     }
     if count.pointee > 0, let bytes {
         let piece = UnsafeRawBufferPointer(start: bytes, count: count.pointee)
-        // There is no answer in the middle of a body: whoever sends too much is left.
+        // HTTP has no answer in the middle of a body: close the connection.
         guard incoming.request.body.count + piece.count <= WebDesk.mostOfOne else { return fieldscribe_web_no() }
         incoming.request.body += piece
         count.pointee = 0
@@ -160,17 +160,17 @@ private func noteConnection(
     }
 }
 
-/// Headers and fields by their names, those of headers in small letters.
+/// Headers or query fields by name; names of headers in lower case.
 private final class Values {
     private(set) var found: [String: String] = [:]
     private let areHeaders: Bool
 
     init(areHeaders: Bool) { self.areHeaders = areHeaders }
 
-    /// Those by which a request ends and is meant for us.
+    /// Headers that determine a request's end or host; different values make it ambiguous.
     private static let single: Set<String> = ["host", "content-length", "transfer-encoding"]
 
-    /// Of a name that is there several times, the first value counts, but all cookies; and all of those that make a request unclear.
+    /// Adds a value. Of several values the first counts; cookies and the headers of `single` keep all.
     func take(_ name: String, _ value: String) {
         let name = areHeaders ? name.lowercased() : name
         guard let known = found[name] else {
