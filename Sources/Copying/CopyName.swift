@@ -1,12 +1,12 @@
 import Core
 
-/// The name of one recording's folder: `000007_2026-11-20_09-30-12`, or `000007_clock-unverified`; a later copy of the
-/// same one ends in `_2` and so on. Valid on FAT, and no two differ by case alone.
+/// The name of one recording's folder: `000007_2026-11-20_09-30-12` or `000007_clock-unverified`. Later copies end in `_2` and
+/// so on. Valid on FAT; no two names differ only by case.
 package struct CopyName: Hashable, CopyNaming {
     /// The recording's number on its recorder.
     package var recording: Int
 
-    /// The date and time in the recorder's time zone, as `2026-11-20_09-30-12`; nil where the clock was unverified.
+    /// The start in the recorder's time zone, as `2026-11-20_09-30-12`; nil if the clock was unverified.
     package private(set) var time: String?
 
     /// 1 is the first.
@@ -17,19 +17,18 @@ package struct CopyName: Hashable, CopyNaming {
         time = summary.clock == .synchronized ? WallTime(summary.startedAt).fileName : nil
     }
 
-    /// The same recording's next name.
     var next: CopyName {
         var next = self
         next.turn += 1
         return next
     }
 
-    /// The name itself.
+    /// The name on the volume.
     package var text: String {
         "\(recording.padded(to: 6))_\(time ?? Self.unverified)" + (turn > 1 ? "_\(turn)" : "")
     }
 
-    /// Reads a name that was found somewhere; anything that is not exactly such a name is nil.
+    /// Parses a name; nil unless it is exactly one that Fieldscribe writes.
     package init?(_ text: String) {
         let fields = text.split(separator: "_", omittingEmptySubsequences: false).map(String.init)
         guard text.utf8.count <= 48, let number = fields.first, number.utf8.count >= 6, Self.isNumber(number),
@@ -51,16 +50,16 @@ package struct CopyName: Hashable, CopyNaming {
             else { return nil }
             self.turn = turn
         }
-        // Leading zeros, or anything else that is not how we write it.
+        // Leading zeros, for example.
         guard self.text == text else { return nil }
     }
 
-    /// Whether a folder is called as a copy is until it is whole: `partial`, `partial-2` ...
+    /// Returns whether a folder has the name of an incomplete copy: `partial`, `partial-2` ...
     package static func isTemporary(_ name: String) -> Bool {
         name == "partial" || (name.hasPrefix("partial-") && Int(name.dropFirst("partial-".count)) != nil)
     }
 
-    /// What people call it.
+    /// The title for people.
     var title: String {
         guard let time else { return "Recording \(recording)" }
         let numbers = time.split { $0 == "-" || $0 == "_" }.map(String.init)
@@ -70,7 +69,7 @@ package struct CopyName: Hashable, CopyNaming {
 
     var isVerified: Bool { time != nil }
 
-    /// A folder with a higher turn has another program's name.
+    /// A higher number is no copy's name.
     static let mostTurns = 1_000_000
     private static let unverified = "clock-unverified"
 
@@ -86,12 +85,12 @@ package struct CopyName: Hashable, CopyNaming {
     }
 }
 
-/// The name under which one recorder's copies stand on a stick: small letters, digits and hyphens, at most 32.
+/// The name of one recorder's folder on a stick: lowercase letters, digits and hyphens, at most 32 characters.
 package struct DeviceName: Hashable, Sendable {
-    /// The name itself.
+    /// The name on the volume.
     package let text: String
 
-    /// Makes one of any text, such as the host's name.
+    /// Derives a name from any text, such as the host's name.
     package init(madeOf text: String) {
         var name = ""
         for byte in text.utf8 where name.utf8.count < 32 {
@@ -105,12 +104,12 @@ package struct DeviceName: Hashable, Sendable {
         while name.last == "-" { name.removeLast() }
         while name.first == "-" { name.removeFirst() }
         if name.isEmpty { name = "fieldscribe" }
-        // Names that DOS keeps for its devices.
+        // DOS reserves these for devices.
         let reserved = ["con", "prn", "aux", "nul"] + (0...9).flatMap { ["com\($0)", "lpt\($0)"] }
         self.text = reserved.contains(name) ? "fieldscribe-\(name)" : name
     }
 
-    /// Reads a name that was found somewhere; anything that is not exactly such a name is nil.
+    /// Parses a name; nil unless it is exactly one that Fieldscribe writes.
     init?(_ text: String) {
         guard !text.isEmpty, text.utf8.count <= 44, text.utf8.allSatisfy(Self.isAllowed) else { return nil }
         self.text = text

@@ -1,67 +1,64 @@
 import Core
 
-/// How a copy went.
+/// The result of copying.
 package struct CopyReport: Sendable {
-    /// One recording that is on the target, whole.
+    /// One recording that is complete on the target.
     package struct Copy: Hashable, Sendable {
         /// The recording's number.
         package var recording: Int
 
-        /// Its folder, or its sealed file, below the target's `Fieldscribe`.
+        /// Its folder or encrypted file, below the target's `Fieldscribe`.
         package var folder: String
 
-        /// Bytes that were written and read back; 0 where it was there before.
+        /// Bytes that were written and read back; 0 if it was already there.
         var bytes: Int64
 
-        /// How far its text has come, in words; nil where it has come to the end.
+        /// How much of the text there is, in words; nil if it is complete.
         var written: String?
 
-        /// Whether it is a sealed file.
         var isSealed: Bool { SealedName(folder.split(separator: "/").last.map(String.init) ?? "") != nil }
     }
 
-    /// Copied now.
+    /// The new copies.
     package var copied: [Copy] = []
 
-    /// There before, and found whole.
+    /// The copies that were already there and are current.
     package var kept: [Copy] = []
 
-    /// Not copied, and why.
+    /// The recordings that were not copied.
     package var failures: [(recording: Int, error: DeviceError)] = []
 
-    /// What became of the lists over all recordings: nil where they were written.
+    /// Why the lists over all recordings were not written; nil if they were.
     package var listsError: DeviceError?
 
-    /// Whether every file was read back past the page cache; else the cache was emptied of some before.
+    /// Whether every read bypassed the page cache; otherwise some files were dropped from it first.
     var readPastCache = true
 
-    /// Recordings that are on the target in the clear, from before copies were sealed; they are left there.
+    /// Recordings that are readable on the target, from before copies were encrypted. They stay there.
     package var inClear: [Int] = []
 
-    /// Recordings in which something was struck, of whose copies of before something was left that somebody had changed or added.
-    var leftStruck: [Int] = []
+    /// Redacted recordings whose earlier copies keep files that somebody has changed or added.
+    var keptAfterRedaction: [Int] = []
 
-    /// How many recordings have no room on the drive.
+    /// The number of recordings that do not fit on the drive.
     var leftOut = 0
 
-    init() {}
-
-    /// Adds a copy in the place of what was said of an earlier one of that recording.
+    /// Adds a copy and removes earlier entries of the same recording.
     mutating func add(_ copy: Copy, isNew: Bool) {
         copied.removeAll { $0.recording == copy.recording }
         kept.removeAll { $0.recording == copy.recording }
         if isNew { copied.append(copy) } else { kept.append(copy) }
     }
 
-    /// What RESULT.txt says of what was left; nil where there is none.
-    var leftStruckText: String? {
-        guard !leftStruck.isEmpty else { return nil }
+    /// The line of RESULT.txt about `keptAfterRedaction`; nil if it is empty.
+    var redactionText: String? {
+        guard !keptAfterRedaction.isEmpty else { return nil }
         return
-            "STRUCK SINCE: \(SealedTexts.recordings(leftStruck)). Earlier copies were replaced, but for files that somebody has "
+            "STRUCK SINCE: \(SealedTexts.recordings(keptAfterRedaction)). Earlier copies were replaced, but for files that somebody has "
             + "changed or added there: look through them, since they may have what was struck."
     }
 
-    /// What RESULT.txt says of recordings that have no room; nil where there are none.
+    /// The line of RESULT.txt about `leftOut`; nil if it is 0.
     var leftOutText: String? {
         guard leftOut > 0 else { return nil }
         return
@@ -69,30 +66,34 @@ package struct CopyReport: Sendable {
             + "new recordings. A stick gets everything."
     }
 
-    /// What the copy failed by; nil where everything is there.
+    /// The lines of RESULT.txt about `failures`.
+    var failureLines: [String] {
+        if failures.isEmpty { return [] }
+        return ["NOT EVERYTHING WAS COPIED. What is missing is still on the recorder."]
+            + failures.map { "    recording \($0.recording): \($0.error.message)" } + [""]
+    }
+
+    /// How the copies were read back, for RESULT.txt.
+    var proof: String {
+        readPastCache ? "bypassing the recorder's cache" : "after the recorder had emptied its cache"
+    }
+
+    /// The first failure; nil if everything is on the target.
     package var error: DeviceError? { failures.first?.error ?? listsError }
 }
 
-/// How far a copy has come.
+/// The progress of copying.
 package struct CopyProgress: Hashable, Sendable {
     /// The number of the recording that is being copied.
     package var recording: Int
 
-    /// The place of this recording among `count`, from 1.
+    /// The position of this recording among `count`, from 1.
     package var number: Int
-    /// How many recordings this copy takes.
+    /// The number of recordings to copy.
     package var count: Int
 
-    /// Samples of it that were read, out of `length`.
+    /// The samples that were read, out of `length`.
     package var reached: SamplePosition
     /// The recording's length.
     package var length: SamplePosition
-
-    init(recording: Int, number: Int, count: Int, reached: SamplePosition, length: SamplePosition) {
-        self.recording = recording
-        self.number = number
-        self.count = count
-        self.reached = reached
-        self.length = length
-    }
 }

@@ -32,10 +32,10 @@ extension FolderExport {
             job.summary.id, job.history.map(\.entry), in: &session,
             written: settings.formats.isEmpty ? nil : unwrittenText(job.timeline), writer: writer)
         guard let manifest = placed.manifest ?? placed.entry?.manifest(unlessOf: pass) else { return false }
-        let (entry, isStruck) = try await entry(
+        let (entry, isRedacted) = try await entry(
             of: job, pass: pass, in: "\(session.folder.device.text)/\(placed.name.text)", manifest)
         try await add(entry, of: placed, to: &session)
-        return isStruck
+        return isRedacted
     }
 
     /// Copies a recording and removes its copies from before a redaction; the ledger does not list the copy yet.
@@ -57,7 +57,7 @@ extension FolderExport {
                 recording: recording, folder: "\(name)/\(placed.place)", bytes: placed.bytes, written: written),
             isNew: placed.isNew)
         let manifest = placed.manifest ?? placed.entry?.manifest ?? ""
-        try await removeStruck(
+        try await removeRedacted(
             of: recording, but: ("\(name)/\(placed.name.text)", manifest), session.entries, history, below: folder.top,
             &session.report)
         return placed

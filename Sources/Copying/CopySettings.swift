@@ -2,21 +2,21 @@ import Audio
 import Core
 import Transcripts
 
-/// What a copy is made of, and what its volume is called.
+/// The settings of a copy.
 package struct CopySettings: Hashable, Sendable {
-    /// The forms of the transcript.
+    /// The formats of the transcript.
     package var formats: [TranscriptFormat]
-    /// How long a pause is that is told in the format that tells pauses, in seconds.
+    /// The shortest pause that the text shows, in seconds.
     var pauseSeconds: Int
-    /// For each recording, by letters, who people without a name may be.
+    /// Proposed names of speakers, by recording and letter.
     var proposals: [Int: [String: String]] = [:]
-    /// The form of the sound.
+    /// The format of the sound.
     package var audio: AudioForm
 
-    /// Under which name this recorder's copies stand.
+    /// The name of this recorder's folder.
     package var device: DeviceName
 
-    /// Tells it from other recorders of that name; nil where nothing does.
+    /// Distinguishes recorders of the same name; nil if unknown.
     var identity: String?
 
     /// The volume's own identifier, for the ledger.
@@ -41,18 +41,18 @@ package struct CopySettings: Hashable, Sendable {
 
     var audioName: String { "audio.\(audio.rawValue)" }
 
-    /// The form by which a copy's text is told from a newer one; nil where only audio is copied. The plainest are first,
-    /// because they change least from one version of this program to the next.
+    /// The format whose digest shows whether the text has changed; nil if only audio is copied. The plainest comes first: it
+    /// changes least between versions.
     var tellingFormat: TranscriptFormat? { TranscriptFormat.allCases.first { formats.contains($0) && $0 != .html } }
 
-    /// Every name that a copy's folder may hold, with what earlier settings wrote: what a broken copy is cleared of.
+    /// Every file name in a copy with any settings. Interrupted copies are cleared of these.
     static let allNames: [String] =
         TranscriptFormat.allCases.map(\.fileName) + AudioForm.allCases.map { "audio.\($0.rawValue)" }
         + [historyFileName, publicKeyName, signatureName, manifestName]
 
-    /// The list of a copy's files and their digests, as `sha256sum -c` reads it.
+    /// The digests of a copy's files, for `sha256sum -c`.
     package static let manifestName = "SHA256SUMS"
-    /// The recorder's signature of that, as `minisign -V -p recorder.pub -m SHA256SUMS` checks it.
+    /// The recorder's signature, for `minisign -V -p recorder.pub -m SHA256SUMS`.
     package static let signatureName = "SHA256SUMS.minisig"
     /// The recorder's public key.
     package static let publicKeyName = "recorder.pub"

@@ -4,42 +4,47 @@ import Glibc
 import System
 import Transcripts
 
-/// Proves that a copy is as a recorder made it, on any machine: its files by its SHA256SUMS, those by the recorder's signature, its
-/// history by its chain, and its sound by what was signed when the recording was closed. Blocks; changes nothing.
+/// Verifies on any machine that a copy is unaltered: files against SHA256SUMS, that against the recorder's signature, the history's
+/// chain, and the sound against the signature made when the recording was closed. Blocks; changes nothing.
 package struct CopyVerification {
-    /// What was found of a file, or of the whole.
+    /// The result for one file, or for the whole copy.
     package struct Finding: Hashable, Sendable {
-        /// How it is.
+        /// What was found.
         package enum Outcome: String, Sendable {
             case unaltered, altered, missing
-            /// Nothing is known to be wrong, and nothing was proved.
+            /// Nothing was proved, and no fault was found.
             case unchecked
-            /// Worth knowing.
             case note
         }
 
-        /// How it is.
+        /// What was found.
         package var outcome: Outcome
         /// The file's path.
         package var file: String
-        /// What there is to say besides; may be empty.
+        /// Details; may be empty.
         package var words: String
 
-        /// One line.
+        init(_ outcome: Outcome, _ file: String, _ words: String = "") {
+            (self.outcome, self.file, self.words) = (outcome, file, words)
+        }
+
+        /// The finding in one line.
         package var line: String { "\(outcome.rawValue): \(file)\(words.isEmpty ? "" : ": \(words)")" }
     }
 
     private let key: String?
 
-    /// - Parameter key: the public key of the recorder that it has to be from; nil for whatever key the copy names.
+    /// - Parameter key: the recorder's public key; nil accepts the key that the copy itself names.
     package init(key: String?) { self.key = key }
 
     static let longest = 1 << 20
     static let mostFiles = 100_000
 
-    /// Looks at a copy, or at each copy in a folder, such as all of a stick, however deep it lies and whatever it is called now.
+    private static let noCopy = "this is no copy of a recording, or half of one"
+
+    /// Verifies a copy, or every copy in a folder and below, whatever their names.
     ///
-    /// - Throws: `DeviceError` where the folder itself cannot be opened.
+    /// - Throws: `DeviceError` if the folder itself cannot be opened.
     package func run(_ path: String) throws(DeviceError) -> [Finding] {
         let folder = try Folder(opening: path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path)
         let found = try PlacedCopies(in: folder)
@@ -50,10 +55,7 @@ package struct CopyVerification {
             } catch { findings.append(Self.refused("\(folder.path)/\(place)", error)) }
         }
         if findings.isEmpty {
-            findings.append(
-                Finding(
-                    outcome: .missing, file: "\(folder.path)/\(CopySettings.manifestName)",
-                    words: "this is no copy of a recording, or half of one"))
+            findings.append(Finding(.missing, "\(folder.path)/\(CopySettings.manifestName)", Self.noCopy))
         }
         return findings + found.unseen
     }
@@ -62,22 +64,14 @@ package struct CopyVerification {
         let sums = "\(folder.path)/\(CopySettings.manifestName)"
         var findings: [Finding] = []
         do throws(DeviceError) {
-            guard try folder.exists(CopySettings.manifestName) else {
-                return [Finding(outcome: .missing, file: sums, words: "this is no copy of a recording, or half of one")]
-            }
-            let bytes = try Self.bytes(CopySettings.manifestName, in: folder)
+            guard try folder.exists(CopySettings.manifestName) else { return [Finding(.missing, sums, Self.noCopy)] }
+            let bytes = try folder.content(CopySettings.manifestName, limit: Self.longest)
             guard let text = String(validating: bytes, as: UTF8.self), let digests = Manifest(reading: text)?.digests,
                 !digests.isEmpty
-            else {
-                return [Finding(outcome: .altered, file: sums, words: "is not as a recorder writes it")]
-            }
+            else { return [Finding(.altered, sums, "is not as a recorder writes it")] }
             if digests.keys.allSatisfy({ SealedName($0) != nil }) {
-                findings.append(
-                    Finding(
-                        outcome: .unchecked, file: sums,
-                        words:
-                            "sealed copies are signed inside; open one with its private key, and verify what comes out")
-                )
+                let words = "sealed copies are signed inside; open one with its private key, and verify what comes out"
+                findings.append(Finding(.unchecked, sums, words))
             } else {
                 findings.append(signature(of: bytes, in: folder))
             }
@@ -86,7 +80,7 @@ package struct CopyVerification {
             }
             let known = Set(digests.keys).union([CopySettings.manifestName, CopySettings.signatureName])
             for name in try folder.names(limit: Self.mostFiles).sorted() where !known.contains(name) {
-                findings.append(Finding(outcome: .note, file: "\(folder.path)/\(name)", words: "was added since"))
+                findings.append(Finding(.note, "\(folder.path)/\(name)", "was added since"))
             }
             if digests[historyFileName] != nil { findings += history(in: folder, Set(digests.keys)) }
         } catch { findings.append(Self.refused(sums, error)) }
@@ -94,25 +88,18 @@ package struct CopyVerification {
     }
 
     private static func refused(_ path: String, _ error: DeviceError) -> Finding {
-        if error.status == ENOENT { return Finding(outcome: .missing, file: path, words: "") }
-        return Finding(outcome: .altered, file: error.subject ?? path, words: error.reason)
-    }
-
-    private static func bytes(_ name: String, in folder: Folder) throws(DeviceError) -> [UInt8] {
-        try folder.openFile(name, O_RDONLY).content(limit: longest)
+        error.status == ENOENT ? Finding(.missing, path) : Finding(.altered, error.subject ?? path, error.reason)
     }
 
     private static func file(_ name: String, _ digest: String, in folder: Folder) -> Finding {
         let path = "\(folder.path)/\(name)"
         do throws(DeviceError) {
-            guard try Self.readBack(name, in: folder).finish() == digest else {
-                return Finding(outcome: .altered, file: path, words: "is not what was copied")
-            }
-            return Finding(outcome: .unaltered, file: path, words: "")
+            return try readBack(name, in: folder).finish() == digest
+                ? Finding(.unaltered, path) : Finding(.altered, path, "is not what was copied")
         } catch { return refused(path, error) }
     }
 
-    /// What is no file is refused first: a pipe would be waited for.
+    /// Refuses everything but a file: opening a FIFO would block.
     private static func readBack(_ name: String, in folder: Folder) throws(DeviceError) -> ReadBack {
         _ = try folder.openFile(name, O_RDONLY)
         return try ReadBack(name, in: folder, shouldStop: { false })
@@ -120,7 +107,7 @@ package struct CopyVerification {
 
     // MARK: signatures
 
-    /// What a copy's signature proves.
+    /// Checks a copy's signature.
     ///
     /// - Parameters:
     ///   - sums: the content of its SHA256SUMS.
@@ -130,38 +117,36 @@ package struct CopyVerification {
         do throws(DeviceError) {
             guard try folder.exists(CopySettings.signatureName) else {
                 return Finding(
-                    outcome: .missing, file: path,
-                    words: "it is not signed, so that whoever changed a file could have changed its checksum, too")
+                    .missing, path,
+                    "it is not signed, so that whoever changed a file could have changed its checksum, too")
             }
-            let signature = try folder.openFile(CopySettings.signatureName, O_RDONLY).content(limit: Minisign.longest)
+            let signature = try folder.content(CopySettings.signatureName, limit: Minisign.longest)
             guard let key = try expectedKey(in: folder) else {
                 return Finding(
-                    outcome: .missing, file: "\(folder.path)/\(CopySettings.publicKeyName)",
-                    words: "name the recorder's key with --key; fieldscribe status shows it there")
+                    .missing, "\(folder.path)/\(CopySettings.publicKeyName)",
+                    "name the recorder's key with --key; fieldscribe status shows it there")
             }
             if let comment = try Minisign().comment(of: sums, signature: signature, key: key) {
-                let told =
+                let hint =
                     self.key == nil ? "; compare it with the one that fieldscribe status shows on the recorder" : ""
                 return Finding(
-                    outcome: .unaltered, file: "\(folder.path)/\(CopySettings.manifestName)",
-                    words: "signed by \(key) (\(Self.line(comment)))\(told)")
+                    .unaltered, "\(folder.path)/\(CopySettings.manifestName)",
+                    "signed by \(key) (\(Self.line(comment)))\(hint)")
             }
             let other = (try? Self.key(in: folder)).flatMap { $0 }
             if self.key != nil, let other, other != key,
                 try Minisign().comment(of: sums, signature: signature, key: other) != nil
             {
-                return Finding(
-                    outcome: .altered, file: path, words: "is another recorder's, whose key is \(other), not \(key)")
+                return Finding(.altered, path, "is another recorder's, whose key is \(other), not \(key)")
             }
-            return Finding(
-                outcome: .altered, file: path, words: "does not fit \(CopySettings.manifestName) and the key \(key)")
+            return Finding(.altered, path, "does not fit \(CopySettings.manifestName) and the key \(key)")
         } catch {
             guard error.program == .minisign else { return Self.refused(path, error) }
-            return Finding(outcome: .unchecked, file: path, words: "\(error.reason); \(error.remedy ?? "")")
+            return Finding(.unchecked, path, "\(error.reason); \(error.remedy ?? "")")
         }
     }
 
-    /// The key that it has to be signed by.
+    /// Returns the key that has to have signed the copy.
     private func expectedKey(in folder: Folder) throws(DeviceError) -> String? {
         if let key { return key }
         return try Self.key(in: folder)
@@ -169,7 +154,7 @@ package struct CopyVerification {
 
     private static func key(in folder: Folder) throws(DeviceError) -> String? {
         guard try folder.exists(CopySettings.publicKeyName) else { return nil }
-        let bytes = try folder.openFile(CopySettings.publicKeyName, O_RDONLY).content(limit: Minisign.longest)
+        let bytes = try folder.content(CopySettings.publicKeyName, limit: Minisign.longest)
         return RecorderKey.key(in: String(decoding: bytes, as: UTF8.self))
     }
 
@@ -180,31 +165,27 @@ package struct CopyVerification {
     private func history(in folder: Folder, _ names: Set<String>) -> [Finding] {
         let path = "\(folder.path)/\(historyFileName)"
         do throws(DeviceError) {
-            let bytes = try folder.openFile(historyFileName, O_RDONLY).content(limit: Self.longest * 64)
+            let bytes = try folder.content(historyFileName, limit: Self.longest * 64)
             guard let lines = historyLines(in: String(decoding: bytes, as: UTF8.self)) else {
-                return [Finding(outcome: .altered, file: path, words: "is no history")]
+                return [Finding(.altered, path, "is no history")]
             }
             if let number = Self.brokenEntry(of: lines) {
-                return [
-                    Finding(
-                        outcome: .altered, file: path,
-                        words:
-                            "entry \(number) does not follow from the one before it: one of them was changed, or is missing"
-                    )
-                ]
+                let words =
+                    "entry \(number) does not follow from the one before it: one of them was changed, or is missing"
+                return [Finding(.altered, path, words)]
             }
             return try sound(lines.map(\.entry), in: folder, names)
         } catch { return error.status == ENOENT ? [] : [Self.refused(path, error)] }
     }
 
-    /// The number of the first entry of a recording's history that does not follow from the one before it; nil where all do.
+    /// Returns the number of the first entry that does not follow from the previous one; nil if all do.
     package static func brokenEntry(of lines: [HistoryLine]) -> Int? {
         zip([nil] + lines.map(Optional.some), lines).first { previous, line in
             line.entry.own != previous.map { Digest.of($0.text) } || line.entry.recording != lines[0].entry.recording
         }?.1.entry.number
     }
 
-    /// Compares the sound with what was signed when the recording was closed, or struck.
+    /// Compares the sound with the digest that was signed when the recording was closed or redacted.
     private func sound(
         _ entries: [HistoryEntry], in folder: Folder, _ names: Set<String>
     ) throws(DeviceError) -> [Finding] {
@@ -213,48 +194,48 @@ package struct CopyVerification {
         }
         let path = "\(folder.path)/\(name)"
         guard let signed = entries.soundSignature, let sound = signed.sound else {
-            return [
-                Finding(
-                    outcome: .note, file: path,
-                    words: "the recorder had not signed the recording's sound yet when this was copied")
-            ]
+            return [Finding(.note, path, "the recorder had not signed the recording's sound yet when this was copied")]
         }
         do throws(DeviceError) {
             guard let key = try expectedKey(in: folder) else { return [] }
             guard try Minisign().fits(signed, key: key) else {
-                return [
-                    Finding(
-                        outcome: .altered, file: "\(folder.path)/\(historyFileName)",
-                        words: "entry \(signed.number): its signature does not fit the key \(key)")
-                ]
+                let words = "entry \(signed.number): its signature does not fit the key \(key)"
+                return [Finding(.altered, "\(folder.path)/\(historyFileName)", words)]
             }
         } catch {
             guard error.program == .minisign else { throw error }
-            // That was said already.
+            // `signature(of:in:)` reports it.
             return []
         }
         let found: String
-        do throws(DeviceError) { found = try Self.soundDigest(name, in: folder) } catch {
-            return [Finding(outcome: .altered, file: path, words: "its sound cannot be read: \(error.reason)")]
+        do throws(DeviceError) {
+            found = try AudioDecoder(try Self.readBack(name, in: folder), named: path).soundDigest()
+        } catch {
+            return [Finding(.altered, path, "its sound cannot be read: \(error.reason)")]
         }
         guard found == sound else {
-            return [
-                Finding(outcome: .altered, file: path, words: "its sound is not what was signed as it was recorded")
-            ]
+            return [Finding(.altered, path, "its sound is not what was signed as it was recorded")]
         }
-        return [
-            Finding(outcome: .unaltered, file: path, words: "its sound is what was signed at \(Self.line(signed.time))")
-        ]
+        return [Finding(.unaltered, path, "its sound is what was signed at \(Self.line(signed.time))")]
     }
+}
 
-    private static func soundDigest(_ name: String, in folder: Folder) throws(DeviceError) -> String {
-        let decoder = try AudioDecoder(try readBack(name, in: folder), named: "\(folder.path)/\(name)")
-        let room = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 65_536)
-        defer { room.deallocate() }
+extension AudioDecoder {
+    /// Decodes everything and returns the SHA-256 of the samples.
+    func soundDigest() throws(DeviceError) -> String {
+        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 65_536)
+        defer { buffer.deallocate() }
         var digest = Digest()
-        while case let count = try decoder.read(into: room), count > 0 {
-            digest.add(UnsafeRawBufferPointer(UnsafeMutableBufferPointer(rebasing: room[..<count])))
+        while case let count = try read(into: buffer), count > 0 {
+            digest.add(UnsafeRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[..<count])))
         }
         return digest.finish()
+    }
+}
+
+extension Folder {
+    /// Returns the content of a file; see `openFile`.
+    func content(_ name: String, limit: Int) throws(DeviceError) -> [UInt8] {
+        try openFile(name, O_RDONLY).content(limit: limit)
     }
 }

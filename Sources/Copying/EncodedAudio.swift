@@ -2,18 +2,17 @@ import Audio
 import Core
 import System
 
-/// An encoded file that is kept nowhere: encoders write one from its start to its end, and complete its beginning last.
+/// Streams an encoded file without storing it, although encoders complete its beginning last.
 ///
-/// A tar names a file's length before the file, so the sound is encoded twice: once to be measured, once to be passed on. What was
-/// passed on is then known to be the same. Used on one thread.
+/// A tar states a file's length before its bytes, so the sound is encoded twice: first measured, then passed on and compared with
+/// the measurement. Used on one thread.
 final class EncodedAudio: SeekableBytes {
-    /// What encoders come back to is within so many bytes.
-    private static let room = 65_536
+    /// Encoders rewrite at most so many bytes at the beginning.
+    private static let headLimit = 65_536
 
-    /// What was measured.
     struct Measure: Equatable {
         var length: Int64
-        /// The beginning as the encoder left it.
+        /// The final beginning.
         var head: [UInt8]
         /// SHA-256 of the rest.
         var rest: String
@@ -27,14 +26,12 @@ final class EncodedAudio: SeekableBytes {
     private(set) var length: Int64 = 0
     private var hasPassedHead = false
 
-    /// One that is measured.
+    /// Measures only.
     convenience init() { self.init(expected: nil, pass: { _ throws(DeviceError) in }) }
 
-    /// One that is passed on.
-    ///
     /// - Parameters:
-    ///   - expected: what was measured of it before.
-    ///   - pass: called with its bytes, in their order.
+    ///   - expected: the measurement; nil measures only.
+    ///   - pass: called with the bytes in order.
     init(expected: Measure?, pass: @escaping (UnsafeRawBufferPointer) throws(DeviceError) -> Void) {
         self.expected = expected
         self.pass = pass
@@ -51,8 +48,8 @@ final class EncodedAudio: SeekableBytes {
         guard offset >= 0, offset <= length else { throw Self.unsteady }
         var bytes = bytes
         var place = offset
-        if place < Int64(Self.room) {
-            let count = min(bytes.count, Self.room - Int(place))
+        if place < Int64(Self.headLimit) {
+            let count = min(bytes.count, Self.headLimit - Int(place))
             let start = Int(place)
             for index in 0..<count {
                 if start + index < head.count { head[start + index] = bytes[index] } else { head.append(bytes[index]) }
@@ -69,9 +66,10 @@ final class EncodedAudio: SeekableBytes {
         length += Int64(bytes.count)
     }
 
-    /// What there is, once the encoder has finished; each time but the first, it is compared with what was measured.
+    /// Ends the file after the encoder has finished.
     ///
-    /// - Returns: what was measured, and the SHA-256 of the whole file as it was passed on.
+    /// - Returns: the measurement, and the SHA-256 of the whole file that was passed on.
+    /// - Throws: `DeviceError` if the measurement differs from the expected one.
     func finish() throws(DeviceError) -> (measure: Measure, digest: String) {
         try passHead()
         let measure = Measure(length: length, head: head, rest: rest.finish())

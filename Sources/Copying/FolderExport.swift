@@ -4,47 +4,46 @@ import Glibc
 import System
 import Transcripts
 
-/// Copies recordings into a folder, usually a stick's, so that each is there complete or not at all.
+/// Copies recordings to a folder, usually a stick's. Each copy is complete under its final name, or absent.
 package struct FolderExport: Sendable {
     let archive: any ArchiveReading
     let ledger: (any ExportLedger)?
-    /// What a copy is made of, and by which name of this recorder.
     private(set) var settings: CopySettings
     let audioPath: @Sendable (Int) -> String
 
-    /// What RESULT.txt is to say besides: lines about what the stick brought.
+    /// Lines for RESULT.txt about settings on the stick.
     package var answer: [String] = []
 
-    /// What RESULT.txt is to say of `key.txt` on the stick, a line each.
+    /// Lines for RESULT.txt about `key.txt` on the stick.
     package var key: [String] = []
 
-    /// What RESULT.txt is to say of corrections that the stick brought, a line each.
+    /// Lines for RESULT.txt about corrections on the stick.
     package var corrections: [String] = []
 
-    /// How well a recording was read that somebody has corrected, for the list over all; the second parameter is its title there.
+    /// Returns the accuracy of a corrected recording for the list; `title` is its title there.
     package var readings: @Sendable (_ recording: Int, _ title: String) async throws -> [PlottedReading] = { _, _ in []
     }
-    /// How many recordings have no room on the drive, for RESULT.txt.
+    /// The number of recordings that do not fit on the drive, for RESULT.txt.
     package var leftOut = 0
 
-    /// For whom copies are sealed, or why that is not certain, and nothing may be copied; nil for copies that are not sealed.
+    /// For whom copies are encrypted; nil for readable copies. A failure means that nothing may be copied.
     package var recipients: Result<[Recipient], DeviceError>?
 
-    /// What signs the copies; nil for copies that are not signed.
+    /// Signs the copies; nil for unsigned ones.
     package var signer: RecorderKey?
 
-    /// Called for every block that is read of a recording.
+    /// Called after each block of a recording.
     package var progress: @Sendable (CopyProgress) -> Void = { _ in }
 
-    /// Asked again and again; where it is true the copy ends, and leaves nothing half under a final name.
+    /// Polled; if true, copying ends with `ECANCELED`.
     package var shouldStop: @Sendable () -> Bool = { false }
 
-    /// Asked before every call that changes the target: for tests of its failures.
+    /// Called before each change of the target, so that tests can make it fail.
     var gate: Folder.Gate = { _, _ in }
 
     /// - Parameters:
-    ///   - ledger: what was copied before; without one, what is there is compared with the recording each time.
-    ///   - audioPath: where a recording's WAV is.
+    ///   - ledger: lists earlier copies; nil compares every copy with its recording.
+    ///   - audioPath: returns the path of a recording's WAV.
     package init(
         archive: any ArchiveReading, ledger: (any ExportLedger)?, settings: CopySettings,
         audioPath: @escaping @Sendable (Int) -> String
@@ -55,13 +54,12 @@ package struct FolderExport: Sendable {
         self.audioPath = audioPath
     }
 
-    /// Copies what the target lacks of these recordings, or of all that have ended.
+    /// Copies the recordings that the target lacks. If one fails, the report has its error, and the others are copied.
     ///
-    /// What fails for one recording is in the report, and the others are copied.
     /// - Parameters:
-    ///   - recordings: their numbers; nil for all.
-    ///   - path: the folder in which `Fieldscribe` stands.
-    /// - Throws: `DeviceError` where nothing can be copied at all, or, with `ECANCELED`, when it was stopped.
+    ///   - recordings: the numbers; nil for all.
+    ///   - path: the folder with the folder `Fieldscribe`.
+    /// - Throws: `DeviceError` if nothing can be copied, or with `ECANCELED` if it was stopped.
     package func copy(_ recordings: [Int]? = nil, to path: String) async throws -> CopyReport {
         let all = try await archive.recordings()
         let chosen = try choose(recordings, of: all)
@@ -130,13 +128,13 @@ package struct FolderExport: Sendable {
         }
     }
 
-    /// Does something with each recording, and with the number of the pass that its text is of; what fails for one is told, and the
-    /// others are done, unless nothing would go better for them.
+    /// Calls `body` with each recording and the pass of its text.
     ///
     /// - Parameters:
-    ///   - endsAll: another failure after which nothing would, besides a volume that is gone.
-    ///   - body: returns whether something was struck meanwhile, so that it is to be done once more.
-    /// - Throws: `DeviceError` with `ECANCELED`, when it was stopped.
+    ///   - endsAll: whether the other recordings would fail too, as they do without a volume.
+    ///   - body: returns whether the recording was redacted meanwhile and has to be copied again.
+    /// - Returns: the recordings that failed.
+    /// - Throws: `DeviceError` with `ECANCELED` if it was stopped.
     func each(
         of chosen: [RecordingSummary], endsAll: (DeviceError) -> Bool = { _ in false },
         _ body: (RecordingCopy, Int?) async throws -> Bool
@@ -148,8 +146,8 @@ package struct FolderExport: Sendable {
         while let (index, summary) = next {
             do {
                 let progress = progress
-                // Asked first: text that comes meanwhile is newer than what the ledger says, and never older. Of a text that is
-                // still growing, a copy has not all there will be.
+                // Read first: text that arrives later is then newer than the ledger's pass, never older. A growing text
+                // counts as incomplete.
                 let shown = settings.formats.isEmpty ? nil : try await archive.shownPass(of: summary.id)
                 let pass = shown.flatMap { $0.isComplete ? $0.id : nil }
                 let job = try await job(summary) { position, length in
@@ -180,9 +178,9 @@ package struct FolderExport: Sendable {
     private func job(
         _ summary: RecordingSummary, progress: @escaping @Sendable (SamplePosition, SamplePosition) -> Void
     ) async throws -> RecordingCopy {
-        // In this order: what the history tells of was struck before the text is read, and what it does not is found out afterwards.
+        // History first: redactions in it precede the text; `entry(of:pass:in:_:)` detects later ones.
         let history = try await archive.history(of: summary.id)
-        try await waitForStriking(summary.id)
+        try await waitForRedaction(summary.id)
         guard let (summary, timeline) = try await archive.transcript(of: summary.id) else {
             throw DeviceError(
                 .missing, "export", "recording \(summary.id): was deleted in the meantime; nothing is left to do")
@@ -201,7 +199,7 @@ package struct FolderExport: Sendable {
             shouldStop: shouldStop, progress: { progress($0, length) }, history: history, signer: signer)
     }
 
-    /// What the list shows of all that the ledger knows to be on the target.
+    /// Returns the list's texts of every recording that the ledger lists on the target.
     private func texts(of all: [RecordingSummary], _ known: KnownCopies<CopyName>) async throws -> IndexTexts {
         var texts = IndexTexts()
         for summary in all where known.copies[summary.id] != nil && !summary.isSealed {
@@ -217,8 +215,7 @@ package struct FolderExport: Sendable {
         var report = report
         report.leftOut = leftOut
         do {
-            let result = resultText(
-                report, settings: settings, all: all, answer: answer, key: key, corrections: corrections)
+            let result = resultText(report, of: all)
             try await onThread(named: "copy") {
                 let page = try indexPage(index.entries(), readings: index.readings)
                 try exportFolder.top.replaceList(Self.listName, with: page)

@@ -3,32 +3,32 @@ import Core
 import Glibc
 import System
 
-/// A file being written in a folder of the target: what follows on is gathered into large writes. Used on one thread.
+/// A new file on the target. Buffers consecutive bytes into large writes. Used on one thread.
 package final class NewFile: SeekableBytes {
-    private static let room = 256 * 1_024
-    /// Bytes that are written as they come.
+    private static let capacity = 256 * 1_024
+    /// Writes of at least so many bytes bypass the buffer.
     private static let large = 65_536
-    /// Bytes behind which the disk is asked to begin.
+    /// Writeback starts after so many bytes.
     private static let ahead: Int64 = 4 << 20
 
     private let file: FileDescriptor
     private let gate: Folder.Gate
     private let shouldStop: @Sendable () -> Bool
-    /// Bytes that belong at `bufferOffset` and are not in the file yet.
+    /// Bytes for `bufferOffset` that are not in the file yet.
     private var buffer: [UInt8] = []
     private var bufferOffset: Int64 = 0
     private var size: Int64 = 0
-    /// Up to where the disk was asked to begin.
+    /// Writeback was started up to here.
     private var begun: Int64 = 0
 
-    /// Makes the file; one that exists is left alone.
+    /// Creates the file; fails if it exists.
     ///
-    /// - Parameter shouldStop: asked before each large write, which then fails with `ECANCELED`.
+    /// - Parameter shouldStop: polled before each write, which then fails with `ECANCELED`.
     package init(_ name: String, in folder: Folder, shouldStop: @escaping @Sendable () -> Bool) throws(DeviceError) {
         file = try folder.open(name, O_RDWR | O_CREAT | O_EXCL)
         gate = folder.gate
         self.shouldStop = shouldStop
-        buffer.reserveCapacity(Self.room)
+        buffer.reserveCapacity(Self.capacity)
     }
 
     package var length: Int64 { max(size, bufferOffset + Int64(buffer.count)) }
@@ -39,9 +39,8 @@ package final class NewFile: SeekableBytes {
     }
 
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(DeviceError) {
-        if offset != bufferOffset + Int64(buffer.count) || buffer.count + bytes.count > Self.room { try flush() }
+        if offset != bufferOffset + Int64(buffer.count) || buffer.count + bytes.count > Self.capacity { try flush() }
         if buffer.isEmpty { bufferOffset = offset }
-        // What is large enough by itself needs not be copied first.
         guard !buffer.isEmpty || bytes.count < Self.large else {
             try put(bytes)
             return
@@ -56,21 +55,21 @@ package final class NewFile: SeekableBytes {
         try file.write(bytes, at: bufferOffset)
         bufferOffset += Int64(bytes.count)
         size = max(size, bufferOffset)
-        // The disk works while the next bytes are made.
+        // The disk writes while the next bytes are encoded.
         if size - begun >= Self.ahead {
             file.beginWriting(size - begun, from: begun)
             begun = size
         }
     }
 
-    /// Returns once everything is on the disk.
+    /// Writes everything to the disk.
     package func sync() throws(DeviceError) {
         try flush()
         try gate("fsync", file.path)
         try file.sync()
     }
 
-    /// Returns once everything is in the file, if not yet on the disk.
+    /// Writes the buffer to the file, not necessarily to the disk.
     package func flush() throws(DeviceError) {
         guard !buffer.isEmpty else { return }
         try rethrowing { try buffer.withUnsafeBytes { try put($0) } }
@@ -79,7 +78,7 @@ package final class NewFile: SeekableBytes {
 }
 
 enum Copying {
-    /// What a copy ends with when it is asked to; `ECANCELED` tells it from failures.
+    /// Thrown if `shouldStop` is true; `ECANCELED` distinguishes it from failures.
     static let interrupted = DeviceError(
         .failed, "copy", status: ECANCELED, "the copy was interrupted; copy again to carry on")
 }

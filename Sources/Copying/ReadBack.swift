@@ -3,18 +3,18 @@ import Core
 import Glibc
 import System
 
-/// A file as the volume holds it, not the page cache: read in large aligned blocks, each hashed once, in their order.
-/// Used on one thread.
+/// Reads a file from the volume instead of the page cache, in large aligned blocks, and hashes each once in order. Used on one
+/// thread.
 final class ReadBack: SeekableBytes {
     private static let block = 1 << 20
 
     let length: Int64
 
-    /// Whether it was read past the cache; else the cache was emptied of it before.
+    /// Whether reads bypass the cache (O_DIRECT); otherwise the file was dropped from it first.
     let isDirect: Bool
 
     private let file: FileDescriptor
-    private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: block, alignment: 4_096)
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: block, alignment: 4_096)
     private var held: (block: Int64, count: Int)?
     private var hashed: Int64 = 0
     private var digest = Digest()
@@ -28,21 +28,21 @@ final class ReadBack: SeekableBytes {
         self.shouldStop = shouldStop
     }
 
-    deinit { room.deallocate() }
+    deinit { buffer.deallocate() }
 
     func read(into target: UnsafeMutableRawBufferPointer, at offset: Int64) throws(DeviceError) -> Int {
         var done = 0
         while done < target.count, offset + Int64(done) < length {
             let place = offset + Int64(done)
             let block = place / Int64(Self.block)
-            // What comes before is hashed before.
+            // Hashes earlier blocks first.
             while hashed < block { try load(hashed) }
             if held?.block != block { try load(block) }
             let start = Int(place % Int64(Self.block))
             let count = min(target.count - done, (held?.count ?? 0) - start)
             if count <= 0 { break }
             UnsafeMutableRawBufferPointer(rebasing: target[done...]).copyMemory(
-                from: UnsafeRawBufferPointer(rebasing: room[start..<start + count]))
+                from: UnsafeRawBufferPointer(rebasing: buffer[start..<start + count]))
             done += count
         }
         return done
@@ -52,7 +52,7 @@ final class ReadBack: SeekableBytes {
         throw DeviceError(.unsupported, "write", "\(file.path): is open for reading only")
     }
 
-    /// Reads what is left, and gives the SHA-256 of the whole file.
+    /// Reads the rest and returns the SHA-256 of the whole file.
     func finish() throws(DeviceError) -> String {
         while hashed * Int64(Self.block) < length { try load(hashed) }
         return digest.finish()
@@ -63,11 +63,12 @@ final class ReadBack: SeekableBytes {
         let offset = block * Int64(Self.block)
         let expected = Int(min(Int64(Self.block), length - offset))
         var count = 0
-        // Not past the end: a second read from an odd place is refused where the cache is passed.
+        // Stops at the end: O_DIRECT refuses another read at an unaligned offset.
         while count < expected {
             let got = uninterrupted {
                 pread(
-                    file.number, room.baseAddress.map { $0 + count }, Self.block - count, off_t(offset) + off_t(count))
+                    file.number, buffer.baseAddress.map { $0 + count }, Self.block - count, off_t(offset) + off_t(count)
+                )
             }
             if got == 0 { break }
             guard got > 0 else { throw .system("pread", on: file.path) }
@@ -75,7 +76,7 @@ final class ReadBack: SeekableBytes {
         }
         held = (block, count)
         guard block == hashed else { return }
-        digest.add(UnsafeRawBufferPointer(rebasing: room[..<count]))
+        digest.add(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
         hashed += 1
     }
 }

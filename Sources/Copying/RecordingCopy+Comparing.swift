@@ -4,14 +4,14 @@ import System
 import Transcripts
 
 extension RecordingCopy {
-    /// The longest text in which the pass of a copy is looked for, in bytes: a page of three hours takes three million.
+    /// The most bytes of a text that are searched for the pass; a page of three hours has three million.
     private static let longestText = 32 << 20
 
-    /// Whether the texts of a copy are those that would be written now, as far as its manifest and its texts tell; no sound is read.
+    /// Returns whether the texts of a copy are current. Reads no sound.
     ///
-    /// Without a person's pass the plainest of them tells that (`textDigest`). What a person adds besides the words stands in some
-    /// formats only: then all that name no recording are compared, and another one tells which pass it was made of.
-    /// - Parameter text: as `textDigest` gives it.
+    /// Without a person's corrections, the plainest text decides (`textDigest`). Some corrections appear in some formats only: then
+    /// every format without an identity is compared, and one with an identity names its pass.
+    /// - Parameter text: the result of `textDigest`.
     func hasTexts(
         _ manifest: Manifest, in folder: Folder, text: (name: String, digest: String)?
     ) throws(DeviceError) -> Bool {
@@ -32,13 +32,9 @@ extension RecordingCopy {
     private static func head(of name: String, in folder: Folder) throws(DeviceError) -> String {
         let file = try folder.open(name, O_RDONLY | O_NONBLOCK)
         var bytes: [UInt8] = []
-        while bytes.count < longestText {
-            let block = try rethrowing {
-                try [UInt8](unsafeUninitializedCapacity: 1 << 20) { buffer, count in
-                    count = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: Int64(bytes.count))
-                }
-            }
-            if block.isEmpty { break }
+        while bytes.count < longestText, case let block = try file.bytes(at: Int64(bytes.count), count: 1 << 20),
+            !block.isEmpty
+        {
             bytes += block
         }
         return String(decoding: bytes, as: UTF8.self)

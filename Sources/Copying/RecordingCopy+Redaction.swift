@@ -3,9 +3,9 @@ import Glibc
 import System
 import Transcripts
 
-// A copy of before something was struck still has it.
+// Copies made before a redaction still have what was redacted.
 extension RecordingCopy {
-    /// Whether a copy has the sound that the recording has now: read back, but only where something was struck.
+    /// Returns whether a copy has the recording's current sound. Reads it back only if something was redacted.
     func hasSound(in folder: Folder) throws(DeviceError) -> Bool {
         if timeline.gaps.struck.isEmpty { return true }
         let sound = try soundDigest()
@@ -16,10 +16,10 @@ extension RecordingCopy {
         return true
     }
 
-    /// Removes the files of a copy that are as they were written: what a person has changed or put there stays. What the copy is known
-    /// by goes last, so that one that was interrupted can be completed.
+    /// Removes the unaltered files of a copy; files that a person has changed or added stay. Page and manifest go last, so that an
+    /// interrupted removal can be completed.
     ///
-    /// - Returns: whether nothing is left.
+    /// - Returns: whether the folder is empty.
     static func remove(
         _ manifest: Manifest, from folder: Folder, shouldStop: @escaping @Sendable () -> Bool
     ) throws(DeviceError) -> Bool {

@@ -2,16 +2,16 @@ import Core
 import System
 
 extension RecordingCopy {
-    /// Replaces the texts of a copy whose sound is this recording's; returns what was proved, with the bytes of the texts.
+    /// Replaces the texts of a copy that has the recording's current sound.
     ///
-    /// Everything is written beside and read back first; then each text takes its name, the manifest last. Where that is
-    /// interrupted, the manifest tells so, and the next copy goes beside.
+    /// Writes everything under temporary names and reads it back, then renames each text, the manifest last. After an interruption
+    /// the manifest no longer matches, and the next copy gets a new folder.
     ///
-    /// - Parameter manifest: the copy's own, as the ledger knows it.
-    /// - Returns: nil where the copy is not as its manifest tells, such as a text that a person has corrected: it then stays as it is.
+    /// - Parameter manifest: the copy's own.
+    /// - Returns: nil if the copy differs from its manifest, for example after a person has edited a text; it then stays untouched.
     func renewTexts(in folder: Folder, _ manifest: Manifest) throws(DeviceError) -> Proof? {
         guard Self.names(in: manifest) == names else { return nil }
-        // What a person has put there under that name stays.
+        // A file that a person has put there under this name stays.
         var companions: [(name: String, bytes: [UInt8])] = []
         for file in self.companions {
             if manifest.digests[file.name] == nil, try folder.exists(file.name) { continue }
@@ -63,7 +63,7 @@ extension RecordingCopy {
         try folder.sync()
         try folder.syncFileSystem()
         for (name, bytes) in texts { try check(Self.fresh(name), Digest.of(bytes), in: folder, &proof) }
-        // Where this is interrupted, the copy is not signed: a signature of another manifest would say that it was changed.
+        // Removed first: after an interruption, the old signature would make the new manifest look altered.
         try folder.remove(CopySettings.signatureName)
         try folder.sync()
         for (name, _) in texts { try folder.rename(Self.fresh(name), replacing: name) }
@@ -71,6 +71,5 @@ extension RecordingCopy {
         try folder.syncFileSystem()
     }
 
-    /// Under which name a new text waits for its own.
     private static func fresh(_ name: String) -> String { "\(name).new" }
 }

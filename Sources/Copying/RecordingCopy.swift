@@ -4,7 +4,7 @@ import Glibc
 import System
 import Transcripts
 
-/// Copies one recording into a folder, and proves that it is there. Blocks; used on one thread.
+/// Copies one recording into a folder and reads it back. Blocks; used on one thread.
 struct RecordingCopy {
     private static let block = 65_536
 
@@ -15,12 +15,12 @@ struct RecordingCopy {
     let length: SamplePosition
     let shouldStop: @Sendable () -> Bool
     var progress: @Sendable (SamplePosition) -> Void
-    /// What was done to the recording: told on the page and beside it, and no reason for another copy.
+    /// Shown on the page and beside it; a change alone causes no new copy.
     var history: [HistoryLine] = []
-    /// What signs it; nil for what is not signed.
+    /// Signs the copy; nil for an unsigned one.
     var signer: RecorderKey?
 
-    /// What was written and proved.
+    /// What was written and read back.
     struct Proof {
         var manifest: Manifest
         var bytes: Int64
@@ -29,7 +29,7 @@ struct RecordingCopy {
 
     /// Writes everything into an empty folder, syncs it, and reads it back past the cache.
     ///
-    /// - Throws: `DeviceError`; the folder then holds a part.
+    /// - Throws: `DeviceError`; the folder then holds an incomplete copy.
     func write(into folder: Folder) throws(DeviceError) -> Proof {
         var digests: [String: String] = [:]
         let file = try NewFile(settings.audioName, in: folder, shouldStop: shouldStop)
@@ -64,8 +64,8 @@ struct RecordingCopy {
         return proof
     }
 
-    /// Whether a folder that was found is this very copy, whole: every file is as its manifest says, the text is this
-    /// text, and the audio these samples.
+    /// Returns what was read back if a folder is a complete copy of this recording: the files match their manifest, the text and
+    /// the samples match the recording. Otherwise nil.
     func matches(_ folder: Folder) throws(DeviceError) -> Proof? {
         guard let manifest = try Manifest(in: folder), Self.names(in: manifest) == names,
             try hasTexts(manifest, in: folder, text: try textDigest())
@@ -79,15 +79,15 @@ struct RecordingCopy {
             }
             return proof
         } catch {
-            // Not whole, or not this one: it stays as it is.
+            // Incomplete, or another recording: it stays untouched.
             if error.code == .damaged || error.code == .missing { return nil }
             throw error
         }
     }
 
-    /// The file by which a newer text is told from an older, and its digest.
+    /// Returns the file that shows whether the text has changed, with its digest.
     ///
-    /// - Parameter sound: the digest of the samples; nil where it is not known yet.
+    /// - Parameter sound: the digest of the samples; nil if it is not known yet.
     func textDigest(sound known: String? = nil) throws(DeviceError) -> (name: String, digest: String)? {
         guard let format = settings.tellingFormat else { return nil }
         var sound: String?
@@ -98,26 +98,26 @@ struct RecordingCopy {
         return (format.fileName, Digest.of(try render(format, details(peaks: [], sound: sound))))
     }
 
-    /// The names that a copy by these settings has, besides its companions, which those of earlier versions lack.
+    /// The names of sound and texts in a copy with these settings.
     var names: Set<String> { Set(settings.formats.map(\.fileName) + [settings.audioName]) }
 
-    /// The same of a copy that is there.
+    /// The same names in an existing copy.
     static func names(in manifest: Manifest) -> Set<String> {
         Set(manifest.digests.keys).subtracting([historyFileName, CopySettings.publicKeyName])
     }
 
-    /// The files beside sound and texts, with their names.
+    /// The files beside sound and texts.
     var companions: [(name: String, bytes: [UInt8])] {
         [(historyFileName, Array(historyDocument(history).utf8))]
             + (signer.map { [(CopySettings.publicKeyName, Array($0.publicText.utf8))] } ?? [])
     }
 
-    /// The recorder's signature of a manifest; nil where it has none.
+    /// Returns the recorder's signature of a manifest; nil without a signer.
     func signature(of manifest: Manifest) -> String? {
         signer?.sign(Array(manifest.text.utf8), comment: "fieldscribe copy of recording \(summary.id)")
     }
 
-    /// Bytes that the copy is expected to take: speech becomes about half as long as FLAC, and gaps nothing.
+    /// Estimates the copy's bytes: FLAC halves speech and removes gaps.
     func expectedBytes() throws(DeviceError) -> Int64 {
         let whole = SampleRange(.zero, length)
         let lost = timeline.gaps.reduce(Int64(0)) { sum, gap in
@@ -127,7 +127,7 @@ struct RecordingCopy {
         let sound =
             settings.audio == .wav
             ? length.samples * frame + 65_536 : max(0, length.samples - lost) * frame / 10 * 6 + 65_536
-        // A file takes whole clusters, of 64 KiB at most on the usual sticks.
+        // A file occupies whole clusters, of at most 64 KiB on usual sticks.
         var bytes = sound + Int64(settings.formats.count + 5) * 65_536
         for format in settings.formats { bytes += Int64(try render(format, details(peaks: [])).count) }
         return bytes
@@ -154,9 +154,10 @@ struct RecordingCopy {
         return details
     }
 
-    /// Writes the audio; returns the digest of the samples that were read for it.
+    /// Writes the audio.
     ///
-    /// - Parameter name: what errors name.
+    /// - Parameter name: the file that errors name.
+    /// - Returns: the digest of the samples and the peaks.
     func encodeAudio(
         into bytes: any SeekableBytes, named name: String
     ) throws(DeviceError) -> (sound: String, peaks: [UInt8]) {
@@ -170,9 +171,7 @@ struct RecordingCopy {
         return (digest, peaks.values)
     }
 
-    /// Writes the audio once more, where what comes of it is compared with the first time.
-    ///
-    /// - Parameter name: what errors name.
+    /// Writes the same audio a second time.
     func encodeAudioAgain(into bytes: any SeekableBytes, named name: String) throws(DeviceError) {
         let encoder = try encoder(into: bytes, named: name)
         try readSamples { samples throws(DeviceError) in try encoder.append(samples) }
@@ -192,7 +191,9 @@ struct RecordingCopy {
 
     func soundDigest() throws(DeviceError) -> String { try readSource { _ in } }
 
-    /// Reads the recording as `readSamples` does; returns the digest of its samples.
+    /// Reads the recording as `readSamples` does.
+    ///
+    /// - Returns: the digest of its samples.
     func readSource(
         _ body: (UnsafeBufferPointer<Int16>) throws(DeviceError) -> Void
     ) throws(DeviceError) -> String {
@@ -204,18 +205,18 @@ struct RecordingCopy {
         return digest.finish()
     }
 
-    /// Reads the recording from its start to its end, both channels of two interleaved.
+    /// Reads the recording from start to end, channels interleaved.
     private func readSamples(
         _ body: (UnsafeBufferPointer<Int16>) throws(DeviceError) -> Void
     ) throws(DeviceError) {
-        let room = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Self.block)
-        defer { room.deallocate() }
+        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Self.block)
+        defer { buffer.deallocate() }
         let channels = source.channels
         var position = SamplePosition.zero
         while position < length {
             if shouldStop() { throw Copying.interrupted }
             let wanted = UnsafeMutableBufferPointer(
-                rebasing: room[..<(channels * Int(min(Int64(Self.block / channels), length - position)))])
+                rebasing: buffer[..<(channels * Int(min(Int64(Self.block / channels), length - position)))])
             let count = try source.readFrames(at: position, into: wanted)
             guard count > 0 else {
                 throw DeviceError(
@@ -228,20 +229,13 @@ struct RecordingCopy {
         }
     }
 
-    /// Decodes the audio from the volume, and compares its samples with those of the source.
+    /// Decodes the audio from the volume and compares its samples with the source's.
     func readBackAudio(
         in folder: Folder, sound: String
     ) throws(DeviceError) -> (digest: String, bytes: Int64, isDirect: Bool) {
         let file = try ReadBack(settings.audioName, in: folder, shouldStop: shouldStop)
         let path = "\(folder.path)/\(settings.audioName)"
-        let decoder = try AudioDecoder(file, named: path)
-        let room = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Self.block)
-        defer { room.deallocate() }
-        var digest = Digest()
-        while case let count = try decoder.read(into: room), count > 0 {
-            digest.add(UnsafeRawBufferPointer(UnsafeMutableBufferPointer(rebasing: room[..<count])))
-        }
-        guard digest.finish() == sound else { throw Self.differs(path) }
+        guard try AudioDecoder(file, named: path).soundDigest() == sound else { throw Self.differs(path) }
         return (try file.finish(), file.length, file.isDirect)
     }
 

@@ -3,15 +3,15 @@ import Core
 import Glibc
 import System
 
-/// Removes what a volume has of a recording from before something was struck in it, be it sealed or not, once a copy of what there is
-/// now is there. What a person has changed or put there stays, and so does whatever the ledger does not know. Blocks.
+/// Removes copies made before a redaction once a current copy is on the volume. Files that a person has changed or added stay, as
+/// does everything that the ledger does not list. Blocks.
 struct RedactedCopies: Sendable {
-    /// `Fieldscribe` on the volume; held.
+    /// `Fieldscribe` on the volume, locked.
     let top: Folder
     let shouldStop: @Sendable () -> Bool
 
-    /// - Parameter outdated: what the ledger knows of such copies.
-    /// - Returns: whether something of one was left.
+    /// - Parameter outdated: the ledger's entries of such copies.
+    /// - Returns: whether files were left.
     func remove(_ outdated: [ExportEntry]) throws(DeviceError) -> Bool {
         var isLeft = false
         for entry in outdated {
@@ -35,7 +35,7 @@ struct RedactedCopies: Sendable {
         return isLeft
     }
 
-    /// Returns whether nothing of it is left.
+    /// Returns whether everything was removed.
     private func remove(_ entry: ExportEntry, _ name: String, from folder: Folder) throws(DeviceError) -> Bool {
         let other = try folder.renamedCopies()[entry.manifest]
         for place in [name, other].compactMap({ $0 }) where try folder.exists(place) {
@@ -50,13 +50,12 @@ struct RedactedCopies: Sendable {
 }
 
 extension FolderExport {
-    /// As `RedactedCopies`, of one recording.
+    /// Removes one recording's copies made before a redaction.
     ///
     /// - Parameters:
-    ///   - kept: its copy of now.
-    ///   - known: what the ledger knows of the volume.
-    ///   - history: what was done to the recording.
-    func removeStruck(
+    ///   - kept: the current copy.
+    ///   - known: the ledger's entries for the volume.
+    func removeRedacted(
         of id: Int, but kept: (folder: String, manifest: String), _ known: [ExportEntry], _ history: [HistoryEntry],
         below top: Folder, _ report: inout CopyReport
     ) async throws {
@@ -64,7 +63,7 @@ extension FolderExport {
             $0.recording == id && ($0.folder, $0.manifest) != (kept.folder, kept.manifest)
         }.beforeStrike(in: history)
         if outdated.isEmpty { return }
-        // Sealed copies have no such list beside them; one of before has text of all that was copied then.
+        // Encrypted copies have no list; one from earlier readable copies still has their text.
         let (copies, isClear) = (RedactedCopies(top: top, shouldStop: shouldStop), recipients == nil)
         let isLeft = try await onThread(named: "copy", niceness: 5) { () throws(DeviceError) -> Bool in
             if !isClear, outdated.contains(where: { SealedManifest($0.manifest) == nil }) {
@@ -73,17 +72,17 @@ extension FolderExport {
             }
             return try copies.remove(outdated)
         }
-        if isLeft { report.leftStruck.append(id) }
+        if isLeft { report.keptAfterRedaction.append(id) }
     }
 
-    /// The list over all copies that are not sealed.
+    /// The list over all readable copies.
     static let listName = "index.html"
 
-    /// How often a recording is copied in which something is struck meanwhile.
+    /// How often a recording is copied if it is redacted meanwhile.
     static let turns = 3
 
-    /// Waits until nothing is being struck in a recording: sound and text are of one piece then.
-    func waitForStriking(_ id: Int) async throws {
+    /// Waits until no redaction of the recording is in progress, so that sound and text match.
+    func waitForRedaction(_ id: Int) async throws {
         let audio = audioPath(id)
         let folder = audio.lastIndex(of: "/").map { String(audio[..<$0]) } ?? "."
         var turn = 0
@@ -99,17 +98,17 @@ extension FolderExport {
         }
     }
 
-    /// What the ledger is told of a copy, and whether something was struck since it was begun: then it has no text that there is now.
+    /// Returns the ledger entry of a copy, and whether the recording was redacted since the copy began, which makes its text outdated.
     func entry(
         of job: RecordingCopy, pass: Int?, in folder: String, _ manifest: String
-    ) async throws -> (entry: ExportEntry, isStruck: Bool) {
+    ) async throws -> (entry: ExportEntry, isRedacted: Bool) {
         let history = try await archive.history(of: job.summary.id)
-        let isStruck = history.map(\.entry).strikes != job.history.map(\.entry).strikes
+        let isRedacted = history.map(\.entry).strikes != job.history.map(\.entry).strikes
         var entry = ExportEntry(
-            recording: job.summary.id, pass: isStruck ? nil : pass, volume: settings.volume, folder: folder,
+            recording: job.summary.id, pass: isRedacted ? nil : pass, volume: settings.volume, folder: folder,
             manifest: manifest, exportedAt: settings.now)
         entry.struck = job.timeline.gaps.struck.count
-        return (entry, isStruck)
+        return (entry, isRedacted)
     }
 }
 

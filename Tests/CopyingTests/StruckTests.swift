@@ -68,7 +68,7 @@ import TestKit
         #expect(desk.copies.count == 1)
     }
 
-    @Test("what a person has put or changed there stays, and the sound goes")
+    @Test("added and edited files stay, and the sound is removed")
     func keepsOthers() async throws {
         let desk = try await Desk()
         try await desk.copy()
@@ -80,7 +80,7 @@ import TestKit
         #expect(desk.copies.count == 2)
     }
 
-    @Test("what was interrupted before the ledger knew is done by the next copy")
+    @Test("the next copy completes one that was interrupted before the ledger listed it")
     func interrupted() async throws {
         let desk = try await Desk()
         try await desk.copy()
@@ -96,7 +96,7 @@ import TestKit
         #expect(desk.copies.count == 1 && desk.areWhole())
     }
 
-    @Test("a copy that cannot be made leaves the one before as it is")
+    @Test("if a copy fails, the previous one stays unchanged")
     func fullStick() async throws {
         let desk = try await Desk()
         try await desk.copy()
@@ -110,7 +110,7 @@ import TestKit
         #expect(names("\(desk.exportFolder)/\(Desk.name(1))") == before)
     }
 
-    @Test("a sealed copy is sealed again in its place", arguments: [true, false])
+    @Test("an encrypted copy is replaced", arguments: [true, false])
     func sealed(hasTexts: Bool) async throws {
         var desk = try await Desk()
         if !hasTexts { desk.formats = [] }
@@ -137,7 +137,7 @@ import TestKit
     }
 
     @Test(
-        "a copy of another form takes the place of one that still has it, too",
+        "a copy of another form replaces one from before the redaction",
         arguments: [Form.clear, .sealed], Form.allCases)
     func otherForm(before: Form, after: Form) async throws {
         if before == after { return }
@@ -166,7 +166,7 @@ import TestKit
         #expect(again.error == nil && again.copied.isEmpty && again.kept.count == 1, "\(again)")
     }
 
-    @Test("whatever the form, what others have put there stays, and what was copied since; the first is told")
+    @Test("in every form, added files and later copies stay; added files are reported")
     func keepsOthersSealed() async throws {
         var desk = try await Desk()
         try await copy(desk)
@@ -175,7 +175,7 @@ import TestKit
         shell("mv '\(old)' '\(desk.exportFolder)/Anna'")
         try await strike(desk)
         desk.recipients = .success([try KeyPair().recipient])
-        #expect(try await copy(desk).leftStruck == [1])
+        #expect(try await copy(desk).keptAfterRedaction == [1])
         #expect(desk.result().contains("STRUCK SINCE: recording 1."))
         #expect(names("\(desk.exportFolder)/Anna") == ["corrections.json"])
         #expect(shell("cd '\(others)/\(Desk.name(1))' && sha256sum --quiet -c SHA256SUMS").status == 0)
@@ -185,7 +185,7 @@ import TestKit
     }
 
     @Test(
-        "a removal that was interrupted is done by the next copy",
+        "the next copy completes an interrupted removal",
         arguments: ["audio.flac", "index.html", "SHA256SUMS"])
     func interruptedRemoval(name: String) async throws {
         var desk = try await Desk()
@@ -202,7 +202,8 @@ import TestKit
         #expect(readable(desk) == "" && desk.copies == [])
     }
 
-    @Test("what is struck while it is copied is copied once more, and not counted before", arguments: [true, false])
+    @Test(
+        "a recording that is redacted during a copy is copied again, and only then counted", arguments: [true, false])
     func meanwhile(isSealed: Bool) async throws {
         var desk = try await Desk()
         let keys = try KeyPair()
@@ -238,7 +239,7 @@ import TestKit
         #expect(silence(in: sound))
     }
 
-    @Test("a copy waits until nothing is being struck")
+    @Test("a copy waits until a redaction has finished")
     func underWay() async throws {
         let desk = try await Desk()
         let note = desk.folder.file(RecordingFolder.strikingName)

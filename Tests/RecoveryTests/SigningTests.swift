@@ -74,7 +74,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         _ = try RecorderKey(in: storage.folder.path)
         let starts = storage.folder.file("starts")
         let hanging = Minisign(
-            program: try storage.folder.program("minisign", "echo >>'\(starts)'; \(script)"), patience: 1)
+            program: try storage.folder.program("minisign", "echo >>'\(starts)'; \(script)"), timeout: 1)
         let key = try RecorderKey(in: storage.folder.path, by: hanging)
         let began = ContinuousClock.now
         for _ in 1...3 { #expect(key.sign(Array("what is signed".utf8), comment: "a comment") == nil) }

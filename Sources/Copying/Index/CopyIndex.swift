@@ -2,8 +2,8 @@ import Core
 import System
 import Transcripts
 
-/// Gathers what the list over all recordings shows: ours with their text, other recorders' by their folders' names. A copy whose
-/// folder a person has given another name is found by its manifest.
+/// Builds the list over all recordings: this recorder's with their text, other recorders' by folder name. Finds renamed folders by
+/// their manifest.
 struct CopyIndex {
     private static let entryLimit = 50_000
 
@@ -11,16 +11,16 @@ struct CopyIndex {
     let known: KnownCopies<CopyName>
     let texts: IndexTexts
 
-    /// How well recordings were read, where somebody has corrected them.
+    /// The accuracy of corrected recordings.
     let readings: [PlottedReading]
 
-    /// Ours first; newest first.
+    /// Returns this recorder's copies first, the newest first.
     func entries() throws(DeviceError) -> [IndexEntry] {
         let device = exportFolder.device
         let found = try Self.found(on: exportFolder)
         let there = Set(found.first?.copies.map(\.folder) ?? [])
         let renamed = try exportFolder.folder.renamedCopies()
-        // The latest copy of each recording; earlier ones have an earlier text.
+        // Earlier copies have an earlier text.
         var latest: [String: Int] = [:]
         for (recording, copies) in known.copies {
             let places = copies.reversed().lazy.compactMap { copy in
@@ -46,14 +46,13 @@ struct CopyIndex {
         return entries
     }
 
-    /// The recorders' folders, ours first, and in each the complete copies, the newest first.
+    /// Returns the recorders' folders, this recorder's first, with their complete copies, the newest first.
     private static func found(
         on exportFolder: CopyFolder
     ) throws(DeviceError) -> [(owner: DeviceName, copies: [Found])] {
         var found = [(owner: exportFolder.device, copies: try copies(in: exportFolder.folder))]
         let others = try exportFolder.top.names().compactMap { DeviceName($0) }.filter { $0 != exportFolder.device }
         for other in others.sorted(by: { $0.text < $1.text }) {
-            // What is no folder, or cannot be read, has nothing to list.
             guard let folder = try? exportFolder.top.folder(other.text), let copies = try? copies(in: folder) else {
                 continue
             }
@@ -62,9 +61,9 @@ struct CopyIndex {
         return found
     }
 
-    /// A copy's folder; without a name of ours where a person has given it another.
     private struct Found {
         var folder: String
+        /// Nil if a person has renamed the folder.
         var name: CopyName?
     }
 
@@ -77,7 +76,7 @@ struct CopyIndex {
     }
 }
 
-/// A name as a part of a link: whatever is not a letter of ASCII, a digit, `-`, `_` or `.` is written as its bytes.
+/// Percent-encodes a name for a link.
 private func inLink(_ name: String) -> String {
     let digits = Array("0123456789ABCDEF")
     return name.utf8.map { byte in

@@ -1,21 +1,21 @@
 import Core
 import Transcripts
 
-/// What the list over all copies shows of each recording, gathered while they are copied, so that no text is read twice.
+/// The list's texts, collected while recordings are copied, so that no text is read twice.
 struct IndexTexts {
-    /// Bytes of text that one list carries for its search; of earlier recordings it has the beginnings only.
+    /// Bytes of searchable text in the list; earlier recordings are cut to their beginning.
     private static let limit = 8 << 20
     private static let beginning = 200
 
     private(set) var entries: [Int: (title: String, facts: [String], text: String)] = [:]
 
-    /// Recordings that somebody has corrected, in the order in which they came.
+    /// The corrected recordings, in order of arrival.
     private(set) var corrected: [RecordingSummary] = []
-    /// Recordings with their whole text, in the order in which they came.
+    /// The recordings with their whole text, in order of arrival.
     private var whole: [Int] = []
     private var bytes = 0
 
-    /// Takes a recording; the newest come last.
+    /// Adds a recording; the newest come last.
     mutating func add(_ summary: RecordingSummary, _ timeline: Timeline) {
         var facts = [clockTime(timeline.length)]
         if summary.clock != .synchronized { facts.append("clock unverified") }

@@ -3,34 +3,28 @@ import Core
 import Glibc
 import System
 
-/// The content of a SHA256SUMS: a digest for each file's name.
+/// The content of a SHA256SUMS.
 package struct Manifest: Equatable {
-    /// SHA-256 in hexadecimal digits, by the files' names.
+    /// SHA-256 in hexadecimal digits, by file name.
     package private(set) var digests: [String: String]
 
     init(_ digests: [String: String]) { self.digests = digests }
 
-    /// As `sha256sum -c` reads it.
+    /// The format that `sha256sum -c` reads.
     var text: String {
         digests.sorted { $0.key < $1.key }.map { "\($0.value)  \($0.key)\n" }.joined()
     }
 
-    /// SHA-256 of the text, by which the ledger knows it again.
+    /// SHA-256 of the text, which identifies a copy in the ledger.
     package var digest: String { Digest.of(text) }
 
-    /// Reads one that was found in a folder; nil where it is not exactly as we write them, with no names but ours.
+    /// Reads a folder's manifest; nil unless it is exactly as Fieldscribe writes it, without foreign names.
     init?(in folder: Folder) throws(DeviceError) {
         guard try folder.exists(CopySettings.manifestName) else { return nil }
         let file = try folder.open(CopySettings.manifestName, O_RDONLY | O_NONBLOCK)
         let bytes: [UInt8]
-        do throws(DeviceError) {
-            bytes = try rethrowing {
-                try [UInt8](unsafeUninitializedCapacity: 16_384) { buffer, count in
-                    count = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
-                }
-            }
-        } catch {
-            // A folder, or whatever else cannot be read, is no manifest.
+        do throws(DeviceError) { bytes = try file.bytes(count: 16_384) } catch {
+            // A folder, or anything else that cannot be read, is no manifest.
             if error.status == EISDIR || error.status == EINVAL { return nil }
             throw error
         }
@@ -38,7 +32,7 @@ package struct Manifest: Equatable {
         guard digests.keys.allSatisfy(CopySettings.allNames.contains), Array(text.utf8) == bytes else { return nil }
     }
 
-    /// Reads one whose names may be any in the same folder; nil where a line is not as we write it, or a name is there twice.
+    /// Parses a manifest with any names in the same folder; nil if a line has another format or a name occurs twice.
     package init?(reading text: String) {
         guard text.isEmpty || text.hasSuffix("\n") else { return nil }
         digests = [:]

@@ -4,24 +4,24 @@ import Glibc
 import System
 import Transcripts
 
-/// Where copies lie in a folder and below: they are told by what is in them, since people rename and move them. Names there are a
-/// stranger's: no link is followed, and no other file system is entered.
+/// Finds copies in a folder and below by their content, since people rename and move them. Follows no link and enters no other file
+/// system, since the names are untrusted.
 struct PlacedCopies {
     private static let (deepest, most) = (8, 100_000)
 
-    /// The names that lead to each, `a/b`; empty for the folder itself. In their order.
+    /// The relative paths, sorted; empty for the folder itself.
     private(set) var places: [String] = []
-    /// What could not be looked at.
+    /// What could not be searched.
     private(set) var unseen: [CopyVerification.Finding] = []
     private var count = 0
 
     /// - Throws: `DeviceError` if the folder itself cannot be read.
     init(in folder: Folder) throws(DeviceError) {
         let names = try folder.names(limit: CopyVerification.mostFiles)
-        look(in: folder, names, at: [])
+        search(folder, names, at: [])
     }
 
-    /// Whether a folder with these names in it is a copy, or what somebody has left of one.
+    /// Returns whether a folder with these names in it is a copy or the rest of one.
     private static func isCopy(_ names: Set<String>, named name: String?) -> Bool {
         let signs: Set<String> = [CopySettings.manifestName, CopySettings.signatureName, historyFileName]
         if name.flatMap({ CopyName($0) }) != nil || !names.isDisjoint(with: signs) { return true }
@@ -31,42 +31,42 @@ struct PlacedCopies {
         return !names.isDisjoint(with: sounds) && !names.isDisjoint(with: texts)
     }
 
-    private mutating func look(in folder: Folder, _ names: [String], at place: [String]) {
+    private mutating func search(_ folder: Folder, _ names: [String], at place: [String]) {
         if Self.isCopy(Set(names), named: place.last) { places.append(place.joined(separator: "/")) }
-        // In a copy, too: one that somebody has put around others is to hide none.
+        // Inside copies too: a copy must not hide others below it.
         for name in names.sorted() where !name.hasPrefix(".") && name != "lost+found" {
-            do throws(DeviceError) { try look(at: name, in: folder, place) } catch {
-                tell(.unchecked, "\(folder.path)/\(name)", "cannot be looked at: \(error.reason)")
+            do throws(DeviceError) { try visit(name, in: folder, place) } catch {
+                report(.unchecked, "\(folder.path)/\(name)", "cannot be looked at: \(error.reason)")
             }
         }
     }
 
-    private mutating func look(at name: String, in folder: Folder, _ place: [String]) throws(DeviceError) {
+    private mutating func visit(_ name: String, in folder: Folder, _ place: [String]) throws(DeviceError) {
         let path = "\(folder.path)/\(name)"
         guard let kind = try folder.status(name)?.kind else {
             if name.contains("\u{FFFD}") {
-                tell(.unchecked, path, "has a name that is not in UTF-8, and was not looked at; rename it")
+                report(.unchecked, path, "has a name that is not in UTF-8, and was not looked at; rename it")
             }
             return
         }
         guard kind == .folder else {
-            // What has a copy's name and is none is refused by who opens it.
+            // A file with a copy's name: opening it reports the fault.
             if CopyName(name) != nil { places.append((place + [name]).joined(separator: "/")) }
             return
         }
         if CopyName.isTemporary(name) {
-            return tell(
+            return report(
                 .note, path, "is half of a copy; plug the stick into its recorder once more, which completes it")
         }
         guard place.count < Self.deepest, count < Self.most else {
-            return tell(.unchecked, path, "lies too deep, or behind too many folders; name it to have it looked at")
+            return report(.unchecked, path, "lies too deep, or behind too many folders; name it to have it looked at")
         }
         count += 1
         let inner = try folder.folder(name)
-        look(in: inner, try inner.names(limit: CopyVerification.mostFiles), at: place + [name])
+        search(inner, try inner.names(limit: CopyVerification.mostFiles), at: place + [name])
     }
 
-    private mutating func tell(_ outcome: CopyVerification.Finding.Outcome, _ path: String, _ words: String) {
-        unseen.append(CopyVerification.Finding(outcome: outcome, file: path, words: words))
+    private mutating func report(_ outcome: CopyVerification.Finding.Outcome, _ path: String, _ words: String) {
+        unseen.append(CopyVerification.Finding(outcome, path, words))
     }
 }

@@ -10,22 +10,22 @@ extension DeviceError {
     package var program: Program? { Program(rawValue: operation) }
 }
 
-/// Debian's `age`, which seals and opens: a process of its own with limits. Fieldscribe has no cryptography of its own.
+/// Runs Debian's `age`, which encrypts and decrypts, in a process with limits. Fieldscribe itself has no cryptography.
 package struct Age: Sendable {
-    /// KiB of address space and of data, and seconds of CPU. It may write no file: what it makes, it passes to us.
+    /// KiB of address space and of data, and seconds of CPU. It may not write files.
     private static let limits = (memory: 4 << 20, data: 256 << 10, cpu: 21_600)
 
-    /// Seconds without anything from it, or into it.
-    static let patience = 120
+    /// Seconds without input or output.
+    static let timeout = 120
 
-    /// What every sealed file begins with.
+    /// The beginning of every encrypted file.
     static let mark = Array("age-encryption.org/v1\n".utf8)
 
     private let program: String
 
-    /// - Throws: `DeviceError` with `missing` where it is not installed.
+    /// - Throws: `DeviceError` with `missing` if age is not installed.
     package init() throws(DeviceError) {
-        guard let program = Self.program else {
+        guard let program = installedProgram("age") else {
             throw DeviceError(
                 .missing, "age", "the program age is not installed, and nothing is sealed, opened or copied without it",
                 remedy: "install it: apt install age")
@@ -33,18 +33,15 @@ package struct Age: Sendable {
         self.program = program
     }
 
-    /// Its version, as it tells it.
-    func version() throws(DeviceError) -> String {
-        try told(by: ["--version"]).text
-    }
+    func version() throws(DeviceError) -> String { try answer(to: ["--version"]).text }
 
-    /// Has it take these public keys, without sealing anything.
+    /// Checks public keys without encrypting anything.
     ///
-    /// - Throws: `DeviceError` with `unsupported` for the first that it does not take.
+    /// - Throws: `DeviceError` with `unsupported` for the first key that age refuses.
     package func check(_ recipients: [Recipient]) throws(DeviceError) {
-        if try told(by: Self.recipients(recipients)).status == 0 { return }
+        if try answer(to: Self.recipients(recipients)).status == 0 { return }
         for (index, recipient) in recipients.enumerated() {
-            let (status, text) = try told(by: Self.recipients([recipient]))
+            let (status, text) = try answer(to: Self.recipients([recipient]))
             guard status != 0 else { continue }
             throw DeviceError(
                 .unsupported, "age", on: "recipient \(index + 1) of \(recipients.count) (\(recipient.short))",
@@ -52,20 +49,18 @@ package struct Age: Sendable {
         }
     }
 
-    /// Begins to seal.
+    /// Starts to encrypt.
     ///
-    /// - Parameter take: called with what is sealed, in its order; what is passed is there only during the call.
+    /// - Parameter take: called with the encrypted bytes in order; they are valid only during the call.
     package func sealer(
         for recipients: [Recipient], take: @escaping (UnsafeRawBufferPointer) throws(DeviceError) -> Void
     ) throws(DeviceError) -> Sealer {
         Sealer(try child(Self.recipients(recipients)), take: take)
     }
 
-    /// Begins to open what was sealed.
+    /// Starts to decrypt.
     ///
-    /// - Parameters:
-    ///   - key: opens it.
-    ///   - take: called with what is opened, in its order.
+    /// - Parameter take: called with the decrypted bytes in order; they are valid only during the call.
     package func opener(
         with key: OpeningKey, take: @escaping (UnsafeRawBufferPointer) throws(DeviceError) -> Void
     ) throws(DeviceError) -> Sealer {
@@ -80,7 +75,7 @@ package struct Age: Sendable {
         _ arguments: [String], file: Int32? = nil, mergesErrors: Bool = false
     ) throws(DeviceError) -> ChildProcess {
         let limits = Self.limits
-        // The recorder's sandbox has no shell: where nothing but what is sealed is wanted of it, there is none.
+        // The recorder's sandbox has no shell. Only checks of keys, which read errors, use one.
         guard mergesErrors else {
             let child = try ChildProcess(program, arguments: arguments, showsErrors: false, file: file)
             child.limit(
@@ -97,31 +92,33 @@ package struct Age: Sendable {
             ] + arguments, showsErrors: false)
     }
 
-    /// Runs it with nothing to seal; returns its exit status and what it says.
-    private func told(by arguments: [String]) throws(DeviceError) -> (status: Int32, text: String) {
+    /// Runs age without input and returns its exit status and first line.
+    private func answer(to arguments: [String]) throws(DeviceError) -> (status: Int32, text: String) {
         let isQuestion = arguments.first == "--version"
         let child = try child(arguments, mergesErrors: !isQuestion)
         child.closeInput()
         var text: [UInt8] = []
-        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 16)
-        defer { room.deallocate() }
-        while case let count = try child.read(into: room, timeoutSeconds: Self.patience), count > 0 {
-            if text.count < 4_096 { text += room[..<count] }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 16)
+        defer { buffer.deallocate() }
+        while case let count = try child.read(into: buffer, timeoutSeconds: Self.timeout), count > 0 {
+            if text.count < 4_096 { text += buffer[..<count] }
         }
-        let status = try child.exitStatus(timeoutSeconds: Self.patience)
+        let status = try child.exitStatus(timeoutSeconds: Self.timeout)
         let line = String(decoding: text, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
         return (status, line)
     }
 
     private static func reason(_ text: String) -> String {
         let prefix = "age: error: "
-        let told = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
-        let shown = told.prefix(300).filter { $0.isASCII && !$0.isNewline }
+        let message = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
+        let shown = message.prefix(300).filter { $0.isASCII && !$0.isNewline }
         return shown.isEmpty ? "it does not start" : PrivateKey.hidden(in: shown)
     }
 
-    private static var program: String? {
-        let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin"
-        return folders.split(separator: ":").map { "\($0)/age" }.first { access($0, X_OK) == 0 }
-    }
+}
+
+/// Returns the path of a program in PATH.
+func installedProgram(_ name: String) -> String? {
+    let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin"
+    return folders.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
 }

@@ -1,7 +1,7 @@
 import Core
 
 extension Minisign {
-    /// Whether the signature of a recording's sound in its history is this key's.
+    /// Returns whether a key made an entry's signature of the sound.
     ///
     /// - Throws: `DeviceError` if minisign does not answer.
     package func fits(_ entry: HistoryEntry, key: String) throws(DeviceError) -> Bool {
@@ -11,9 +11,9 @@ extension Minisign {
         return try comment(of: bytes, signature: signature, key: key) == HistoryEntry.signedComment
     }
 
-    /// Whether an entry's signature names this key, by the number that both have, whether it fits or not.
+    /// Returns whether an entry's signature names this key by its number, valid or not.
     package static func names(_ key: String, in entry: HistoryEntry) -> Bool {
-        // Base64 of two letters and 8 bytes of the number, without the last bits, which belong to what follows, too.
+        // Base64 of two letters and the 8 bytes of the number; its last bits share a digit with the next byte.
         entry.signature?.dropFirst(2).prefix(11) == key.dropFirst(2).prefix(11)
     }
 }

@@ -2,37 +2,37 @@ import Core
 import Glibc
 import System
 
-/// Debian's `minisign`, which signs and checks signatures (Ed25519): a process of its own with limits. Fieldscribe has no cryptography
-/// of its own.
+/// Runs Debian's `minisign`, which makes and checks signatures (Ed25519), in a process with limits. Fieldscribe itself has no
+/// cryptography.
 package struct Minisign: Sendable {
     /// KiB of address space and of data, and seconds of CPU.
     private static let limits = (memory: 1 << 20, data: 128 << 10, cpu: 60)
-    /// Seconds that one run may take. It signs some lines, which takes it a hundredth of one, but a worn card lets it wait for longer
-    /// than a write, and one that is given up is not asked again.
-    private static let patience = 60
-    /// A signature's file is some hundred bytes long.
+    /// Seconds for one run. It needs 10 ms, but a worn card may delay it by longer than a write, and after a timeout it is not run
+    /// again.
+    private static let timeout = 60
+    /// The most bytes of a signature's file; usual are some hundred.
     package static let longest = 4_096
 
     private let program: String
-    private let patience: Int
+    private let timeout: Int
 
-    /// - Parameter patience: seconds that one run may take.
-    init(program: String, patience: Int) { (self.program, self.patience) = (program, patience) }
+    /// - Parameter timeout: seconds for one run.
+    init(program: String, timeout: Int) { (self.program, self.timeout) = (program, timeout) }
 
-    /// - Throws: `DeviceError` with `missing` where it is not installed.
+    /// - Throws: `DeviceError` with `missing` if minisign is not installed.
     package init() throws(DeviceError) {
-        guard let program = Self.program else {
+        guard let program = installedProgram("minisign") else {
             throw DeviceError(
                 .missing, "minisign",
                 "the program minisign is not installed, and nothing is signed or checked without it",
                 remedy: "install it: apt install minisign")
         }
-        self.init(program: program, patience: Self.patience)
+        self.init(program: program, timeout: Self.timeout)
     }
 
-    /// Makes a pair of keys, the secret one without a password, since nobody is there who could type one.
+    /// Makes a pair of keys, the secret one without a password, since nobody could type it.
     ///
-    /// - Returns: the content of the two files that it keeps them in.
+    /// - Returns: the content of the two key files.
     func newKeys() throws(DeviceError) -> (secret: [UInt8], open: [UInt8]) {
         let folder = try ScratchFolder(for: "key")
         let (secret, open) = ("\(folder.path)/secret", "\(folder.path)/public")
@@ -41,7 +41,7 @@ package struct Minisign: Sendable {
         return (try content(ofFile: secret, limit: Self.longest), try content(ofFile: open, limit: Self.longest))
     }
 
-    /// The public key's file to a secret key.
+    /// Returns the content of the public key's file for a secret key.
     func openKey(of secret: borrowing FileDescriptor) throws(DeviceError) -> [UInt8] {
         let folder = try ScratchFolder(for: "key")
         let open = "\(folder.path)/public"
@@ -54,7 +54,7 @@ package struct Minisign: Sendable {
     ///
     /// - Parameters:
     ///   - comment: one line that is signed with them.
-    ///   - secret: the secret key's open file.
+    ///   - secret: the open file of the secret key.
     /// - Returns: the content of a `.minisig`.
     func sign(_ bytes: [UInt8], comment: String, with secret: borrowing FileDescriptor) throws(DeviceError) -> String {
         let (status, answer) = try run(
@@ -67,13 +67,13 @@ package struct Minisign: Sendable {
         return text
     }
 
-    /// Whether a signature is that key's over these bytes.
+    /// Checks a signature.
     ///
-    /// - Returns: the comment that was signed with them; nil where it is not.
+    /// - Returns: the signed comment; nil if the signature is not valid.
     package func comment(of bytes: [UInt8], signature: [UInt8], key: String) throws(DeviceError) -> String? {
         if signature.isEmpty { return nil }
         let file = try MemoryFile(signature, named: "signature", isSecret: false)
-        // minisign reads it there.
+        // Kept until minisign has read it.
         defer { withExtendedLifetime(file) {} }
         let (status, answer) = try run(
             ["-V", "-Q", "-P", key, "-m", "/dev/stdin", "-x", ChildProcess.file], giving: bytes, reading: file.number)
@@ -88,29 +88,28 @@ package struct Minisign: Sendable {
         child.limit(
             memory: UInt64(limits.memory) << 10, data: UInt64(limits.data) << 10, cpuSeconds: UInt64(limits.cpu),
             file: UInt64(Self.longest))
-        let deadline = MonotonicClock.nanoseconds + Int64(patience) * 1_000_000_000
+        let deadline = MonotonicClock.nanoseconds + Int64(timeout) * 1_000_000_000
         func secondsLeft() -> Int { Int(max(0, deadline - MonotonicClock.nanoseconds + 999_999_999) / 1_000_000_000) }
         do throws(DeviceError) {
             do throws(DeviceError) {
-                try rethrowing { try bytes.withUnsafeBytes { try child.write($0, timeoutSeconds: patience) } }
+                try rethrowing { try bytes.withUnsafeBytes { try child.write($0, timeoutSeconds: timeout) } }
             } catch {
-                // One that has refused before it has read everything says so by its status.
+                // It refused its input early; the exit status says so.
                 guard error.status == EPIPE else { throw error }
             }
             child.closeInput()
             var answer: [UInt8] = []
-            let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 16)
-            defer { room.deallocate() }
-            while case let count = try child.read(into: room, timeoutSeconds: secondsLeft()), count > 0 {
-                if answer.count < Self.longest { answer += room[..<count] }
-                // One that says something again and again is no better than one that says nothing.
+            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 16)
+            defer { buffer.deallocate() }
+            while case let count = try child.read(into: buffer, timeoutSeconds: secondsLeft()), count > 0 {
+                if answer.count < Self.longest { answer += buffer[..<count] }
                 guard secondsLeft() > 0 else { throw .system("poll", status: ETIMEDOUT, on: program) }
             }
             return (try child.exitStatus(timeoutSeconds: secondsLeft()), answer)
         } catch {
             guard error.status == ETIMEDOUT else { throw error }
             throw DeviceError(
-                .failed, "minisign", status: ETIMEDOUT, "the program minisign has not answered within \(patience) s",
+                .failed, "minisign", status: ETIMEDOUT, "the program minisign has not answered within \(timeout) s",
                 remedy: "install Debian's: apt install --reinstall minisign")
         }
     }
@@ -119,7 +118,7 @@ package struct Minisign: Sendable {
         do throws(DeviceError) {
             return try ChildProcess(program, arguments: arguments, showsErrors: false, file: file)
         } catch {
-            // Of minisign's own, so that nobody takes it for something wrong with what was signed.
+            // Names minisign, so that the signed file is not blamed.
             throw DeviceError(
                 error.code, "minisign", status: error.status, "\(program): \(error.reason)",
                 remedy: error.remedy)
@@ -130,10 +129,5 @@ package struct Minisign: Sendable {
         DeviceError(
             .failed, "minisign", status: status, "the program minisign ended before it was done (status \(status))",
             remedy: "install Debian's: apt install --reinstall minisign; if signing.key is damaged, move it away")
-    }
-
-    private static var program: String? {
-        let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin"
-        return folders.split(separator: ":").map { "\($0)/minisign" }.first { access($0, X_OK) == 0 }
     }
 }

@@ -2,37 +2,37 @@ import Core
 import Glibc
 import System
 
-/// Private keys that open what is sealed, held in memory and nowhere else: `age` reads them there.
+/// Private keys for encrypted recordings. They are kept only in memory, where `age` reads them.
 package final class OpeningKey: Sendable {
-    /// Bytes of the longest that are taken.
+    /// The most bytes of a key file.
     static let longest = 16_384
 
     private let file: MemoryFile
 
-    /// The number of the file that `age` reads.
+    /// The descriptor that `age` reads.
     var number: Int32 { file.number }
 
     /// - Parameters:
-    ///   - text: what `age-keygen` makes, with any number of keys and comments, or a private key of SSH.
-    ///   - name: what errors name: a file.
-    /// - Throws: `DeviceError` with `unsupported` for anything else, which is never named in the error.
+    ///   - text: the output of `age-keygen`, with any number of keys and comments, or a private SSH key.
+    ///   - name: the file that errors name.
+    /// - Throws: `DeviceError` with `unsupported` for anything else; the error never quotes it.
     package init(_ text: String, named name: String) throws(DeviceError) {
         try Self.check(text, name)
         file = try MemoryFile(Array(text.utf8), named: name, isSecret: true)
     }
 
-    /// Reads a file of them.
+    /// Reads a key file.
     ///
-    /// - Throws: `DeviceError`; of a link, a pipe, or what is larger than keys are, nothing is read.
+    /// - Throws: `DeviceError`, without reading, for a link, a FIFO, or a file that is too long.
     package convenience init(in folder: Folder, _ name: String) throws(DeviceError) {
         let file = try folder.openFile(name, O_RDONLY)
         try self.init(try Self.text(of: file), named: file.path)
     }
 
-    /// The text of a file that may hold private keys, without the mark that Windows puts before it, and also where that has made two
-    /// bytes of each letter, as `age-keygen > key.txt` does there.
+    /// Returns the text of a file that may hold private keys. Decodes UTF-8 and UTF-16 with a byte order mark: PowerShell's
+    /// `age-keygen > key.txt` writes UTF-16.
     ///
-    /// - Throws: `DeviceError` with `unsupported` where it is longer than keys are, which is then not read.
+    /// - Throws: `DeviceError` with `unsupported`, without reading, if it is too long.
     package static func text(of file: borrowing FileDescriptor) throws(DeviceError) -> String {
         let size = try file.size()
         guard size <= longest else {
@@ -54,7 +54,7 @@ package final class OpeningKey: Sendable {
         return String(decoding: bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...], as: UTF8.self)
     }
 
-    /// What is to be done where a file is no private key.
+    /// The remedy for a file without a private key.
     static let remedy = "give the file that age-keygen made"
 
     private static func check(_ text: String, _ name: String) throws(DeviceError) {
@@ -64,14 +64,14 @@ package final class OpeningKey: Sendable {
         guard text.utf8.count <= longest else {
             throw refusal("is too long for a private key", remedy)
         }
-        // Whoever is asked for its words by age would have to sit there.
+        // Nobody could answer age's question for it.
         if isProtected(text) {
             throw refusal(
                 "is protected by a passphrase, which is not asked for here",
                 "open it on a laptop: age -d -o key.txt FILE; or, of SSH, ssh-keygen -p -f FILE on a copy")
         }
         let capitals = text.uppercased()
-        // age would run a program by the name that stands there.
+        // age would run a program of that name.
         guard !capitals.contains("AGE-PLUGIN-") else {
             throw refusal(
                 "names a plugin of age, and none is run for it", "give a private key that age-keygen made")
@@ -90,7 +90,7 @@ package final class OpeningKey: Sendable {
         if text.hasPrefix("age-encryption.org/") || text.contains("-----BEGIN AGE ENCRYPTED FILE") { return true }
         if text.contains("Proc-Type: 4,ENCRYPTED") || text.contains("-----BEGIN ENCRYPTED PRIVATE KEY") { return true }
         guard let start = text.firstRange(of: "-----BEGIN OPENSSH PRIVATE KEY-----") else { return false }
-        // In base64, after the format's name: the cipher, which is "none" where there are no words.
+        // Base64 of the format's name and the cipher "none", which means no passphrase.
         let digits = text[start.upperBound...].filter { !$0.isWhitespace }.prefix(30)
         return !digits.hasPrefix("b3BlbnNzaC1rZXktdjEAAAAABG5vbm")
     }

@@ -2,31 +2,30 @@ import Core
 import Glibc
 import System
 
-/// A file of public keys, one a line; lines that begin with `#` are comments.
+/// A file of public keys, one per line; `#` starts a comment line.
 package enum RecipientsFile {
-    /// Bytes of the longest that is taken.
+    /// The most bytes of such a file.
     package static let largest = 1 << 18
 
-    /// The public keys in a file. It has to be one itself: no link, no pipe, nothing that could be waited for.
+    /// Reads the public keys in a file. Refuses links, FIFOs and everything else that could block.
     ///
-    /// - Throws: `DeviceError` that names the file, and the line where there is one, and never what stands there.
+    /// - Throws: `DeviceError` that names the file, and the line if possible, but never quotes it.
     package static func recipients(in path: String) throws(DeviceError) -> [Recipient] {
         let bytes: [UInt8]
         do throws(DeviceError) {
             let (folder, name) = try Folder.holding(path, crosses: true)
             bytes = try folder.openFile(name, O_RDONLY).content(limit: largest)
         } catch {
-            var told = error
-            if error.status == ENOENT { told.remedy = "correct export.recipients, or put the file there" }
-            throw told
+            var error = error
+            if error.status == ENOENT { error.remedy = "correct export.recipients, or put the file there" }
+            throw error
         }
         return try recipients(bytes, path)
     }
 
-    /// The public keys in the content of such a file.
+    /// Parses the content of such a file.
     ///
-    /// - Parameter path: what errors name.
-    /// - Throws: likewise.
+    /// - Parameter path: the file that errors name.
     package static func recipients(_ bytes: [UInt8], _ path: String) throws(DeviceError) -> [Recipient] {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw wrong(path, "is not text", "save it as plain text in UTF-8")

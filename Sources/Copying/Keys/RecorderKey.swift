@@ -3,29 +3,27 @@ import Glibc
 import Synchronization
 import System
 
-/// The recorder's own key, by which it signs recordings and copies: `signing.key` in the storage directory, for its owner alone, and
-/// `signing.pub`, which anybody may have.
-///
-/// May be used from any thread.
+/// The recorder's key, which signs recordings and copies: `signing.key` in the storage directory, readable only by its owner, and the
+/// public `signing.pub`. May be used from any thread.
 package final class RecorderKey: Sendable {
-    /// The file of the secret key, in the storage directory.
+    /// The file of the secret key in the storage directory.
     package static let secretName = "signing.key"
-    /// The file of the public one, beside it.
+    /// The file of the public key beside it.
     package static let openName = "signing.pub"
 
-    /// One line of minisign: `RW` and 54 more.
+    /// In minisign's format: `RW` and 54 more digits of base64.
     let publicKey: String
-    /// The file of that, as minisign reads it.
+    /// The content of the public key's file, for minisign.
     let publicText: String
 
     private let minisign: Minisign
     private let folder: Folder
     private let failure = Mutex<DeviceError?>(nil)
 
-    /// Opens the key, or makes it where there is none.
+    /// Opens the key, or makes one.
     ///
     /// - Parameter storage: the storage directory.
-    /// - Throws: `DeviceError` with `missing` where minisign is not installed, `denied` where the key is another's.
+    /// - Throws: `DeviceError` with `missing` if minisign is not installed, `denied` if another user owns the key.
     package convenience init(in storage: String) throws(DeviceError) {
         try self.init(in: storage, by: Minisign())
     }
@@ -38,7 +36,7 @@ package final class RecorderKey: Sendable {
         var text = try? Self.text(in: folder)
         if text.flatMap({ Self.key(in: $0) }) == nil {
             let bytes = try minisign.openKey(of: secret)
-            // Where it cannot be kept, it is made again.
+            // If this fails, the next start derives it again.
             try? folder.replace(Self.openName, with: bytes, mode: 0o644)
             text = String(decoding: bytes, as: UTF8.self)
         }
@@ -51,13 +49,13 @@ package final class RecorderKey: Sendable {
         publicText = text
     }
 
-    /// The public key that is kept in a storage directory; nil where there is none yet.
+    /// Returns the public key in a storage directory; nil if there is none yet.
     package static func publicKey(in storage: String) -> String? {
         guard let folder = try? Folder(opening: storage, crosses: true) else { return nil }
         return (try? text(in: folder)).flatMap { key(in: $0) }
     }
 
-    /// The public key in the text of such a file, or in a line by itself.
+    /// Returns the public key in the text of a key file or a single line.
     package static func key(in text: String) -> String? {
         text.split(whereSeparator: \.isNewline).map(String.init).first { SigningKey.isPublic($0) }
     }
@@ -67,7 +65,7 @@ package final class RecorderKey: Sendable {
             decoding: try folder.openFile(openName, O_RDONLY).content(limit: Minisign.longest), as: UTF8.self)
     }
 
-    /// Another process may make one at the same time: the first that has the name counts.
+    /// If another process makes a key at the same time, the first one with the final name wins.
     private static func make(in folder: Folder, _ minisign: Minisign) throws(DeviceError) {
         let (secret, open) = try minisign.newKeys()
         let temporary = "\(secretName).\(getpid()).new"
@@ -89,8 +87,7 @@ package final class RecorderKey: Sendable {
     /// Signs some bytes.
     ///
     /// - Parameter comment: one line that is signed with them.
-    /// - Returns: the content of a `.minisig`; nil where that failed, or did before: it is then in `error`, and everything else goes
-    ///   on, without waiting again for what does not answer.
+    /// - Returns: the content of a `.minisig`; nil after a failure, which `error` holds. After one failure, minisign is not run again.
     package func sign(_ bytes: [UInt8], comment: String) -> String? {
         guard error == nil else { return nil }
         do throws(DeviceError) {
@@ -102,12 +99,12 @@ package final class RecorderKey: Sendable {
         }
     }
 
-    /// Why something could not be signed; nil where everything was.
+    /// Why something could not be signed; nil if everything was.
     package var error: DeviceError? { failure.withLock { $0 } }
 }
 
 extension Result<RecorderKey, DeviceError> {
-    /// Why something could not be signed, for want of a key or later; nil where everything was.
+    /// Why something could not be signed, for lack of a key or later; nil if everything was.
     package var whyUnsigned: DeviceError? {
         switch self {
         case .success(let key): key.error

@@ -2,18 +2,17 @@ import Core
 import Glibc
 import System
 
-/// One run of `age`: bytes in, sealed bytes out, or the other way round. Takes the same memory for a minute and for a day. Used on
-/// one thread.
+/// One run of `age`, which encrypts or decrypts a stream in constant memory. Used on one thread.
 package final class Sealer {
-    private static let room = 256 * 1_024
+    private static let capacity = 256 * 1_024
 
     private let child: ChildProcess
     private let take: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
-    private let incoming = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 16)
-    private let outgoing = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 16)
-    private var gathered = 0
+    private let incoming = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
+    private let outgoing = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
+    private var buffered = 0
 
-    /// The first bytes that came, until they are known to be age's: nothing else is ever passed on.
+    /// The first encrypted bytes until they are known to be age's: nothing else is passed on. Nil afterwards, and when decrypting.
     private var beginning: [UInt8]?
 
     init(
@@ -31,62 +30,62 @@ package final class Sealer {
         outgoing.deallocate()
     }
 
-    /// Takes the next bytes.
+    /// Sends the next bytes to age.
     ///
-    /// - Throws: `DeviceError` with `failed` where age has ended, or what `take` threw.
+    /// - Throws: `DeviceError` with `failed` if age has ended, or the error of `take`.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
         var rest = bytes
         while !rest.isEmpty {
-            if gathered == 0, rest.count >= Self.room {
-                let count = rest.count / Self.room * Self.room
+            if buffered == 0, rest.count >= Self.capacity {
+                let count = rest.count / Self.capacity * Self.capacity
                 try send(UnsafeRawBufferPointer(rebasing: rest[..<count]))
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
                 continue
             }
-            let count = min(rest.count, Self.room - gathered)
-            UnsafeMutableRawBufferPointer(rebasing: outgoing[gathered..<gathered + count])
+            let count = min(rest.count, Self.capacity - buffered)
+            UnsafeMutableRawBufferPointer(rebasing: outgoing[buffered..<buffered + count])
                 .copyMemory(from: UnsafeRawBufferPointer(rebasing: rest[..<count]))
-            gathered += count
+            buffered += count
             rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-            if gathered == Self.room { try send() }
+            if buffered == Self.capacity { try send() }
         }
     }
 
-    /// Takes the next bytes.
+    /// Sends the next bytes to age.
     package func write(_ bytes: [UInt8]) throws(DeviceError) {
         try rethrowing { try bytes.withUnsafeBytes { try write($0) } }
     }
 
-    /// Returns once everything has been passed on, and age has said that all went well.
+    /// Ends the input and waits until age has passed everything on and succeeded.
     ///
-    /// - Throws: `DeviceError` with `damaged` where it refuses what is to be opened, else `failed`.
+    /// - Throws: `DeviceError` with `failed` if age fails or refuses its input.
     package func finish() throws(DeviceError) {
         try send()
         child.closeInput()
         while true {
-            let count = try child.read(into: incoming, timeoutSeconds: Age.patience)
+            let count = try child.read(into: incoming, timeoutSeconds: Age.timeout)
             if count == 0 { break }
             try pass(UnsafeRawBufferPointer(rebasing: incoming[..<count]))
         }
-        let status = try child.exitStatus(timeoutSeconds: Age.patience)
+        let status = try child.exitStatus(timeoutSeconds: Age.timeout)
         guard status == 0, beginning == nil else { throw Self.ended(status) }
     }
 
     private func send() throws(DeviceError) {
-        let bytes = UnsafeRawBufferPointer(rebasing: outgoing[..<gathered])
-        gathered = 0
+        let bytes = UnsafeRawBufferPointer(rebasing: outgoing[..<buffered])
+        buffered = 0
         try send(bytes)
     }
 
     private func send(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
         do throws(DeviceError) {
-            try child.exchange(bytes, incoming, timeoutSeconds: Age.patience) { came throws(DeviceError) in
+            try child.exchange(bytes, incoming, timeoutSeconds: Age.timeout) { came throws(DeviceError) in
                 try pass(came)
             }
         } catch {
-            // What it ended with says more than that it no longer reads.
+            // The exit status says more than EPIPE.
             guard error.status == EPIPE else { throw error }
-            throw Self.ended(try child.exitStatus(timeoutSeconds: Age.patience))
+            throw Self.ended(try child.exitStatus(timeoutSeconds: Age.timeout))
         }
     }
 

@@ -2,8 +2,8 @@ import Core
 import FoundationEssentials
 import Glibc
 
-/// libsodium, with which minisign itself signs and checks, opened if it is installed: a process for each of thousands of signatures takes
-/// longer than all else. May be used from any thread.
+/// Checks signatures with libsodium, which minisign uses, if it is installed: a process for each of thousands of signatures would take
+/// too long. May be used from any thread.
 struct Sodium: Sendable {
     private typealias Hash =
         @convention(c) (
@@ -30,8 +30,8 @@ struct Sodium: Sendable {
         self.verify = unsafeBitCast(verify, to: Verify.self)
     }
 
-    /// Whether all is as minisign writes it, and both signatures fit: that of some bytes, and that of it with its comment. That it is not
-    /// says nothing, since minisign knows more forms.
+    /// Returns whether a signature has minisign's default format and is valid, as is that of its comment. False proves nothing, since
+    /// minisign knows more formats.
     ///
     /// - Parameters:
     ///   - signature: the content of a `.minisig`.
@@ -40,7 +40,7 @@ struct Sodium: Sendable {
         guard let text = String(validating: signature, as: UTF8.self) else { return false }
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let (untrusted, trusted) = ("untrusted comment: ", "trusted comment: ")
-        // What is no plain text, minisign may refuse.
+        // minisign may refuse other characters.
         guard lines.count == 5, lines[4].isEmpty, lines[0].hasPrefix(untrusted), lines[2].hasPrefix(trusted),
             text.utf8.allSatisfy({ $0 == 0x09 || $0 == 0x0A || 0x20...0x7E ~= $0 }),
             // "ED" and the key's number before 64 bytes; "Ed" and the number before 32 bytes of the key.
@@ -57,7 +57,7 @@ struct Sodium: Sendable {
         return verify(whole, all, UInt64(all.count), open) == 0
     }
 
-    /// What stands in base64, written in the one way in which it can be; nil where that is anything else.
+    /// Decodes canonical base64 of a given length; nil for anything else.
     private static func bytes(_ text: Substring, count: Int) -> [UInt8]? {
         guard let data = Data(base64Encoded: String(text)), data.count == count, data.base64EncodedString() == text
         else { return nil }
@@ -66,12 +66,12 @@ struct Sodium: Sendable {
 }
 
 extension Minisign {
-    /// Whether the library is there that tells without a process.
+    /// Whether libsodium is installed.
     static var hasLibrary: Bool { Sodium.installed != nil }
 
-    /// Whether a signature is that key's over these bytes, asked of the library that minisign uses, without a process.
+    /// Checks a signature with libsodium, without a process.
     ///
-    /// - Returns: false where it is not, and where only minisign can tell.
+    /// - Returns: false if it is not valid, and if only minisign can decide.
     package func fits(_ bytes: [UInt8], signature: [UInt8], key: String) -> Bool {
         signature.count <= Self.longest && Sodium.installed?.fits(bytes, signature: signature, key: key) == true
     }

@@ -128,12 +128,11 @@ extension FolderExport {
             report.inClear = try await onThread(named: "copy") {
                 try folder.recordingsInClear(device: settings.device, identity: settings.identity)
             }
-            let result = SealedTexts.result(
-                report, error: error, answer: answer, key: key, corrections: corrections.count)
+            let text = encryptedResultText(report, error: error)
             try await onThread(named: "copy") {
                 let readme = try folder.top.renewList(SealedTexts.readmeName, with: SealedTexts.readme)
-                let told = try folder.top.renewList("RESULT.txt", with: result)
-                if readme || told { try folder.top.syncFileSystem() }
+                let result = try folder.top.renewList("RESULT.txt", with: text)
+                if readme || result { try folder.top.syncFileSystem() }
             }
         } catch let error as DeviceError {
             if report.listsError == nil { report.listsError = error }

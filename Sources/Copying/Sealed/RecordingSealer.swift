@@ -3,8 +3,7 @@ import Core
 import Glibc
 import System
 
-/// Seals a recording on the recorder itself: the folder that a copy would be, and its journal, in one file beside its sound.
-/// Blocks; used on one thread.
+/// Encrypts a recording on the recorder: a copy's folder and the journal, in one file beside the sound. Blocks; used on one thread.
 package struct RecordingSealer {
     private static let temporary = "sealing.partial"
 
@@ -13,11 +12,10 @@ package struct RecordingSealer {
 
     /// - Parameters:
     ///   - storage: the storage directory.
-    ///   - sound: the storage directory with its sound, where that is another one.
-    ///   - journal: the recording's journal, as it stands.
-    ///   - history: what was done to it.
-    ///   - signer: what signs it; nil for what is not signed.
-    ///   - goesOn: asked again and again; where it is false, it ends, and nothing was changed.
+    ///   - sound: the storage directory with the sound, if another one.
+    ///   - journal: the recording's current journal.
+    ///   - signer: nil for an unsigned copy.
+    ///   - goesOn: polled; if false, sealing ends without a change.
     package init(
         _ summary: RecordingSummary, _ timeline: Timeline, journal: String, history: [HistoryLine],
         signer: RecorderKey? = nil, in storage: String,
@@ -35,10 +33,10 @@ package struct RecordingSealer {
             copy: recording, age: try Age(), recipients: recipients, extra: [("journal.jsonl", Array(journal.utf8))])
     }
 
-    /// Writes the sealed file, reads it back, and gives it its name. Sound, text and journal stay as they are.
+    /// Writes the encrypted file, reads it back, and renames it. Sound, text and journal stay.
     ///
-    /// - Parameter name: that name.
-    /// - Throws: `DeviceError` with `ECANCELED` as its status where it was to end.
+    /// - Parameter name: the final name.
+    /// - Throws: `DeviceError` with `ECANCELED` if it was stopped.
     package func seal(as name: String = RecordingFolder.sealedName) throws(DeviceError) -> SealedManifest {
         let plan = try copy.plan()
         let (room, needed) = (try folder.freeBytes(), copy.expectedBytes(plan))
@@ -60,9 +58,7 @@ package struct RecordingSealer {
         }
     }
 
-    /// Whether a recording's sealed file is there, as its manifest says, by its length and its beginning.
-    ///
-    /// - Parameter name: the file's name.
+    /// Returns whether a folder has the encrypted file of a manifest, by its length and its beginning.
     package static func isThere(
         _ manifest: SealedManifest, in folder: Folder, as name: String = RecordingFolder.sealedName
     ) throws(DeviceError) -> Bool {
@@ -73,7 +69,7 @@ package struct RecordingSealer {
         return Digest.of(bytes) == manifest.head
     }
 
-    /// The SHA-256 of a recording's sealed file as the disk has it.
+    /// Returns the SHA-256 of a recording's encrypted file on the disk.
     package static func digest(in folder: Folder, goesOn: @escaping @Sendable () -> Bool) throws(DeviceError) -> String
     {
         try ReadBack(RecordingFolder.sealedName, in: folder, shouldStop: { !goesOn() }).finish()

@@ -3,19 +3,19 @@ import Core
 import System
 import Transcripts
 
-/// Seals one recording: the folder that a copy would be, as a tar, streamed through `age` into one file. Nothing of it is on the
-/// volume, or anywhere else, in the clear. Blocks; used on one thread.
+/// Encrypts one recording: a copy's folder as a tar, streamed through `age` into one file. Nothing readable is written anywhere.
+/// Blocks; used on one thread.
 struct SealedCopy {
-    /// By so many bytes a sealed file is known again: they hold the keys that age made for it alone.
+    /// The first bytes that identify an encrypted file: they hold its unique keys.
     static let headLength = 4_096
 
     let copy: RecordingCopy
     let age: Age
     let recipients: [Recipient]
-    /// Files besides those that a copy has.
+    /// Additional files.
     var extra: [(name: String, bytes: [UInt8])] = []
 
-    /// What is to be sealed, known before anything is written.
+    /// The content, known before anything is written.
     struct Plan {
         var audio: EncodedAudio.Measure
         /// SHA-256 of the samples.
@@ -25,27 +25,27 @@ struct SealedCopy {
         var bytes: Int64
     }
 
-    /// The digest of what the copy is made of: another text, sound, name or form of it gives another.
+    /// Returns a digest that changes with text, sound, name and settings of the copy.
     ///
-    /// - Parameter sound: the digest of the samples; nil where it is not known yet.
+    /// - Parameter sound: the digest of the samples; nil if it is not known yet.
     func contentDigest(sound: String? = nil) throws(DeviceError) -> String {
         let text = try copy.textDigest(sound: sound)
         var parts = [
             folderName, "\(copy.length.samples)", copy.names.sorted().joined(separator: " "), text?.digest ?? "",
         ]
-        // What a person adds besides the words is not in every text, but in a pass of its own.
+        // Corrections are not in every text, but they have a pass of their own.
         if copy.timeline.annotations != nil, let pass = copy.timeline.pass { parts.append("pass \(pass)") }
-        // Not in every text either.
+        // Redactions are not in every text either.
         parts += copy.timeline.gaps.struck.map { "struck \($0.start.samples) \($0.end.samples)" }
         return Digest.of(parts.joined(separator: "\n"))
     }
 
-    /// The digest of the public keys, in whatever order they are given.
+    /// Returns a digest of the public keys, independent of their order.
     static func digest(of recipients: [Recipient]) -> String {
         Digest.of(recipients.map { "\($0.text)\n" }.sorted().joined())
     }
 
-    /// Reads everything once, and renders the texts.
+    /// Reads the recording once and renders the texts.
     func plan() throws(DeviceError) -> Plan {
         var half = copy
         let (progress, length) = (copy.progress, copy.length.samples)
@@ -59,7 +59,7 @@ struct SealedCopy {
         texts += extra
         let audio = try measured.finish().measure
         progress(SamplePosition(length / 2))
-        // The digests are as long whatever they are.
+        // All digests have the same length.
         let manifest = manifest(of: texts, audio: String(repeating: "0", count: 64))
         var bytes = Int64(Tar.folder(folderName, time: 0).count + Tar.end.count) + Tar.size(audio.length)
         for (_, text) in texts { bytes += Tar.size(Int64(text.count)) }
@@ -67,15 +67,15 @@ struct SealedCopy {
         return Plan(audio: audio, sound: sound, texts: texts, bytes: bytes)
     }
 
-    /// Bytes that the sealed file takes at most, with what stands beside it.
+    /// Returns the most bytes that the encrypted file and the files beside it need.
     func expectedBytes(_ plan: Plan) -> Int64 {
-        // A key's part of the header, 16 bytes for every 64 KiB, the signature, and whole clusters for this file and three small ones.
+        // The header's part for each key, 16 bytes per 64 KiB, the signature, and whole clusters for this and three small files.
         plan.bytes + plan.bytes / 4_096 + Int64(recipients.count + 1) * 1_024 + 5 * 65_536
     }
 
-    /// Writes a sealed file under a temporary name, syncs it, and reads it back past the cache.
+    /// Writes the encrypted file, syncs it, and reads it back past the cache.
     ///
-    /// - Throws: `DeviceError`; the file may then hold a part of what is sealed.
+    /// - Throws: `DeviceError`; the file may then be incomplete.
     func write(
         _ plan: Plan, as name: String, in folder: Folder
     ) throws(DeviceError) -> (manifest: SealedManifest, isDirect: Bool) {
@@ -97,7 +97,7 @@ struct SealedCopy {
         return (manifest, isDirect)
     }
 
-    /// Returns the digest of the SHA256SUMS inside.
+    /// - Returns: the digest of the SHA256SUMS inside.
     private func writeTar(_ plan: Plan, to sealer: Sealer) throws(DeviceError) -> String {
         let time = Int64(max(0, copy.settings.now))
         try sealer.write(Tar.folder(folderName, time: time))
@@ -134,7 +134,7 @@ struct SealedCopy {
 
     private var folderName: String { CopyName(copy.summary).text }
 
-    /// Where what is sealed goes.
+    /// Writes, hashes and remembers the beginning.
     private final class Sink {
         let file: NewFile
         var digest = Digest()

@@ -1,12 +1,10 @@
 import Core
 import System
 
-/// The name of one recording's sealed copy: `000007.fieldscribe.age`, and `000007_2.fieldscribe.age` where that is taken. It tells
-/// the number and nothing else.
+/// The name of one recording's encrypted copy: `000007.fieldscribe.age`, then `000007_2.fieldscribe.age`. It reveals only the number.
 package struct SealedName: Hashable, CopyNaming {
     private static let ending = ".fieldscribe.age"
 
-    /// The recording's number on its recorder.
     var recording: Int
     /// 1 is the first.
     private var turn = 1
@@ -17,14 +15,13 @@ package struct SealedName: Hashable, CopyNaming {
         recording.padded(to: 6) + (turn > 1 ? "_\(turn)" : "") + Self.ending
     }
 
-    /// The same recording's next name.
     var next: SealedName {
         var next = self
         next.turn += 1
         return next
     }
 
-    /// Reads a name that was found somewhere; anything that is not exactly such a name is nil.
+    /// Parses a name; nil unless it is exactly one that Fieldscribe writes.
     package init?(_ text: String) {
         guard text.hasSuffix(Self.ending), text.utf8.count <= 64 else { return nil }
         let fields = text.dropLast(Self.ending.count).split(separator: "_", omittingEmptySubsequences: false)

@@ -3,20 +3,20 @@ import Core
 import Glibc
 import System
 
-/// Opens a sealed recording's file with a private key. What comes of it goes into a folder in memory. Blocks; used on one thread.
+/// Decrypts a sealed recording into a folder in memory. Blocks; used on one thread.
 package struct SealedOpening {
-    /// Bytes of the longest journal that is taken: of some days of speech.
+    /// The most bytes of a journal: some days of speech.
     private static let longestJournal: Int64 = 512 << 20
 
-    /// Bytes of memory that are left free beside what is opened: for the index of it, and for whoever else keeps something there.
+    /// Bytes of memory that stay free, for the index and for other programs.
     private static let spare: Int64 = 8 << 20
 
-    /// What an error names that tells how much room or memory is missing.
+    /// The operation of errors that state how much space or memory is missing.
     package static let roomOperation = "statvfs"
 
     private static let encoded = "encoded.partial"
 
-    /// Takes a file's bytes, in their order.
+    /// Receives a file's bytes in order.
     private typealias Take = (UnsafeRawBufferPointer) throws(DeviceError) -> Void
 
     private let folder: Folder
@@ -28,10 +28,10 @@ package struct SealedOpening {
 
     /// - Parameters:
     ///   - folder: the recording's folder.
-    ///   - manifest: what is known of the sealed file.
-    ///   - memory: bytes that the machine can still give; nil where it does not say.
-    ///   - goesOn: asked again and again; where it is false, it ends.
-    /// - Throws: `DeviceError` with `damaged` where that file is not there, `missing` without age.
+    ///   - manifest: the manifest of the encrypted file.
+    ///   - memory: returns the machine's available bytes; nil if unknown.
+    ///   - goesOn: polled; if false, opening ends with `ECANCELED`.
+    /// - Throws: `DeviceError` with `damaged` if the file is gone or changed, `missing` without age.
     package init(
         _ folder: Folder, _ manifest: SealedManifest, key: OpeningKey,
         memory: @escaping @Sendable () -> Int64? = { MachineMemory.availableBytes },
@@ -48,16 +48,15 @@ package struct SealedOpening {
 
     private var path: String { "\(folder.path)/\(RecordingFolder.sealedName)" }
 
-    /// Puts the journal as it was when it was sealed into a folder: `journal.jsonl`. Of the sealed file its beginning is read, in
-    /// which the texts are.
+    /// Writes `journal.jsonl` into a folder. Reads only the beginning of the encrypted file, which has the texts.
     ///
-    /// - Throws: `DeviceError` with `denied` where the key does not open it, `damaged` where it was changed, `full`.
+    /// - Throws: `DeviceError` with `denied` if the key does not open it, `damaged` if it was changed, `full`.
     package func journal(into target: Folder) throws(DeviceError) {
         let file = try NewFile("journal.jsonl", in: target, shouldStop: { [goesOn] in !goesOn() })
         let isThere = try read(until: "journal.jsonl") { name, bytes throws(DeviceError) in
             guard name == "journal.jsonl" else { return nil }
             guard bytes <= Self.longestJournal else { throw foreign }
-            // The journal, its rows and index, and what SQLite holds of both until it has put it in its place.
+            // The journal, its rows and index, and SQLite's own copies of both.
             try expectRoom(for: 3 * bytes + Self.spare, in: target)
             return { part throws(DeviceError) in try file.write(part, at: file.length) }
         }
@@ -65,11 +64,11 @@ package struct SealedOpening {
         try file.sync()
     }
 
-    /// Puts the sound into a folder, as it was recorded: `audio.wav`. All of the sealed file is read.
+    /// Writes the sound into a folder as `audio.wav`. Reads the whole encrypted file.
     ///
     /// - Parameters:
-    ///   - length: how long it has to be.
-    ///   - reason: why it ended.
+    ///   - length: the expected length.
+    ///   - reason: why the recording ended.
     /// - Throws: as `journal`.
     package func sound(_ length: SamplePosition, _ reason: StopReason, into target: Folder) throws(DeviceError) {
         let stops: @Sendable () -> Bool = { [goesOn] in !goesOn() }
@@ -98,9 +97,7 @@ package struct SealedOpening {
         guard count == length.samples * Int64(decoder.channels) else { throw foreign }
     }
 
-    /// A file system in memory promises half of the memory, whatever others have taken of that.
-    ///
-    /// - Throws: `DeviceError` with `full` where there is not so much room in memory.
+    /// Throws `full` without enough memory: a tmpfs reports half of the memory as free, even if other programs use it.
     private func expectRoom(for bytes: Int64, in target: Folder) throws(DeviceError) {
         let (room, memory) = (try target.freeBytes(), memory() ?? .max)
         guard min(room, memory) > bytes + 1 << 20 else {
@@ -113,26 +110,26 @@ package struct SealedOpening {
         }
     }
 
-    /// Reads what is sealed.
+    /// Decrypts the file.
     ///
     /// - Parameters:
-    ///   - last: the name of the file behind which nothing is wanted any more; nil for all.
-    ///   - open: called for each file in it, with its name and its length.
-    /// - Returns: whether that file came.
+    ///   - last: stops after the file of this name; nil reads all.
+    ///   - open: called with the name and length of each file.
+    /// - Returns: whether that file was found.
     private func read(
         until last: String?, open: @escaping (String, Int64) throws(DeviceError) -> Take?
     ) throws(DeviceError) -> Bool {
         var isFound = false
         var hasAll = false
         var digest = Digest()
-        var came: Int64 = 0
+        var decrypted: Int64 = 0
         var refusal: DeviceError?
         var tar = TarReading()
         var take: Take?
         func handle(_ event: TarReading.Event) throws(DeviceError) {
             switch event {
             case .file(let name, let bytes):
-                // The next one has begun, so that one is whole.
+                // The next file has begun, so the wanted one is complete.
                 if isFound {
                     hasAll = true
                     throw Self.enough
@@ -144,9 +141,17 @@ package struct SealedOpening {
             }
         }
         let opener = try age.opener(with: key) { bytes throws(DeviceError) in
-            came += Int64(bytes.count)
-            do throws(DeviceError) { try tar.take(bytes, handle) } catch {
-                refusal = error.operation == "tar" ? foreign : error
+            decrypted += Int64(bytes.count)
+            do throws(DeviceError) {
+                try tar.take(bytes) { event throws(DeviceError) in
+                    do throws(DeviceError) { try handle(event) } catch {
+                        refusal = error
+                        throw error
+                    }
+                }
+            } catch {
+                // Without an error of `handle`, it is no tar.
+                refusal = refusal ?? foreign
                 throw error
             }
         }
@@ -163,18 +168,18 @@ package struct SealedOpening {
         } catch {
             if hasAll { return true }
             if let refusal { throw refusal }
-            guard error.operation == "age" else { throw error }
-            throw came == 0
+            guard error.program == .age else { throw error }
+            throw decrypted == 0
                 ? DeviceError(.denied, "age", on: path, "is sealed for another key")
                 : DeviceError(
-                    .damaged, "age", on: path, "age refuses it after \(came) bytes: it was changed",
+                    .damaged, "age", on: path, "age refuses it after \(decrypted) bytes: it was changed",
                     remedy: "put it back from a copy or a backup")
         }
         guard tar.isWhole, digest.finish() == manifest.file else { throw foreign }
         return isFound
     }
 
-    /// Ends the reading of what is no longer wanted.
+    /// Ends the decryption early.
     private static let enough = DeviceError(.failed, "age", "enough")
 
     private var foreign: DeviceError {

@@ -1,6 +1,6 @@
 import Core
 
-/// What stands beside sealed copies in the clear: nothing about a recording but its number.
+/// The readable texts beside encrypted copies. They reveal only the recordings' numbers.
 enum SealedTexts {
     static let readmeName = "README.txt"
 
@@ -30,41 +30,39 @@ enum SealedTexts {
 
         """
 
-    /// What RESULT.txt says: how many, their numbers, and what went wrong. It has no date, so that it is written only where
-    /// there is something else to say.
-    ///
-    /// - Parameters:
-    ///   - answer: what became of the settings that the stick brought, a line each.
-    ///   - key: the same of `key.txt`.
-    ///   - corrections: how many lines there would be to say of corrections that the stick brought.
-    static func result(
-        _ report: CopyReport, error: DeviceError?, answer: [String], key: [String] = [], corrections: Int
-    ) -> String {
+    /// `1 recording, 7`, or `3 recordings, 1, 2 and 7`.
+    static func recordings(_ numbers: [Int]) -> String {
+        let sorted = numbers.sorted().map(String.init)
+        guard let last = sorted.last, sorted.count > 1 else { return "recording \(sorted.first ?? "")" }
+        return "\(sorted.count) recordings, \(sorted.dropLast().joined(separator: ", ")) and \(last)"
+    }
+}
+
+extension FolderExport {
+    /// Returns RESULT.txt for encrypted copies. It has no date, so that an unchanged text is not written again.
+    func encryptedResultText(_ report: CopyReport, error: DeviceError?) -> String {
         var lines = ["Fieldscribe: sealed copies", ""]
         if let error { lines += ["NOTHING WAS COPIED: \(error.message)", ""] }
-        if !report.failures.isEmpty {
-            lines.append("NOT EVERYTHING WAS COPIED. What is missing is still on the recorder.")
-            lines += report.failures.map { "    recording \($0.recording): \($0.error.message)" } + [""]
-        }
+        lines += report.failureLines
         if !report.copied.isEmpty {
-            let proof =
-                report.readPastCache ? "bypassing the recorder's cache" : "after the recorder had emptied its cache"
-            let told = recordings(report.copied.map(\.recording))
-            lines.append("Sealed, copied, read back \(proof), and verified: \(told).")
+            let copied = SealedTexts.recordings(report.copied.map(\.recording))
+            lines.append("Sealed, copied, read back \(report.proof), and verified: \(copied).")
         }
-        if !report.kept.isEmpty { lines.append("Already here: \(recordings(report.kept.map(\.recording))).") }
+        if !report.kept.isEmpty {
+            lines.append("Already here: \(SealedTexts.recordings(report.kept.map(\.recording))).")
+        }
         if let leftOut = report.leftOutText { lines.append(leftOut) }
-        if let left = report.leftStruckText { lines.append(left) }
+        if let left = report.redactionText { lines.append(left) }
         let unwritten = (report.copied + report.kept).filter { $0.written != nil }.map(\.recording)
         if !unwritten.isEmpty {
             lines.append(
-                "NOT EVERYTHING HAS BEEN TRANSCRIBED YET: \(recordings(unwritten)). The sound is complete; "
+                "NOT EVERYTHING HAS BEEN TRANSCRIBED YET: \(SealedTexts.recordings(unwritten)). The sound is complete; "
                     + "copy again later.")
         }
         if !report.inClear.isEmpty {
             lines += [
                 "",
-                "NOT SEALED: \(recordings(report.inClear)), copied to this stick before copies were sealed. Whoever has "
+                "NOT SEALED: \(SealedTexts.recordings(report.inClear)), copied to this stick before copies were sealed. Whoever has "
                     + "the stick can read and hear them. They were left as they are: delete them, and index.html, if they "
                     + "are not to be here.",
             ]
@@ -73,20 +71,14 @@ enum SealedTexts {
             lines.append("There was nothing to copy.")
         }
         lines.append("")
-        lines += told("Fieldscribe/key.txt on this stick:", key) + told("Settings on this stick:", answer)
-        if corrections > 0 {
+        lines += section("Fieldscribe/key.txt on this stick:", key) + section("Settings on this stick:", answer)
+        if !corrections.isEmpty {
             lines += [
-                "Files of corrections on this stick: \(corrections). The recorder's log tells what became of them.", "",
+                "Files of corrections on this stick: \(corrections.count). The recorder's log tells what became of them.",
+                "",
             ]
         }
-        lines.append("\(readmeName) tells how to open sealed recordings.")
+        lines.append("\(SealedTexts.readmeName) tells how to open sealed recordings.")
         return lines.map { $0 + "\n" }.joined()
-    }
-
-    /// `1 recording, 7`, or `3 recordings, 1, 2 and 7`.
-    static func recordings(_ numbers: [Int]) -> String {
-        let sorted = numbers.sorted().map(String.init)
-        guard let last = sorted.last, sorted.count > 1 else { return "recording \(sorted.first ?? "")" }
-        return "\(sorted.count) recordings, \(sorted.dropLast().joined(separator: ", ")) and \(last)"
     }
 }

@@ -1,23 +1,23 @@
 import Core
 
-/// The headers of a tar, as every `tar` reads them (POSIX ustar, with a pax record for files of 8 GiB and more). Pure.
+/// Makes the headers of a tar (POSIX ustar, with a pax record for files of 8 GiB and more). Pure.
 ///
-/// It is written here and not by the program `tar`, since that would want the files on a disk first, in the clear.
+/// The program `tar` would need readable files on a disk first.
 enum Tar {
     static let block = 512
 
     /// Two blocks of zeros.
     static let end = [UInt8](repeating: 0, count: 2 * block)
 
-    /// From this length on, the field of the header is too short.
+    /// The first length that exceeds the header's field.
     private static let longest: Int64 = 1 << 33
 
-    /// The header of a file, which its bytes follow.
+    /// Returns the header of a file.
     ///
-    /// - Parameter time: when it was changed last, in seconds since 1970-01-01T00:00:00Z.
+    /// - Parameter time: its modification time, in seconds since 1970-01-01T00:00:00Z.
     static func file(_ name: String, bytes: Int64, time: Int64) -> [UInt8] {
         guard bytes >= longest else { return header(name, kind: "0", mode: "0000644", bytes: bytes, time: time) }
-        // A record counts itself.
+        // The record's length includes its own digits.
         var length = 0
         var record = ""
         repeat {
@@ -30,22 +30,22 @@ enum Tar {
             + header(name, kind: "0", mode: "0000644", bytes: 0, time: time)
     }
 
-    /// The header of a folder.
+    /// Returns the header of a folder.
     static func folder(_ name: String, time: Int64) -> [UInt8] {
         header("\(name)/", kind: "5", mode: "0000755", bytes: 0, time: time)
     }
 
-    /// Zeros up to the next block.
+    /// Returns the zeros up to the next block.
     static func padding(after bytes: Int64) -> [UInt8] {
         [UInt8](repeating: 0, count: Int((Int64(block) - bytes % Int64(block)) % Int64(block)))
     }
 
-    /// Bytes that a file takes with its header.
+    /// Returns the bytes of a file with header and padding.
     static func size(_ bytes: Int64) -> Int64 {
         Int64(file("", bytes: bytes, time: 0).count) + bytes + Int64(padding(after: bytes).count)
     }
 
-    /// - Parameter name: at most 100 bytes, which all of ours are.
+    /// - Parameter name: at most 100 bytes.
     private static func header(_ name: String, kind: String, mode: String, bytes: Int64, time: Int64) -> [UInt8] {
         var header = [UInt8](repeating: 0, count: block)
         func put(_ text: String, at place: Int) {

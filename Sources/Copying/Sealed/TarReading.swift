@@ -1,22 +1,22 @@
 import Core
 
-/// Reads a tar as a sealed copy is one: a folder and the files in it, in any number of pieces. Everything in it is a stranger's. Pure.
+/// Parses the tar of an encrypted copy in pieces: a folder and its files. Its content is untrusted. Pure.
 package struct TarReading {
-    /// What was come to.
+    /// A part of the tar.
     package enum Event {
-        /// A file of this name begins, a single one, without `/`, of so many bytes.
+        /// A file begins; its name has no `/`.
         case file(String, bytes: Int64)
-        /// Its next bytes; there during the call alone.
+        /// The file's next bytes, valid only during the call.
         case bytes(UnsafeRawBufferPointer)
-        /// It is at its end.
+        /// The file ends.
         case end
     }
 
     private enum State {
         case header
-        /// Bytes of a file that are to come, and of the padding behind it.
+        /// The remaining bytes of a file, and the padding after it.
         case content(left: Int64, padding: Int64)
-        /// The same of a record that tells of the next file.
+        /// The same for a pax record about the next file.
         case record(left: Int64, padding: Int64)
         case padding(left: Int64)
         case over
@@ -28,21 +28,20 @@ package struct TarReading {
 
     private var state = State.header
     private var gathered: [UInt8] = []
-    /// A length that a record told of the next file, for which its header has no room.
+    /// The next file's length from a pax record.
     private var told: Int64?
 
-    /// Before the first byte.
     package init() {}
 
-    /// Whether it came to its end; what was cut off did not.
+    /// Whether the end was reached; false for a truncated tar.
     package var isWhole: Bool {
         if case .over = state { return true }
         return false
     }
 
-    /// Takes the next bytes, and says what they are.
+    /// Parses the next bytes.
     ///
-    /// - Throws: `DeviceError` with `damaged` where it is no tar of ours, or what `event` throws.
+    /// - Throws: `DeviceError` with `damaged` if it is no tar of a copy, or the error of `event`.
     package mutating func take(
         _ bytes: UnsafeRawBufferPointer, _ event: (Event) throws(DeviceError) -> Void
     ) throws(DeviceError) {

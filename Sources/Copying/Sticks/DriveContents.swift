@@ -1,20 +1,18 @@
 import Core
 import System
 
-/// What the drive that a laptop sees holds, or is to hold.
-///
-/// It is kept as a text beside the image, and tells whether something is new, or must go.
+/// The content that the drive for laptops has, or should have. Stored as a text beside the image.
 package struct DriveContents: Hashable, Sendable {
-    /// Whether the copies are sealed. An image holds nothing but the one or the other.
+    /// Whether the copies are encrypted. An image holds one kind only.
     package var isSealed: Bool
 
-    /// Of the settings that the copies were made by, in hexadecimal digits.
+    /// A digest of the copies' settings, in hexadecimal digits.
     var settings: String
 
-    /// Whether all of it is there and was checked; else the image is being changed, or was when the power went.
+    /// Whether everything was copied and verified; false while the image is changed, and after a power cut meanwhile.
     package var isFinished: Bool
 
-    /// By the recordings' numbers, a mark that changes with their sound and with the pass that they are shown with.
+    /// By recording, a mark that changes with its sound and its shown pass.
     package var marks: [Int: String]
 
     package init(isSealed: Bool, settings: String, isFinished: Bool = true, marks: [Int: String] = [:]) {
@@ -24,31 +22,31 @@ package struct DriveContents: Hashable, Sendable {
         self.marks = marks
     }
 
-    /// - Parameter pass: what the recording is shown with; nil where it has no text.
+    /// Returns a recording's mark.
+    ///
+    /// - Parameter pass: the shown pass; nil without text.
     package static func mark(of recording: RecordingSummary, pass: PassSummary?) -> String {
         "\(recording.length.samples)-\(pass?.id ?? 0)-\(pass?.isComplete == true ? "complete" : "open")"
     }
 
-    /// Where it is kept.
-    ///
-    /// - Parameter storage: the storage directory.
+    /// Returns the file's path in a storage directory.
     package static func path(in storage: String) -> String { "\(storage)/drive/contents" }
 
     private static let title = "fieldscribe-drive-1"
 
-    /// As it is kept.
+    /// The file's content.
     package var text: String {
         let head =
             "\(Self.title) \(isSealed ? "sealed" : "clear") \(settings) \(isFinished ? "finished" : "unfinished")\n"
         return head + marks.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)\n" }.joined()
     }
 
-    /// Reads what was kept; nil for anything else.
+    /// Parses the file's content; nil for anything else.
     package init?(_ text: String) {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
             $0.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         }
-        // The last line ends, too.
+        // The last line has to end with a newline.
         guard lines.popLast() == [""], let head = lines.first, head.count == 4, head[0] == Self.title,
             ["sealed", "clear"].contains(head[1]), ["finished", "unfinished"].contains(head[3])
         else { return nil }
@@ -60,29 +58,28 @@ package struct DriveContents: Hashable, Sendable {
     }
 }
 
-/// What is to be done about the drive now.
+/// The next step for the drive.
 package enum DriveStep: String, Sendable, CaseIterable {
-    /// It holds what it should.
+    /// Nothing has changed.
     case current
-    /// Something is new: it is copied when no laptop has the drive.
+    /// Copy something new once no laptop uses the drive.
     case update
-    /// Something that was erased is on it: it has to go at once.
+    /// Remove an erased recording immediately.
     case erase
-    /// What is there is of another kind, or nothing is: it is made from nothing, at once.
+    /// Make a new image immediately: there is none, or one of the other kind.
     case remake
-    /// Recordings need the room that it takes: it goes at once.
+    /// Remove the image immediately: recordings need its space.
     case yield
-    /// There is no room for it.
+    /// There is no space for it.
     case full
 }
 
-/// The room on the card that recordings and drive share, in bytes.
+/// The space on the card that recordings and drive share, in bytes.
 package struct DriveRoom: Hashable, Sendable {
-    /// What is free.
     var free: Int64
-    /// What the image takes; 0 where there is none.
+    /// The image's size; 0 without one.
     package var held: Int64
-    /// What recordings leave free themselves.
+    /// What recordings leave free.
     package var reserve: Int64
 
     package init(free: Int64, held: Int64, reserve: Int64) {
@@ -93,36 +90,36 @@ package struct DriveRoom: Hashable, Sendable {
 
     private static let hour: Int64 = 3_600 * Int64(SamplePosition.rate) * 2
 
-    /// What the drive leaves to recordings when it is filled: four hours.
+    /// What a filled drive leaves for recordings: four hours.
     static let kept = 4 * hour
-    /// With less than an hour left to recordings, the drive gives way.
+    /// If recordings have less than this hour, the drive is removed.
     static let least = hour
 
-    /// Whether the drive has to give way.
+    /// Whether the drive has to be removed.
     package var isShort: Bool { free - reserve < Self.least }
 
-    /// What the drive may take in all.
+    /// The image's largest size.
     package var budget: Int64 { max(0, free + held - reserve - Self.kept) }
 }
 
 extension DriveContents {
-    /// What is to be done, where this is what the drive is to hold.
+    /// Returns the next step towards this content.
     ///
     /// - Parameters:
-    ///   - held: what the image holds; nil where there is none, or nothing is known of it.
-    ///   - existing: the numbers of all recordings that the archive has.
+    ///   - held: the image's content; nil without an image, or if it is unknown.
+    ///   - existing: the numbers of all recordings in the archive.
     package func step(from held: DriveContents?, existing: Set<Int>, room: DriveRoom) -> DriveStep {
         if room.held > 0, room.isShort { return .yield }
         guard let held, held.isSealed == isSealed else { return room.budget > 0 ? .remake : .full }
         if !held.marks.keys.allSatisfy(existing.contains) { return .erase }
         guard held.isFinished, held.settings == settings else { return .update }
-        // What only would have to go for want of room stays until something else is new.
+        // Recordings that no longer fit stay until something new is copied.
         return marks.allSatisfy { held.marks[$0.key] == $0.value } ? .current : .update
     }
 
-    /// The newest recordings that fit, newest first.
+    /// Returns the newest recordings that fit, newest first.
     ///
-    /// - Parameter bytes: what a copy of one is expected to take.
+    /// - Parameter bytes: returns the expected size of a copy.
     package static func fitting(
         _ recordings: [RecordingSummary], in budget: Int64, bytes: (RecordingSummary) -> Int64
     ) -> [RecordingSummary] {
@@ -135,10 +132,7 @@ extension DriveContents {
 }
 
 extension CopySettings {
-    /// What a copy is expected to take on a drive, in bytes: a FLAC of speech half of its samples, the texts 1 kB a second, and each
-    /// file a cluster.
-    ///
-    /// - Parameter channels: of the recording.
+    /// Estimates a copy's bytes on a drive: 60 % of the samples for FLAC, 1 kB of text per second, and a cluster for each file.
     package func expectedBytes(_ length: SamplePosition, channels: Int = 1) -> Int64 {
         let frame = 2 * Int64(channels)
         let sound = audio == .wav ? length.samples * frame : length.samples * frame / 10 * 6

@@ -2,18 +2,16 @@ import Core
 import Glibc
 import System
 
-/// What is on the drive's image, in a file beside it.
+/// Lists the copies on the drive's image, in a file beside it.
 ///
-/// Not in the archive's own ledger: what was copied to a stick may be deleted after `storage.keep-days`, and a copy on the same card
-/// is no reason for that.
+/// The archive's ledger does not list them: it permits deletion after `storage.keep-days`, and a copy on the same card must not.
 package actor DriveLedger: ExportLedger {
     private let path: String
     private var entries: [ExportEntry]
 
-    /// Reads what is there, the latest of each folder; a line that is none of ours is left out, and that copy then proved again.
+    /// Reads the file's latest entry of each folder. Skips malformed lines; their copies are verified again.
     ///
-    /// - Parameter path: the file's.
-    /// - Throws: `DeviceError` where it cannot be read or written.
+    /// - Throws: `DeviceError` if the file cannot be read or written.
     package init(path: String) throws(DeviceError) {
         self.path = path
         var latest: [String: ExportEntry] = [:]

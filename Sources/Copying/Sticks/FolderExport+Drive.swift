@@ -2,18 +2,18 @@ import Core
 import System
 
 extension FolderExport {
-    /// Makes the drive's file system hold these recordings and no others.
+    /// Copies recordings to the drive and removes all others from it.
     ///
     /// - Parameters:
-    ///   - recordings: their numbers, in the order in which they are copied.
-    ///   - path: where the drive's file system is mounted.
-    /// - Returns: as `copy(_:to:)`; of what failed, nothing is there.
+    ///   - recordings: the numbers, in the order of copying.
+    ///   - path: where the drive is mounted.
+    /// - Returns: as `copy(_:to:)`; the drive has nothing of a recording that failed.
     /// - Throws: as `copy(_:to:)`.
     package func fillDrive(_ recordings: [Int], at path: String) async throws -> CopyReport {
         let wanted = Set(recordings)
         _ = try await onThread(named: "copy") { try prune(path) { wanted.contains($0.recording) } }
         var report = try await copy(recordings, to: path)
-        // Copies that nothing is known of, from a moment in which the power went: the list is not to lead to them.
+        // Copies that the ledger lacks after a power cut: the list must not lead to them.
         let places = Set((report.copied + report.kept).map(\.folder))
         let rest = report
         if try await onThread(named: "copy", { try prune(path) { places.contains($0.place) } }), recipients == nil {

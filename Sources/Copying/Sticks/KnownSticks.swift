@@ -2,13 +2,13 @@ import Core
 import Glibc
 import System
 
-/// The sticks that recordings may be copied to where `export.sticks` is `known`: a file beside the archive, a line for each, which a
-/// person may read. It is read strictly: where a line is not as it should be, no stick is known.
+/// The sticks that recordings may be copied to if `export.sticks` is `known`. Stored in a readable file beside the archive, one line
+/// each. A malformed line makes every stick unknown.
 package struct KnownSticks: Hashable, Sendable {
     /// How a stick became known.
     package enum Way: String, Sendable, CaseIterable { case command, button }
 
-    /// A stick, and how it became known.
+    /// A known stick.
     package struct Entry: Hashable, Sendable {
         /// The stick.
         package let stick: StickIdentity
@@ -16,7 +16,6 @@ package struct KnownSticks: Hashable, Sendable {
         package let way: Way
     }
 
-    /// The file's name, beside the archive.
     static let fileName = "known-sticks.txt"
 
     private static let most = 1_000
@@ -24,13 +23,12 @@ package struct KnownSticks: Hashable, Sendable {
     private static let heading =
         "# Sticks that recordings may be copied to. fieldscribe stick allow and forget change this.\n"
 
-    /// In the order in which they became known.
+    /// The known sticks, in order of addition.
     package private(set) var entries: [Entry] = []
 
-    /// Reads those that are known to an archive; where there is no file, that is none.
+    /// Reads the file in a storage directory; without it, no stick is known.
     ///
-    /// - Parameter storage: the archive's folder.
-    /// - Throws: `DeviceError` that names the file, and the line where there is one.
+    /// - Throws: `DeviceError` that names the file, and the line if possible.
     package init(in storage: String) throws(DeviceError) {
         let bytes: [UInt8]
         do throws(DeviceError) {
@@ -43,13 +41,13 @@ package struct KnownSticks: Hashable, Sendable {
         try self.init(bytes, path: "\(storage)/\(Self.fileName)")
     }
 
-    /// - Parameter path: what errors name.
+    /// - Parameter path: the file that errors name.
     init(_ bytes: [UInt8], path: String) throws(DeviceError) {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() {
             if line.isEmpty && index == lines.count - 1 || line.first == UInt8(ascii: "#") { continue }
             let fields = String(decoding: line, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: false)
-            // A file whose last line has no end was cut off.
+            // Without a final newline the file was truncated.
             guard index < lines.count - 1, fields.count == 3, entries.count < Self.most,
                 let stick = StickIdentity(volume: String(fields[0]), device: String(fields[1])),
                 let way = Way(rawValue: String(fields[2]))
@@ -62,13 +60,13 @@ package struct KnownSticks: Hashable, Sendable {
         }
     }
 
-    /// Whether a stick is among them.
+    /// Returns whether a stick is known.
     package func contains(_ stick: StickIdentity) -> Bool { entries.contains { $0.stick == stick } }
 
-    /// Makes a stick known, so that a power cut leaves it known or not.
+    /// Adds a stick durably.
     ///
-    /// - Returns: whether it was not known before.
-    /// - Throws: `DeviceError`, also where the file is damaged: then it stays as it is.
+    /// - Returns: whether it was unknown before.
+    /// - Throws: `DeviceError`, also if the file is damaged, which then stays unchanged.
     package static func allow(_ stick: StickIdentity, by way: Way, in storage: String) throws(DeviceError) -> Bool {
         try change(in: storage) { known throws(DeviceError) in
             if known.contains(stick) { return false }
@@ -82,9 +80,10 @@ package struct KnownSticks: Hashable, Sendable {
         }
     }
 
-    /// Forgets the sticks whose file system or device has this identifier; returns them.
+    /// Removes the sticks whose file system or device has an identifier.
     ///
-    /// - Throws: `DeviceError`, also where the file is damaged: then it stays as it is.
+    /// - Returns: the removed sticks.
+    /// - Throws: `DeviceError`, also if the file is damaged, which then stays unchanged.
     package static func forget(_ identifier: String, in storage: String) throws(DeviceError) -> [StickIdentity] {
         try change(in: storage) { known throws(DeviceError) in
             let gone = known.entries.map(\.stick).filter { $0.volume == identifier || $0.device == identifier }
@@ -93,13 +92,13 @@ package struct KnownSticks: Hashable, Sendable {
         }
     }
 
-    /// One change at a time.
+    /// Changes the file under a lock.
     private static func change<Value>(
         in storage: String, _ body: (inout KnownSticks) throws(DeviceError) -> Value
     ) throws(DeviceError) -> Value {
         let folder = try Folder(opening: storage, crosses: true)
-        let turn = try folder.openFile("\(fileName).lock", O_RDWR | O_CREAT)
-        guard flock(turn.number, LOCK_EX) == 0 else { throw .system("flock", on: turn.path) }
+        let lock = try folder.openFile("\(fileName).lock", O_RDWR | O_CREAT)
+        guard flock(lock.number, LOCK_EX) == 0 else { throw .system("flock", on: lock.path) }
         var known = try KnownSticks(in: storage)
         let before = known
         let value = try body(&known)

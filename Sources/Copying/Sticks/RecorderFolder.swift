@@ -2,8 +2,8 @@ import Core
 import Glibc
 import System
 
-/// Tells this machine from another of the same name, and nothing else of it: made of the machine's identifier, which cannot be had
-/// back from it. Nil where the machine has none.
+/// Distinguishes this machine from others of the same name: a hash of `/etc/machine-id`, which it does not reveal. Nil if there is
+/// none.
 package var machineIdentity: String? {
     guard let bytes = try? content(ofFile: "/etc/machine-id", limit: 64) else { return nil }
     let identifier = String(decoding: bytes, as: UTF8.self).filter { !$0.isWhitespace }
@@ -11,36 +11,35 @@ package var machineIdentity: String? {
     return String(Digest.of("fieldscribe recorder \(identifier)").prefix(32))
 }
 
-/// Which of the folders on a volume is a recorder's: each says in a file whose it is, since two may have the same name.
+/// Identifies a recorder's folder on a volume by a file in it, since two recorders may have the same name.
 package enum RecorderFolder {
-    /// What tells it, in a recorder's folder.
+    /// The file that identifies the recorder.
     package static let fileName = "RECORDER.txt"
 
-    /// What a folder says.
     private enum Owner: Equatable {
-        /// It is not there.
+        /// The folder does not exist.
         case free
-        /// Nothing: older versions left it so.
-        case untold
-        case told(String)
-        /// What stands there is none of ours.
-        case strange
+        /// The folder names no recorder.
+        case unknown
+        case recorder(String)
+        /// The file is not Fieldscribe's.
+        case foreign
     }
 
-    /// 32 hexadecimal digits.
+    /// Returns whether a text is 32 hexadecimal digits.
     static func isIdentity(_ text: String) -> Bool {
         text.utf8.count == 32 && text.allSatisfy { $0.isASCII && $0.isHexDigit }
     }
 
-    /// The name under which a recorder's copies stand: the one that says so, whatever somebody has called it meanwhile; else its own
-    /// name, with a number where that is another's.
+    /// Returns the name of a recorder's folder: the folder that names this recorder, even if it was renamed; otherwise the recorder's
+    /// name, with a number if another recorder has it.
     static func name(of device: DeviceName, _ identity: String?, in top: Folder) throws(DeviceError) -> DeviceName {
         guard let identity else { return device }
         let named = try top.names().compactMap { DeviceName($0) }.sorted { $0.text < $1.text }
-        for name in [device] + named where owner(of: name, in: top) == .told(identity) { return name }
+        for name in [device] + named where owner(of: name, in: top) == .recorder(identity) { return name }
         for turn in 1...99 {
             guard let name = turn == 1 ? device : DeviceName("\(device.text)-\(turn)") else { break }
-            if [.free, .untold].contains(owner(of: name, in: top)) { return name }
+            if [.free, .unknown].contains(owner(of: name, in: top)) { return name }
         }
         throw DeviceError(
             .failed, "mkdir",
@@ -48,7 +47,7 @@ package enum RecorderFolder {
         )
     }
 
-    /// Has a folder say whose it is. One that cannot be written to goes without.
+    /// Writes the recorder's identity into its folder, if that is possible.
     static func tell(_ identity: String?, in folder: Folder) {
         guard let identity, (try? folder.exists(fileName)) == false else { return }
         guard let file = try? NewFile(fileName, in: folder, shouldStop: { false }) else { return }
@@ -61,13 +60,13 @@ package enum RecorderFolder {
         } catch { try? folder.remove(fileName) }
     }
 
-    /// Whether a folder holds copies of this recorder: it says so, or it says nothing and has the recorder's name.
+    /// Returns whether a folder is this recorder's: it names the recorder, or it names none and has the recorder's name.
     static func belongs(_ name: String, to device: DeviceName, _ identity: String?, in top: Folder) -> Bool {
         guard let folder = DeviceName(name) else { return false }
         switch owner(of: folder, in: top) {
-        case .told(let told): return told == identity
-        case .untold: return folder == device
-        case .free, .strange: return false
+        case .recorder(let recorder): return recorder == identity
+        case .unknown: return folder == device
+        case .free, .foreign: return false
         }
     }
 
@@ -75,17 +74,10 @@ package enum RecorderFolder {
         do throws(DeviceError) {
             guard try top.exists(name.text) else { return .free }
             let folder = try top.folder(name.text)
-            guard try folder.exists(fileName) else { return .untold }
-            let file = try folder.openFile(fileName, O_RDONLY)
-            var failure: DeviceError?
-            let bytes = [UInt8](unsafeUninitializedCapacity: 64) { buffer, count in
-                do throws(DeviceError) {
-                    count = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
-                } catch { failure = error }
-            }
-            if failure != nil { return .strange }
+            guard try folder.exists(fileName) else { return .unknown }
+            let bytes = try folder.openFile(fileName, O_RDONLY).bytes(count: 64)
             let line = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != 13 }, as: UTF8.self)
-            return isIdentity(line) ? .told(line.lowercased()) : .strange
-        } catch { return .strange }
+            return isIdentity(line) ? .recorder(line.lowercased()) : .foreign
+        } catch { return .foreign }
     }
 }

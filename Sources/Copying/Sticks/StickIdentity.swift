@@ -2,17 +2,16 @@ import Core
 import Glibc
 import System
 
-/// What tells one stick from another: its file system's identifier and its device's. Whoever has held a stick in hand can make another
-/// one with the same two: this keeps away strange sticks, not forged ones.
+/// Identifies a stick by its file system and its device. Keeps unknown sticks away, not forged ones: both identifiers can be copied.
 package struct StickIdentity: Hashable, Sendable {
-    /// The file system's UUID; a stick that is formatted gets another.
+    /// The file system's UUID, which formatting changes.
     package let volume: String
-    /// Vendor, model and serial number, as udev puts them together: `SanDisk_Ultra_4C530001`.
+    /// Vendor, model and serial number from udev: `SanDisk_Ultra_4C530001`.
     package let device: String
 
     private static let longest = 200
 
-    /// - Returns: nil where one of them is empty, too long, or not made of ASCII letters, digits and marks.
+    /// - Returns: nil if a part is empty, too long, or not printable ASCII.
     init?(volume: String, device: String) {
         for part in [volume, device] {
             let isPlain = part.utf8.allSatisfy { (0x21...0x7E).contains($0) }
@@ -23,20 +22,20 @@ package struct StickIdentity: Hashable, Sendable {
     }
 }
 
-/// The sticks that are plugged in, as udev knows them.
+/// The plugged-in sticks that udev lists.
 package struct PluggedSticks: Sendable {
     private let devices: String
     private let database: String
 
     /// - Parameters:
     ///   - devices: where the kernel lists block devices.
-    ///   - database: where udev keeps what it knows of them.
+    ///   - database: udev's database.
     package init(devices: String = "/sys/class/block", database: String = "/run/udev/data") {
         self.devices = devices
         self.database = database
     }
 
-    /// The kernel's names of those with a file system that is copied to.
+    /// Returns the kernel's names of sticks with a supported file system.
     package func names() -> [String] {
         let all = (try? Folder(opening: devices).names()) ?? []
         return all.filter { name in
@@ -46,8 +45,10 @@ package struct PluggedSticks: Sendable {
         }.sorted()
     }
 
-    /// - Parameter name: the kernel's: `sda1`.
-    /// - Throws: `DeviceError` with `missing` where there is no such device, `unsupported` where it does not tell what it is.
+    /// Returns the identity of a stick.
+    ///
+    /// - Parameter name: the kernel's name, such as `sda1`.
+    /// - Throws: `DeviceError` with `missing` without such a device, `unsupported` if it has no identifiers.
     package func identity(of name: String) throws(DeviceError) -> StickIdentity {
         guard let number = number(of: name) else {
             throw DeviceError(
@@ -56,9 +57,9 @@ package struct PluggedSticks: Sendable {
         return try identity(number, name: name)
     }
 
-    /// The stick that is mounted on a folder.
+    /// Returns the identity of the stick that is mounted on a folder.
     ///
-    /// - Throws: `DeviceError` with `unsupported` where it does not tell what it is, or nothing is mounted there.
+    /// - Throws: `DeviceError` with `unsupported` if it has no identifiers, or nothing is mounted there.
     package func identity(mountedOn path: String) throws(DeviceError) -> StickIdentity {
         let here = try Folder(opening: path).identity()
         return try identity(DeviceNumber(here.device), name: path)
@@ -79,7 +80,7 @@ package struct PluggedSticks: Sendable {
 
     private func number(of name: String) -> DeviceNumber? {
         guard !name.isEmpty, name.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) }),
-            // The kernel gives such a file the length of a page, whatever is in it.
+            // Not `content(ofFile:)`: sysfs reports a page's length for every file.
             let bytes = try? beginning(ofFile: "\(devices)/\(name)/dev", count: 64)
         else { return nil }
         let parts = String(decoding: bytes, as: UTF8.self).split { $0 == ":" || $0.isNewline }.map { UInt64($0) }
@@ -88,24 +89,21 @@ package struct PluggedSticks: Sendable {
     }
 }
 
-/// A block device's number, in its two parts.
+/// A block device's number.
 struct DeviceNumber: Hashable, Sendable {
     var major: UInt64
     var minor: UInt64
+}
 
-    init(major: UInt64, minor: UInt64) {
-        self.major = major
-        self.minor = minor
-    }
-
-    /// - Parameter device: as `stat` gives it; the bits of both parts as glibc's major and minor take them.
+extension DeviceNumber {
+    /// - Parameter device: `st_dev`, split as glibc's major and minor do.
     init(_ device: UInt64) {
         major = (device >> 8 & 0xFFF) | (device >> 32 & ~0xFFF)
         minor = (device & 0xFF) | (device >> 12 & ~0xFF)
     }
 }
 
-/// What udev knows of a block device; empty where it does not run, or knows nothing.
+/// udev's properties of a block device; empty without udev.
 struct UdevProperties {
     private var values: [String: String] = [:]
 

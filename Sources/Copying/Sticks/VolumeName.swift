@@ -2,8 +2,7 @@ import Core
 import Glibc
 import System
 
-/// The identifier of the volume that a folder is: its file system's UUID where a volume is mounted there, else the
-/// folder's own path.
+/// Returns the identifier of a target: its file system's UUID if a volume is mounted there, otherwise the folder's path.
 package func volumeIdentifier(of path: String) throws(DeviceError) -> String {
     let folder = try Folder(opening: path)
     let here = try folder.identity()
@@ -12,13 +11,12 @@ package func volumeIdentifier(of path: String) throws(DeviceError) -> String {
     return "folder:\(try realPath(path))"
 }
 
-/// What udev calls the block device, where it runs. In a sandbox with devices of its own there are no links that tell;
-/// what udev keeps of each device may be read there, too.
+/// Returns a block device's UUID from udev. A sandbox with private devices lacks udev's links, but not its database.
 ///
 /// - Parameters:
-///   - device: the number of the device, as `stat` gives it.
-///   - links: where udev names devices by their UUID.
-///   - database: where it keeps what it knows of them.
+///   - device: `st_dev`.
+///   - links: udev's links by UUID.
+///   - database: udev's database.
 func uuid(
     ofDevice device: UInt64, links: String = "/dev/disk/by-uuid", database: String = "/run/udev/data"
 ) -> String? {
@@ -28,13 +26,13 @@ func uuid(
     }
     if let named { return named }
     guard let uuid = UdevProperties(of: DeviceNumber(device), in: database)["ID_FS_UUID_ENC"] else { return nil }
-    // It comes from the stick: nothing but what a UUID can be.
+    // The stick controls this text: only a UUID's characters are accepted.
     let isUUID = uuid.utf8.count <= 64 && uuid.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
     return isUUID && !uuid.isEmpty ? uuid : nil
 }
 
 extension DeviceName {
-    /// Made of the host's name.
+    /// A name derived from the host's name.
     package static var host: DeviceName {
         var name = [CChar](repeating: 0, count: 256)
         guard gethostname(&name, name.count - 1) == 0 else { return DeviceName(madeOf: "") }

@@ -1,12 +1,12 @@
 import Glibc
 
-/// A moment in the machine's time zone, in the forms in which names and pages show it.
+/// A time in the machine's time zone, formatted for names and pages.
 struct WallTime {
     private let parts: tm
 
     /// - Parameter seconds: since 1970-01-01T00:00:00Z.
     init(_ seconds: Double) {
-        // Years of four digits; a clock that is further off is as good as none.
+        // Limits years to four digits.
         var time = time_t(min(max(0, seconds.isFinite ? seconds : 0), 253_000_000_000))
         var parts = tm()
         localtime_r(&time, &parts)
@@ -20,7 +20,7 @@ struct WallTime {
     private var minute: String { parts.tm_min.padded(to: 2) }
     private var second: String { parts.tm_sec.padded(to: 2) }
 
-    /// Hours and minutes from UTC.
+    /// The offset from UTC.
     private var offset: String {
         let minutes = abs(Int32(parts.tm_gmtoff / 60))
         return "\(parts.tm_gmtoff < 0 ? "-" : "+")\((minutes / 60).padded(to: 2)):\((minutes % 60).padded(to: 2))"

@@ -64,7 +64,7 @@ package struct SealingRecordings: Sendable {
             } catch let error as DeviceError {
                 if error.status == ECANCELED { throw CancellationError() }
                 if await Erasure.hasTaken(recording.id, storage: storage, archive: archive) { continue }
-                // Nothing goes better for the others.
+                // age failed to start; it will fail for every other recording too.
                 if error.program == .age { throw error }
                 failures[recording.id] = error
             }
