@@ -9,7 +9,7 @@ import TestKit
 @testable import System
 
 /// A recording that is sealed on the recorder is copied as it is.
-@Suite("Copies of what is sealed on the recorder", .serialized) struct CarryingTests {
+@Suite("Copies of recordings that are sealed on the recorder", .serialized) struct CarryingTests {
     private let keys: KeyPair
 
     init() throws {
@@ -24,7 +24,7 @@ import TestKit
     }
 
     @Test(
-        "it is on the stick as it is on the recorder, once, whether the others are sealed or not",
+        "the encrypted file is copied once, unchanged, whether other copies are encrypted or not",
         arguments: [true, false])
     func carried(sealsOthers: Bool) async throws {
         let (made, manifest) = try await desk()
@@ -46,7 +46,7 @@ import TestKit
         #expect(again.error == nil && again.copied.isEmpty && again.kept.map(\.recording) == [1, 2], "\(again)")
     }
 
-    @Test("where all is sealed, RESULT.txt tells how to open it, and of no page")
+    @Test("if everything is encrypted, RESULT.txt explains how to open it and names no page")
     func allSealed() async throws {
         let (desk, _) = try await desk()
         try await desk.copy([1])
@@ -55,7 +55,7 @@ import TestKit
         #expect(desk.result().contains("README.txt tells how to open it") && desk.result().contains("Open index.html"))
     }
 
-    @Test("one that is sealed again after the list was read is copied as it is then")
+    @Test("a recording that is sealed again after the list was read is copied in its new form")
     func sealedAgain() async throws {
         let (desk, manifest) = try await desk()
         // Its text was read again: the list has the seal of before, and the file is the new one already.
@@ -76,7 +76,7 @@ import TestKit
             ).status == 0)
     }
 
-    @Test("one for other keys stays beside it: nobody else could open the new one")
+    @Test("a copy for other keys stays: their owners cannot open the new one")
     func otherKeys() async throws {
         let others = try KeyPair()
         var desk = try await Desk()
@@ -87,7 +87,7 @@ import TestKit
         #expect(desk.sealedFiles.count == 2 && others.opens("\(desk.sealedFolder)/\(Desk.sealedName(1))"))
     }
 
-    @Test("one that was changed on the recorder is not copied, and the others are")
+    @Test("a file that was changed on the recorder is not copied; the others are")
     func changed() async throws {
         let (desk, _) = try await desk()
         let path = desk.folder.file(RecordingFolder.sealedName)

@@ -10,7 +10,7 @@ import TestKit
 @testable import Transcripts
 
 @Suite("Copying to a folder") struct CopyTests {
-    @Test("a copy is everything that was promised, whole, with the same samples", arguments: AudioForm.allCases)
+    @Test("a copy has every file and the same samples", arguments: AudioForm.allCases)
     func whole(form: AudioForm) async throws {
         var desk = try await Desk(recordings: 2, seconds: 3.3)
         desk.audio = form
@@ -38,7 +38,7 @@ import TestKit
         #expect(String(report.copied[0].bytes) == size)
     }
 
-    @Test("of two channels both are copied, proved, and found whole again", arguments: AudioForm.allCases)
+    @Test("both channels are copied, verified, and recognized again", arguments: AudioForm.allCases)
     func bothChannels(form: AudioForm) async throws {
         var desk = try await Desk(recordings: 1, seconds: 3.3)
         desk.audio = form
@@ -70,7 +70,7 @@ import TestKit
     }
 
     @Test(
-        "a copy tells what was done, on its page, too; what was done since is no reason for another, but goes with the next text"
+        "a copy and its page have the history; later entries cause no new copy but come with the next text"
     )
     func history() async throws {
         func line(_ number: Int, _ act: HistoryEntry.Act) -> HistoryLine {
@@ -107,12 +107,12 @@ import TestKit
         }
     }
 
-    @Test("the ledger has a pass only once a copy has all of its text, and each pass whose text it has")
+    @Test("the ledger lists a pass only once a copy has all of its text, and every such pass")
     func ledgersPass() async throws {
         try await Desk().expectPassesOfWholeTexts()
     }
 
-    @Test("FLAC passes its own test and tells where it is from")
+    @Test("FLAC passes its own test and has tags of its origin")
     func flac() async throws {
         let desk = try await Desk(seconds: 20)
         try await desk.copy()
@@ -127,7 +127,7 @@ import TestKit
         }
     }
 
-    @Test("the page has the sound's outline, and the list over all has the text")
+    @Test("the page has the waveform, and the list has the text")
     func pages() async throws {
         let desk = try await Desk(recordings: 2)
         await desk.put(2, text: "a very particular </script> sentence")
@@ -143,7 +143,7 @@ import TestKit
         #expect(!index.contains("</script> sentence"))
     }
 
-    @Test("a second copy takes only what is new, and touches nothing that is there")
+    @Test("a second copy writes only what is new")
     func incremental() async throws {
         let desk = try await Desk(recordings: 2)
         try await desk.copy()
@@ -161,7 +161,7 @@ import TestKit
             result.contains("1 recording was copied") && result.contains("2 recordings were already here"), "\(result)")
     }
 
-    @Test("with nothing new each recording's text is asked for once, however many there are")
+    @Test("without changes, each recording's text is read once")
     func askedOnce() async throws {
         let desk = try await Desk(recordings: 3)
         try await desk.copy()
@@ -188,7 +188,7 @@ import TestKit
             index.contains("<dd>5201 recordings</dd>") && index.contains("other/000001_clock-unverified/index.html"))
     }
 
-    @Test("a ledger that lost its entries finds the copies whole and takes them up again", arguments: [true, false])
+    @Test("with an empty ledger, complete copies are recognized and listed again", arguments: [true, false])
     func adopted(hasLedger: Bool) async throws {
         let desk = try await Desk(recordings: 2)
         try await desk.copy()
@@ -209,7 +209,7 @@ import TestKit
         #expect(entries == (hasLedger ? kept : []))
     }
 
-    @Test("a newer text takes the place of the older one, and the sound is not copied again")
+    @Test("a newer text replaces the older one without copying the sound again")
     func renewedText() async throws {
         let desk = try await Desk(recordings: 2)
         try await desk.copy()
@@ -237,7 +237,7 @@ import TestKit
     }
 
     @Test(
-        "a copy is refreshed where a person has added anything besides the words, and the list has the person's title",
+        "any correction updates the copy, and the list has the corrected title",
         arguments: [Desk.formats, [.text, .json], [.text, .textgrid], [.html]])
     func annotated(formats: [TranscriptFormat]) async throws {
         var desk = try await Desk(recordings: 2)
@@ -267,7 +267,7 @@ import TestKit
         #expect(copied.copied.isEmpty && copied.kept.count == 2)
     }
 
-    @Test("a newer text goes beside an older one that somebody has changed, and the list shows the newer")
+    @Test("if a person has edited a text, the newer one gets a new folder, which the list shows")
     func newerText() async throws {
         let desk = try await Desk()
         try await desk.copy()
@@ -283,7 +283,7 @@ import TestKit
     }
 
     @Test(
-        "a copy that somebody damaged is left as it is, and copied anew",
+        "a damaged copy stays, and a new one is made",
         arguments: ["rm audio.flac", "echo x >> SHA256SUMS", "rm SHA256SUMS", "rm SHA256SUMS; mkdir SHA256SUMS"])
     func damaged(how: String) async throws {
         let desk = try await Desk()
@@ -294,7 +294,7 @@ import TestKit
         #expect(shell("cd '\(desk.exportFolder)/\(Desk.name(1))' && ls -lR --full-time").output == before)
     }
 
-    @Test("a copy of another recording of the same name is no copy of this one")
+    @Test("another recording's copy under the same name does not count")
     func otherArchive() async throws {
         let desk = try await Desk()
         try await desk.copy()
@@ -309,7 +309,7 @@ import TestKit
         #expect(try await third.copy().copied.map(\.folder) == ["recorder/\(Desk.name(1))_3"])
     }
 
-    @Test("what fails for one recording does not keep the others back")
+    @Test("if one recording fails, the others are copied")
     func sourceFails() async throws {
         let desk = try await Desk(recordings: 3)
         unlink(desk.audioPath(2))
@@ -322,7 +322,7 @@ import TestKit
         #expect(error?.code == .missing)
     }
 
-    @Test("other recorders' copies are listed by their names, and nothing else that is there")
+    @Test("the list has other recorders' copies by name, and nothing else")
     func otherDevices() async throws {
         let desk = try await Desk()
         let top = "\(desk.stick)/Fieldscribe"
@@ -338,7 +338,7 @@ import TestKit
         #expect(!index.contains("000004") && !index.contains("Evil") && !index.contains("bad"))
     }
 
-    @Test("a recording without text, and one with every odd character")
+    @Test("a recording without text, and one with unusual characters")
     func oddText() async throws {
         let desk = try await Desk(recordings: 2)
         await desk.put(1, text: "")

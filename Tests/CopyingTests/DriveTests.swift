@@ -6,7 +6,7 @@ import TestKit
 @testable import Core
 @testable import System
 
-@Suite("What the drive for laptops is to hold") struct DriveContentsTests {
+@Suite("The content of the drive for laptops") struct DriveContentsTests {
     private static let gigabyte: Int64 = 1_000_000_000
     private static let hour: Int64 = 3_600 * 32_000
     private static let plenty = DriveRoom(free: 10 * gigabyte, held: 0, reserve: 256_000_000)
@@ -25,7 +25,7 @@ import TestKit
         wanted.step(from: held, existing: existing ?? Set(wanted.marks.keys), room: room)
     }
 
-    @Test("what is kept reads back as it was, and nothing else does")
+    @Test("stored content is read back; anything else is refused")
     func text() {
         for contents in [
             contents([:]), contents([7: "1-2-open", 12: "5-0-complete"], sealed: true), held([1: "a"], finished: false),
@@ -44,7 +44,7 @@ import TestKit
         ] { #expect(DriveContents(text) == nil, "\(text)") }
     }
 
-    @Test("what is new waits, what was erased does not, and nothing in the clear stays where copies are sealed")
+    @Test("new copies wait, erased ones go immediately, and no readable copy stays beside encrypted ones")
     func steps() {
         let both = contents([1: "x", 2: "y"])
         #expect(step(both, nil) == .remake)
@@ -64,7 +64,7 @@ import TestKit
         #expect(step(contents([2: "y"]), held([1: "x", 2: "y"]), existing: [1, 2]) == .current)
     }
 
-    @Test("recordings have the room before the drive")
+    @Test("recordings take precedence over the drive")
     func room() {
         let reserve: Int64 = 256_000_000
         let (short, enough) = (reserve + Self.hour - 1, reserve + Self.hour)
@@ -81,7 +81,7 @@ import TestKit
         #expect(filled.budget == Self.hour && !filled.isShort)
     }
 
-    @Test("of more recordings than fit, the newest are there")
+    @Test("if not all recordings fit, the newest are copied")
     func fitting() {
         let recordings = (1...5).map {
             RecordingSummary(
@@ -105,7 +105,7 @@ import TestKit
         try await desk.export().fillDrive(numbers, at: desk.stick)
     }
 
-    @Test("it holds the recordings that it is to hold, and no others; its list is of those")
+    @Test("it has exactly the wanted recordings, and so does its list")
     func others() async throws {
         let desk = try await Desk(recordings: 3)
         let first = try await fill(desk, [3, 2, 1])
@@ -120,7 +120,7 @@ import TestKit
     }
 
     @Test(
-        "a copy that the power cut damaged, and of which nothing is known, is replaced, and its list leads nowhere else"
+        "an unlisted copy that a power cut damaged is replaced, and the list leads only to the new one"
     )
     func damaged() async throws {
         var desk = try await Desk(recordings: 2)
@@ -135,7 +135,7 @@ import TestKit
         #expect(!index.contains("\(Desk.name(1))/") && index.contains("\(Desk.name(1))_2/"))
     }
 
-    @Test("its ledger is read back, the latest of each folder; what is none of ours is left out")
+    @Test("its ledger returns the latest entry of each folder and skips malformed lines")
     func ledger() async throws {
         let folder = TemporaryFolder()
         let path = folder.file("ledger")
@@ -158,7 +158,7 @@ import TestKit
         #expect(await (try DriveLedger(path: path)).exports(to: "drive").count == 2)
     }
 
-    @Test("a link in the place of its ledger is not followed")
+    @Test("a link instead of its ledger is not followed")
     func link() async throws {
         let folder = TemporaryFolder()
         try durableReplace(path: folder.file("victim"), with: "mine\n")
@@ -169,7 +169,7 @@ import TestKit
         #expect(try content(ofFile: folder.file("victim")) == Array("mine\n".utf8))
     }
 
-    @Test("what has no room is told on it")
+    @Test("it reports recordings that do not fit")
     func leftOut() async throws {
         let desk = try await Desk(recordings: 2)
         var export = desk.export()

@@ -46,7 +46,9 @@ import TestKit
         }
     }
 
-    @Test("at whatever call, nothing half has a final name, and the next copy carries on", arguments: Fault.allCases)
+    @Test(
+        "after a fault in any call, no incomplete copy has a final name, and the next copy completes the rest",
+        arguments: Fault.allCases)
     func everyCall(fault: Fault) async throws {
         // Two recordings where the second must not suffer with the first.
         let count = fault == .once ? 2 : 1
@@ -97,7 +99,7 @@ import TestKit
         }
     }
 
-    @Test("an entry that could not be kept is found again: the copy is not made twice")
+    @Test("a copy that the ledger failed to list is recognized instead of copied again")
     func ledgerFails() async throws {
         let desk = try await Desk()
         await desk.ledger.failOnce(DeviceError(.full, "INSERT", "archive: full"))
@@ -107,7 +109,7 @@ import TestKit
         #expect(await desk.ledger.entries.count == 1 && desk.copies == [Desk.name(1)])
     }
 
-    @Test("what is not read back as it was written is not called a copy", arguments: ["audio.flac", "transcript.json"])
+    @Test("data that differs when read back is not reported as a copy", arguments: ["audio.flac", "transcript.json"])
     func lyingStick(file: String) async throws {
         let desk = try await Desk(seconds: 5)
         let path = "\(desk.exportFolder)/partial/\(file)"
@@ -121,7 +123,7 @@ import TestKit
         #expect(try await desk.copy().copied.count == 1)
     }
 
-    @Test("a copy that is stopped leaves nothing behind, wherever it stood")
+    @Test("a stopped copy leaves nothing incomplete")
     func stopped() async throws {
         let desk = try await Desk(recordings: 2, seconds: 5)
         let stops = try await desk.stopEverywhere {
@@ -131,7 +133,7 @@ import TestKit
         #expect(desk.copies.count == 2)
     }
 
-    @Test("two copies to one stick at once are refused")
+    @Test("a second copy to the same stick is refused meanwhile")
     func busy() async throws {
         let desk = try await Desk()
         let other = try await Desk(recordings: 1, stick: desk.stick)

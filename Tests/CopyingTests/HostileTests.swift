@@ -7,9 +7,9 @@ import TestKit
 @testable import System
 
 /// Sticks that somebody prepared, that are full, or that take nothing.
-@Suite("A stick that is not as it should be", .serialized) struct HostileTests {
+@Suite("A malformed or hostile stick", .serialized) struct HostileTests {
     @Test(
-        "no link leads out of the stick, and nothing foreign is touched",
+        "links are not followed, and foreign files stay",
         arguments: [
             "ln -s '$OUT' Fieldscribe", "mkdir Fieldscribe; ln -s '$OUT' Fieldscribe/recorder",
             "mkdir -p Fieldscribe/recorder; ln -s '$OUT' Fieldscribe/recorder/partial",
@@ -51,7 +51,7 @@ import TestKit
         }
     }
 
-    @Test("a small stick takes what fits, says what it lacks, and the rest goes to the next", .enabled(if: canMount))
+    @Test("a small stick gets the recordings that fit and reports the others", .enabled(if: canMount))
     func small() async throws {
         let stick = TemporaryFolder()
         #expect(mount("tmpfs", stick.path, "tmpfs", 0, "size=3m") == 0)
@@ -66,7 +66,7 @@ import TestKit
         #expect(desk.areWhole())
     }
 
-    @Test("a stick that fills up in the middle keeps nothing half", .enabled(if: canMount))
+    @Test("a stick that fills up keeps no incomplete copy", .enabled(if: canMount))
     func fillsUp() async throws {
         let stick = TemporaryFolder()
         #expect(mount("tmpfs", stick.path, "tmpfs", 0, "size=4m") == 0)
@@ -82,7 +82,7 @@ import TestKit
         #expect(try await desk.copy().copied.count == 1)
     }
 
-    @Test("a read-only stick is refused in words", .enabled(if: canMount))
+    @Test("a read-only stick is refused with an explanation", .enabled(if: canMount))
     func readOnly() async throws {
         let stick = TemporaryFolder()
         #expect(mount("tmpfs", stick.path, "tmpfs", UInt(MS_RDONLY), "size=1m") == 0)
@@ -92,7 +92,7 @@ import TestKit
         #expect(error?.code == .denied && error?.message.contains("read-only") == true)
     }
 
-    @Test("another file system inside the stick is not written to", .enabled(if: canMount))
+    @Test("another file system mounted in the stick is not written to", .enabled(if: canMount))
     func mountInside() async throws {
         let desk = try await Desk()
         shell("mkdir -p '\(desk.exportFolder)'")
@@ -102,7 +102,7 @@ import TestKit
         #expect(error?.code == .denied && names(desk.exportFolder).isEmpty)
     }
 
-    @Test("a target that is not there is said to be missing")
+    @Test("a target that does not exist is reported as missing")
     func noTarget() async throws {
         let desk = try await Desk()
         let error = await thrown { _ = try await desk.export().copy(to: desk.folder.file("none")) }

@@ -6,7 +6,7 @@ import TestKit
 @testable import Core
 
 /// Folders are found by what is in them, not by what they are called.
-@Suite("Whose copies, and which, are in a folder") struct IdentityTests {
+@Suite("Recorders' folders") struct IdentityTests {
     private let one = String(repeating: "1a", count: 16)
     private let other = String(repeating: "2b", count: 16)
 
@@ -14,7 +14,7 @@ import TestKit
         String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
     }
 
-    @Test("two recorders of the same name do not mix their copies, and each goes on with its own folder")
+    @Test("two recorders of the same name keep separate folders")
     func sameName() async throws {
         var first = try await Desk()
         first.identity = one
@@ -31,7 +31,7 @@ import TestKit
         #expect(index.contains("recorder/\(Desk.name(1))/") && index.contains("recorder-2/\(Desk.name(2))/"))
     }
 
-    @Test("a folder of before says nothing, and stays its recorder's")
+    @Test("a folder without an identity stays its recorder's")
     func older() async throws {
         var desk = try await Desk()
         try await desk.copy()
@@ -41,7 +41,7 @@ import TestKit
         #expect(try text("\(desk.exportFolder)/RECORDER.txt").hasPrefix("\(one)\n"))
     }
 
-    @Test("a recorder's folder that a person has renamed is found again")
+    @Test("a renamed recorder's folder is found")
     func renamedRecorder() async throws {
         var desk = try await Desk()
         desk.identity = one
@@ -53,7 +53,7 @@ import TestKit
     }
 
     @Test(
-        "what calls itself like that file and is none keeps nothing from being copied",
+        "a foreign RECORDER.txt does not prevent copying",
         arguments: ["mkfifo", "mkdir", "ln -s /etc/passwd", "touch"])
     func strange(how: String) async throws {
         var desk = try await Desk()
@@ -63,7 +63,7 @@ import TestKit
     }
 
     @Test(
-        "a copy whose folder a person has renamed stays in the list with its text, and is neither copied again nor left behind"
+        "a copy in a renamed folder stays listed with its text, is updated, and is not copied again"
     )
     func renamedCopy() async throws {
         let desk = try await Desk(recordings: 2)

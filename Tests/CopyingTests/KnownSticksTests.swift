@@ -7,7 +7,7 @@ import TestKit
 @testable import Core
 @testable import System
 
-@Suite("Which stick is plugged in, and which are known") struct KnownSticksTests {
+@Suite("Plugged-in and known sticks") struct KnownSticksTests {
     private let folder = TemporaryFolder()
 
     private var path: String { folder.file(KnownSticks.fileName) }
@@ -29,7 +29,7 @@ import TestKit
 
     private static let usb = ["ID_BUS": "usb", "ID_FS_USAGE": "filesystem", "ID_FS_TYPE": "vfat"]
 
-    @Test("a stick is told by its file system and its device, and only sticks are listed")
+    @Test("file system and device identify a stick, and only sticks are listed")
     func told() throws {
         let sandisk = ["ID_FS_UUID_ENC": "1A2B-3C4D", "ID_SERIAL": "SanDisk_Ultra_4C53-0:0"]
         try plug("sdb1", "8:17", Self.usb.merging(sandisk) { $1 })
@@ -48,13 +48,13 @@ import TestKit
     }
 
     @Test(
-        "what a stick says of itself cannot break the list",
+        "a stick's identifiers cannot break the list",
         arguments: ["", "a b", "a\u{1}", "é", "#a", String(repeating: "x", count: 201)])
     func hostile(text: String) {
         #expect(StickIdentity(volume: text, device: "b") == nil && StickIdentity(volume: "b", device: text) == nil)
     }
 
-    @Test("a block device of this machine is found, as the kernel's own files tell it")
+    @Test("a block device of this machine is found in sysfs")
     func ofThisMachine() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: "/sys/class/block").filter { name in
             name.allSatisfy { $0.isASCII && ($0.isLowercase || $0.isNumber) }
@@ -70,7 +70,7 @@ import TestKit
         #expect(throws: DeviceError.self) { try PluggedSticks().identity(of: "no\(name)") }
     }
 
-    @Test("a stick is known from when it is allowed until it is forgotten, by one who reads the file anew")
+    @Test("a stick is known from allow to forget, also after reading the file again")
     func ledger() throws {
         let (one, two) = (
             StickIdentity(volume: "1A2B-3C4D", device: "A"), StickIdentity(volume: "1A2B-3C4D", device: "B")
@@ -92,7 +92,7 @@ import TestKit
     }
 
     @Test(
-        "of a list that is damaged, no stick is known, and it is not written over",
+        "a damaged list makes every stick unknown and is not overwritten",
         arguments: [
             ("1A2B-3C4D A command", 1), ("# x\n1A2B-3C4D A\n", 2), ("1A2B-3C4D A command\n\n", 2),
             ("1A2B-3C4D A command more\n", 1), ("1A2B-3C4D A guess\n", 1), ("1A2B-3C4D  command\n", 1),
@@ -115,7 +115,7 @@ import TestKit
         #expect(try String(decoding: Data(contentsOf: URL(filePath: path)), as: UTF8.self) == text)
     }
 
-    @Test("a link or a pipe in the place of the list is neither followed nor waited for")
+    @Test("a link or FIFO instead of the list neither redirects nor blocks")
     func planted() throws {
         try write("1A2B-3C4D A command\n", to: "elsewhere")
         #expect(symlink("elsewhere", path) == 0)
@@ -124,7 +124,7 @@ import TestKit
         #expect(throws: DeviceError.self) { try KnownSticks(in: folder.path) }
     }
 
-    @Test("many who allow at once lose nothing")
+    @Test("concurrent calls of allow lose no stick")
     func together() async throws {
         let storage = folder.path
         try await withThrowingTaskGroup(of: Void.self) { group in

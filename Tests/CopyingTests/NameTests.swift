@@ -21,7 +21,7 @@ import TestKit
     }
 
     @Test(
-        "only what is exactly a copy's name is taken for one",
+        "only exact copy names are parsed",
         arguments: [
             ("000007_2026-11-20_09-30-12", true), ("000007_clock-unverified", true),
             ("000007_clock-unverified_2", true),
@@ -47,7 +47,7 @@ import TestKit
         #expect(CopyName("000007_2026-99-99_99-99-99")?.title == "2026-99-99_99-99-99")
     }
 
-    @Test("a recording's name comes from its number, and from its start where that can be believed")
+    @Test("a recording's name has its number, and its start if the clock was verified")
     func fromSummary() {
         var summary = RecordingSummary(id: 7, startedAt: 1_795_163_412, clock: .unverified, microphone: "")
         #expect(CopyName(summary).text == "000007_clock-unverified")
@@ -62,7 +62,7 @@ import TestKit
         }
     }
 
-    @Test("wall times have the forms that date(1) gives")
+    @Test("wall times match date(1)")
     func wallTime() {
         let time = WallTime(1_795_163_412)
         #expect(time.stamp == shell("date -d @1795163412 +%Y-%m-%dT%H:%M:%S%:z").output.filter { $0 != "\n" })
@@ -72,7 +72,7 @@ import TestKit
         #expect(time.sentence == sentence)
     }
 
-    @Test("a folder that is no volume's root is known by its path, however it is spelled")
+    @Test("a folder inside a volume is identified by its real path")
     func volume() throws {
         let folder = TemporaryFolder()
         let identifier = try volumeIdentifier(of: folder.path)

@@ -8,7 +8,7 @@ import TestKit
 @testable import System
 
 /// A stick that fails, lies, is full or was prepared, while recordings are sealed onto it.
-@Suite("A stick that fails while it is sealed to", .serialized) struct SealedFaultTests {
+@Suite("A stick that fails during encrypted copies", .serialized) struct SealedFaultTests {
     private let keys: KeyPair
 
     init() throws {
@@ -49,7 +49,7 @@ import TestKit
     }
 
     @Test(
-        "at whatever call, each file under a final name is whole, and the next copy carries on",
+        "after a fault in any call, each file with a final name is complete, and the next copy completes the rest",
         arguments: Fault.allCases)
     func everyCall(fault: Fault) async throws {
         let clean = try await desk(2, seconds: 2)
@@ -90,7 +90,7 @@ import TestKit
         print("\(fault.rawValue): \(counted.made) calls failed one after the other, \(failed) copies told so")
     }
 
-    @Test("the older copy stays until the newer is whole and read back")
+    @Test("the older copy stays until the newer one was read back")
     func replacing() async throws {
         for call in 1...40 {
             let desk = try await desk(1)
@@ -106,7 +106,7 @@ import TestKit
         Issue.record("it never came to its end")
     }
 
-    @Test("what is not read back as it was written is not called a copy")
+    @Test("data that differs when read back is not reported as a copy")
     func lying() async throws {
         let desk = try await desk(1, seconds: 5)
         let path = "\(desk.sealedFolder)/sealing.partial"
@@ -120,7 +120,7 @@ import TestKit
         #expect(try await desk.copy().copied.count == 1)
     }
 
-    @Test("a ledger that takes no entry leaves no file that nobody knows: copies do not pile up")
+    @Test("if the ledger fails, no unlisted file stays, so copies do not accumulate")
     func ledgerFails() async throws {
         let desk = try await desk(1)
         for _ in 1...3 {
@@ -131,7 +131,7 @@ import TestKit
         #expect(try await desk.copy().copied.count == 1 && desk.sealedFiles.count == 1)
     }
 
-    @Test("without a ledger, what is there is never taken for ours")
+    @Test("without a ledger, existing files are not recognized")
     func noLedger() async throws {
         let desk = try await desk(1)
         for turn in 1...2 {
@@ -141,7 +141,7 @@ import TestKit
         #expect(shell("cd '\(desk.sealedFolder)' && sha256sum --quiet --strict -c SHA256SUMS").status == 0)
     }
 
-    @Test("a copy that is stopped leaves nothing behind, wherever it stood")
+    @Test("a stopped copy leaves nothing incomplete")
     func stopped() async throws {
         let desk = try await desk(2, seconds: 5)
         let stops = try await desk.stopEverywhere {
@@ -151,7 +151,7 @@ import TestKit
         #expect(stops > 8 && desk.sealedFiles.count == 2)
     }
 
-    @Test("a stick that fills up in the middle keeps nothing half", .enabled(if: canMount))
+    @Test("a stick that fills up keeps no incomplete copy", .enabled(if: canMount))
     func fillsUp() async throws {
         let stick = TemporaryFolder()
         #expect(mount("tmpfs", stick.path, "tmpfs", 0, "size=4m") == 0)
@@ -170,7 +170,7 @@ import TestKit
     }
 
     @Test(
-        "no link leads out of the stick, and nothing foreign is touched",
+        "links are not followed, and foreign files stay",
         arguments: [
             "ln -s '$OUT' Fieldscribe", "mkdir Fieldscribe; ln -s '$OUT' Fieldscribe/sealed",
             "mkdir -p Fieldscribe/sealed; ln -s '$OUT/secret' Fieldscribe/sealed/sealing.partial",

@@ -11,7 +11,7 @@ import TestKit
 @testable import Transcripts
 
 /// Copies that nobody can read but who has the key, as age and tar tell.
-@Suite("Sealed copies", .serialized) struct SealedTests {
+@Suite("Encrypted copies", .serialized) struct SealedTests {
     private let keys: KeyPair
 
     init() throws {
@@ -27,7 +27,7 @@ import TestKit
         return desk
     }
 
-    @Test("opened by age and tar, it is the copy that is not sealed, byte for byte", arguments: AudioForm.allCases)
+    @Test("opened with age and tar, it equals the readable copy byte for byte", arguments: AudioForm.allCases)
     func roundTrip(form: AudioForm) async throws {
         var sealed = try await desk(2, seconds: 30)
         sealed.audio = form
@@ -49,12 +49,12 @@ import TestKit
         #expect(shell("cd '\(sealed.sealedFolder)' && sha256sum --quiet --strict -c SHA256SUMS").status == 0)
     }
 
-    @Test("the ledger has a pass only once a copy has all of its text, and each pass whose text it has")
+    @Test("the ledger lists a pass only once a copy has all of its text, and every such pass")
     func ledgersPass() async throws {
         try await desk().expectPassesOfWholeTexts()
     }
 
-    @Test("on the stick there is nothing else, and no word, name or time in it")
+    @Test("the stick has no word, name or time of a recording")
     func nothingElse() async throws {
         let desk = try await desk(2)
         try await desk.copy()
@@ -67,7 +67,7 @@ import TestKit
         #expect(desk.result().contains("and verified: 2 recordings, 1 and 2."))
     }
 
-    @Test("at no moment is anything of it on the stick in the clear", .enabled(if: canMountImages))
+    @Test("nothing readable is ever on the stick", .enabled(if: canMountImages))
     func marker() async throws {
         let mark = "ZebraFishMark"
         let folder = TemporaryFolder()
@@ -114,7 +114,7 @@ import TestKit
 
     // By forms that tell of which sound they are, and by those that do not.
     @Test(
-        "what is there and unchanged is known again without being opened, and nothing is written",
+        "unchanged copies are recognized without opening them, and nothing is written",
         arguments: [Desk.formats, [.json], [.vtt], [.html]])
     func unchanged(formats: [TranscriptFormat]) async throws {
         var desk = try await desk(2)
@@ -129,7 +129,7 @@ import TestKit
         #expect(desk.result().contains("Already here: 2 recordings, 1 and 2."))
     }
 
-    @Test("a text that has changed takes the place of the older one; nothing else is sealed again")
+    @Test("only a copy with a changed text is replaced")
     func changed() async throws {
         let desk = try await desk(2)
         try await desk.copy()
@@ -146,7 +146,7 @@ import TestKit
         #expect(try await desk.copy().copied.isEmpty)
     }
 
-    @Test("what a person has added besides the words is sealed, too")
+    @Test("corrections are encrypted, too")
     func annotated() async throws {
         let desk = try await desk(2)
         try await desk.copy()
@@ -161,7 +161,7 @@ import TestKit
         #expect(try await desk.copy().copied.isEmpty)
     }
 
-    @Test("for other keys everything is sealed again; their order makes no difference")
+    @Test("other keys cause new copies; their order does not")
     func otherKeys() async throws {
         let other = try KeyPair()
         var desk = try await desk(1)
@@ -178,7 +178,7 @@ import TestKit
         #expect(!keys.opens(path) && other.opens(path) && desk.sealedFiles == [Desk.sealedName(1)])
     }
 
-    @Test("keys of SSH open it, too")
+    @Test("SSH keys open it, too")
     func ssh() async throws {
         let folder = TemporaryFolder()
         let path = folder.file("id")
@@ -190,7 +190,7 @@ import TestKit
         #expect(shell("age -d -i '\(path)' '\(desk.sealedFolder)/\(Desk.sealedName(1))' | tar t").status == 0)
     }
 
-    @Test("a sealed file that somebody has changed, or cut, or put in its place is left alone, and sealed beside it")
+    @Test("a changed or truncated file stays, and a new copy is written beside it")
     func foreign() async throws {
         for command in [
             "printf x >> FILE", "truncate -s 100 FILE", "printf '\\0\\0' | dd of=FILE bs=1 seek=40 conv=notrunc",
@@ -208,7 +208,7 @@ import TestKit
         }
     }
 
-    @Test("copies in the clear of before are named, and left as they are")
+    @Test("earlier readable copies are reported and stay")
     func inClear() async throws {
         var desk = try await Desk(recordings: 2)
         try await desk.copy([1])
@@ -223,7 +223,7 @@ import TestKit
         #expect(after == before)
     }
 
-    @Test("where it is not certain for whom, nothing is copied, and RESULT.txt says why")
+    @Test("without valid recipients, nothing is copied, and RESULT.txt says why")
     func uncertain() async throws {
         var desk = try await desk(1)
         desk.recipients = .failure(DeviceError(.missing, "age", "no key"))

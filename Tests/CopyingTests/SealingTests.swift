@@ -7,21 +7,21 @@ import TestKit
 @testable import System
 
 /// Public keys, files of them, tars, and what is passed through age.
-@Suite("What sealing is made of") struct SealingTests {
+@Suite("Keys, names and tar of encrypted copies") struct SealingTests {
     private let secret = "AGE-SECRET-KEY-1FPZUAA303EPDUW6H5GGKJSLT86WEN5L8HP6H4HJ64WRL3EE063MSULL5QQ"
     private let key = "age1gsys585vm88twneeqx8q3qzt670h5sesuytqjgg638l0mcnwevqqj8cygd"
 
     init() { signal(SIGPIPE, SIG_IGN) }
 
     @Test(
-        "what has not the form of a public key is none",
+        "anything without a public key's format is refused",
         arguments: [
             "", "age1", "age", "AGE1GSYS585VM88TWNEEQX8Q3", "age1 with blanks in it, and long", "ssh-ed25519",
             "ssh-dss AAAA", "-r", "--output=/etc/passwd", "age1gsys585vm88twneeqx8q3/../etc", "ssh-rsa AA;reboot",
         ])
     func noRecipient(text: String) { #expect(Recipient(text) == nil) }
 
-    @Test("a file of public keys has comments, blank lines, line ends of Windows, and each key once")
+    @Test("a file of public keys may have comments, blank lines, CRLF and repeated keys")
     func file() throws {
         let folder = TemporaryFolder()
         let path = folder.file("recipients.txt")
@@ -30,7 +30,7 @@ import TestKit
     }
 
     @Test(
-        "what is no such file is refused in one line that names it, and is never waited for",
+        "anything else is refused in one line that names the file, without blocking",
         arguments: [
             ("true", "no such file"), ("touch F", "no public key"), ("echo '# nothing' > F", "no public key"),
             ("mkfifo F", "not a file"), ("mkdir F", "not a file"), ("echo KEY > G; ln -s G F", "link"),
@@ -54,7 +54,7 @@ import TestKit
         #expect(!message.contains("\n") && !message.contains("FPZUAA303"))
     }
 
-    @Test("a private key is hidden, in capitals or not")
+    @Test("a private key is hidden in either case")
     func hidden() {
         for text in [secret, secret.lowercased(), "x \(secret)", "AGE-PLUGIN-YUBIKEY-1QQ"] {
             #expect(PrivateKey.hidden(in: text) == "(a private key)")
@@ -62,7 +62,7 @@ import TestKit
         #expect(PrivateKey.hidden(in: key) == key && Recipient(secret) == nil && Recipient(secret.lowercased()) == nil)
     }
 
-    @Test("the ledger's text of a sealed copy is read back, and nothing else is taken for one")
+    @Test("the ledger's text of an encrypted copy is parsed; anything else is refused")
     func manifest() {
         let digests = (0..<5).map { String(repeating: "\($0)", count: 64) }
         let manifest = SealedManifest(
@@ -77,7 +77,7 @@ import TestKit
         for text in wrong { #expect(SealedManifest(text) == nil, "\(text)") }
     }
 
-    @Test("names of sealed copies tell the number alone; others are none of ours")
+    @Test("names of encrypted copies have only the number; other names are refused")
     func sealedNames() {
         #expect(
             SealedName(7).text == "000007.fieldscribe.age"
@@ -94,7 +94,7 @@ import TestKit
         for name in foreign { #expect(SealedName(name) == nil, "\(name)") }
     }
 
-    @Test("a tar is what tar reads: files of any length, and no word of complaint")
+    @Test("tar reads files of any length without a warning")
     func tar() throws {
         let folder = TemporaryFolder()
         let path = folder.file("big.tar")
@@ -113,7 +113,7 @@ import TestKit
         }
     }
 
-    @Test("sound that is encoded twice is the file that is encoded once, and another one is noticed")
+    @Test("encoding twice gives the same file, and a difference is detected")
     func twice() throws {
         let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         func encode(_ audio: EncodedAudio, _ change: Int? = nil) throws {
@@ -142,7 +142,7 @@ import TestKit
         }
     }
 
-    @Test("what age makes, age opens; much more than pipes hold, and nothing at all")
+    @Test("age decrypts what it encrypted, from empty to much larger than a pipe")
     func throughAge() throws {
         let keys = try KeyPair()
         let age = try Age()

@@ -67,7 +67,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
         return "{\(parts.joined(separator: ","))}"
     }
 
-    @Test("a copy is proved unaltered, file by file, by fieldscribe, by minisign, and by sha256sum")
+    @Test("fieldscribe, minisign and sha256sum verify every file of a copy")
     func unaltered() async throws {
         let signed = try await signed(2)
         let findings = try signed.findings(key: signed.key.publicKey)
@@ -84,7 +84,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
     }
 
     @Test(
-        "what was done to a copy is found, and named",
+        "every alteration is detected and named",
         arguments: [
             ("printf x >> transcript.txt", ["altered: transcript.txt"]),
             ("rm transcript.srt", ["missing: transcript.srt"]),
@@ -116,7 +116,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
         #expect(try signed.wrong(key: signed.key.publicKey) == expected)
     }
 
-    @Test("another recorder's key, and a forger's copy that is whole by its own key, are told of")
+    @Test("another recorder's key, and a forged copy with its own key, are reported")
     func otherKey() async throws {
         let signed = try await signed()
         let storage = signed.desk.folder.file("other")
@@ -136,7 +136,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
         #expect(try signed.wrong(key: signed.key.publicKey).contains("altered: SHA256SUMS.minisig"))
     }
 
-    @Test("a history that is broken, or of several recordings, is told of even where it is signed")
+    @Test("a broken or mixed history is reported even if it is signed")
     func history() async throws {
         let signed = try await signed()
         let line = try #require(await signed.desk.archive.history(of: 1).first)
@@ -153,7 +153,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
         }
     }
 
-    @Test("half a copy, an empty folder and no folder are no copies")
+    @Test("an incomplete copy, an empty folder and a missing folder are no copies")
     func noCopy() async throws {
         let signed = try await signed()
         shell("cd '\(signed.copy)' && rm SHA256SUMS*")
@@ -164,7 +164,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
         #expect(throws: DeviceError.self) { try signed.findings("\(signed.copy)/transcript.txt") }
     }
 
-    @Test("all of a stick is proved by its own folder, and by the one over all recorders")
+    @Test("a whole stick is verified from its root or from Fieldscribe")
     func stick() async throws {
         let signed = try await signed()
         let within = try signed.findings(signed.desk.exportFolder)
@@ -183,7 +183,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
     }
 
     @Test(
-        "a copy is found by what is in it, whatever it is called and wherever it was moved",
+        "renamed and moved copies are found by their content",
         arguments: [
             "Interview with Anna", "../../Interviews/2026/Anna", "photos/000007", "000002_junk",
             "-x",
@@ -206,7 +206,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
         }
     }
 
-    @Test("what else lies on a stick is no copy; what cannot be looked at is told of")
+    @Test("other files are no copies; unreadable ones are reported")
     func besides() async throws {
         let signed = try await signed()
         let before = try signed.findings(signed.desk.stick)
@@ -222,7 +222,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
         #expect(try signed.findings(signed.desk.stick).contains { $0.outcome == .unchecked })
     }
 
-    @Test("of sealed copies the checksums beside them are compared, and that no more was proved is told")
+    @Test("of encrypted copies only the checksums are compared, and a finding says so")
     func sealedFolder() async throws {
         let signed = try await signed()
         let sealed = "\(signed.desk.stick)/Fieldscribe/sealed"
@@ -232,7 +232,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
         #expect(try signed.findings(sealed).map(\.outcome) == [.unchecked, .altered])
     }
 
-    @Test("a text that has grown is signed anew; where that is interrupted, the copy is not signed")
+    @Test("a grown text is signed again; after an interruption the copy is unsigned")
     func renewed() async throws {
         let signed = try await signed()
         await signed.desk.put(1, text: "other words")
@@ -249,7 +249,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
         #expect(try signed.wrong().contains("missing: SHA256SUMS.minisig"))
     }
 
-    @Test("a sealed copy is signed inside, and proved once it is opened")
+    @Test("an encrypted copy is signed inside and verified once it is opened")
     func sealed() async throws {
         let keys = try KeyPair()
         var signed = try await signed()
@@ -261,7 +261,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
         #expect(findings.count == 14 && findings.allSatisfy { $0.outcome == .unaltered }, "\(findings.map(\.line))")
     }
 
-    @Test("the key is made once, is another's for nobody, and what lies in its place is refused in one line")
+    @Test("the key is made once, readable only by its owner, and anything else in its place is refused in one line")
     func key() throws {
         let folder = TemporaryFolder()
         let first = try RecorderKey(in: folder.path)
@@ -279,7 +279,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
         }
     }
 
-    @Test("what has failed to sign once is not waited for again, and says why")
+    @Test("after one failure, minisign is not run again, and the reason is kept")
     func failing() throws {
         let folder = TemporaryFolder()
         let key = try RecorderKey(in: folder.path)
