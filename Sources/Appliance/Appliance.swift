@@ -6,28 +6,25 @@ import Settings
 import Synchronization
 import System
 
-/// The appliance: what there is of it, and how it is put together.
+/// Owns the appliance's services and runs them until it is told to stop.
 package final class Appliance: Sendable {
     private let recorder: Recorder
     private let supervisor: Supervisor
     private let systemd: SystemdNotify
     private let stopRequests: AsyncStream<Void>
     private let stops: AsyncStream<Void>.Continuation
-    private let renewal: RestartRequest
+    private let ending: Ending
 
-    /// What is told of the configuration as soon as somebody listens.
+    /// What is wrong with the configuration, reported once there are subscribers.
     private let complaint: DeviceError?
 
-    /// How long recordings are looked at before the appliance is ready; what is left then goes on behind it.
+    /// The time budget for repairs before the service reports ready. Remaining repairs run in the background.
     private static let repairsBefore = Duration.seconds(2)
 
-    /// Why it has ended by itself, and is to be started again.
-    private let damage = MetDamage()
-
-    /// Puts the appliance together.
+    /// Opens the archive and creates the services.
     ///
-    /// - Parameter environment: where systemd says how to reach it.
-    /// - Throws: `DeviceError` with `busy` where another process has the archive, and whatever keeps it from recording.
+    /// - Parameter environment: has systemd's variables.
+    /// - Throws: `DeviceError` with `busy` if another process has the archive, and any error that prevents recording.
     package init(_ loaded: LoadedConfiguration, environment: [String: String]) async throws {
         let configuration = loaded.configuration
         systemd = SystemdNotify(environment: environment)
@@ -35,7 +32,7 @@ package final class Appliance: Sendable {
         let opened = try await systemd.extendingTimeout { try await Self.openArchive(configuration) }
         for finding in opened.findings { Log.tell(finding) }
         loaded.keepGoodCopy()
-        // The first press shall not pay for it; without room for it there is no recording either, which says so.
+        // Written now, not at the first press. If there is no room, starting a recording reports it.
         try? configuration.reserve.keepBallast()
         let recorder = try Recorder(
             configuration: configuration, archive: opened.archive, repairs: opened.repairs)
@@ -43,21 +40,18 @@ package final class Appliance: Sendable {
         let (stopRequests, stops) = AsyncStream<Void>.makeStream()
         self.stopRequests = stopRequests
         self.stops = stops
-        let renewal = RestartRequest(ending: stops)
-        self.renewal = renewal
+        let ending = Ending(stops)
+        self.ending = ending
         let (changes, change) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let failed: @Sendable (String, any Error) -> Void = { [hub = recorder.hub] name, error in
             hub.publish(.fault(code: name, message: DeviceError(wrapping: error).message))
         }
-        // In the order in which they stop: first nothing more is taken, then the recording is closed.
+        // In the order in which they stop: first orders end, then the recording is closed.
         let check: [any Service] =
             opened.isChecked
             ? []
             : [
-                ArchiveCheck(recorder: recorder) { [damage, stops] error in
-                    damage.error.withLock { $0 = error }
-                    stops.finish()
-                }
+                ArchiveCheck(recorder: recorder) { error in ending.request { $0.damage = error } }
             ]
         supervisor = Supervisor(
             [
@@ -66,8 +60,8 @@ package final class Appliance: Sendable {
                     configuration.control,
                     handler: RecorderHandler(recorder: recorder, settingsChanged: { change.yield() })
                 ) { failed("control", $0) },
-                SettingsService(recorder: recorder, changes: changes) { renewal.ask() },
-                StorageService(recorder: recorder) { renewal.ask() },
+                SettingsService(recorder: recorder, changes: changes) { ending.request { $0.needsRestart = true } },
+                StorageService(recorder: recorder) { ending.request { $0.needsRestart = true } },
                 recorder, ListeningService(recorder: recorder), ClockService(recorder: recorder),
                 WatchdogService(recorder: recorder, systemd: systemd),
                 LogService(recorder: recorder, systemd: systemd),
@@ -75,8 +69,8 @@ package final class Appliance: Sendable {
         ) { service, error in failed(service.name, error) }
     }
 
-    /// Why it has ended by itself: its database is damaged, and the next start makes it anew. Nil where it was told to end.
-    package var endedBy: DeviceError? { damage.error.withLock { $0 } }
+    /// The damage of the database that ended the appliance; the next start rebuilds it. Nil if it was told to stop.
+    package var endedBy: DeviceError? { ending.reason.damage }
 
     /// Runs until `stop`.
     package func run() async {
@@ -86,28 +80,28 @@ package final class Appliance: Sendable {
         Log.tell(.notice, "stopped")
     }
 
-    /// Whether it has ended in order to be put together anew, with other settings.
-    package var needsRestart: Bool { renewal.isAsked }
+    /// Whether the appliance has ended in order to start again with new settings.
+    package var needsRestart: Bool { ending.reason.needsRestart }
 
-    /// Ends it in order, from any thread: when `run` returns, all that was recorded is on the disk.
+    /// Stops the services in order, from any thread. When `run` returns, all that was recorded is on the disk.
     package func stop() {
         systemd.stopping()
         stops.finish()
     }
 
-    /// Blocks until the recording that goes on is closed, however long the disk takes for what is still in memory, as long as
-    /// it takes something; then so long for the rest, such as text, which the next start makes up for.
+    /// Blocks until the current recording is closed, as long as the disk makes progress, then for `ShutdownDeadline.rest`. The
+    /// next start completes what is left, such as text.
     ///
-    /// - Returns: what was lost, where the disk took nothing any more: it was told, and entered where that could be.
+    /// - Returns: what was lost if the disk made no progress; it is already reported and, if possible, in the archive.
     package func awaitClosing() -> DeviceError? {
-        var farewell = ShutdownDeadline(at: PanelController.now)
+        var deadline = ShutdownDeadline(at: PanelController.now)
         while true {
             let snapshot = recorder.snapshot
-            switch farewell.look(
+            switch deadline.look(
                 at: PanelController.now, isOpen: snapshot.isOpen, progress: snapshot.live?.progress ?? 0)
             {
             case .wait: break
-            case .ask(let patience): systemd.extend(by: patience)
+            case .ask(let time): systemd.extend(by: time)
             case .over: return nil
             case .givenUp:
                 return snapshot.live.map { $0.giveUp() } ?? ShutdownDeadline.neverBegun
@@ -116,12 +110,12 @@ package final class Appliance: Sendable {
         }
     }
 
-    /// Says that it is ready, and what is missing.
+    /// Reports ready, and what is missing.
     private func check() async {
         if let complaint { recorder.hub.publish(fault: complaint) }
         do {
             let microphone = try recorder.microphone.get()
-            // One that listens already says by itself what is wrong.
+            // With a pre-roll, `ListeningService` reports what is wrong.
             if recorder.configuration.capture.prerollSeconds == 0 {
                 try await onThread(named: "microphone") { _ = try microphone.open() }
             }
@@ -133,14 +127,14 @@ package final class Appliance: Sendable {
                 "microphone": recorder.configuration.capture.device, "button": "\(recorder.configuration.panel.button)",
                 "directory": recorder.configuration.storage.directory,
             ])
-        // What still cannot be erased is a fault, tried again whenever the appliance rests; all else goes on.
+        // An erasure that still fails is a fault; maintenance tries it again.
         let erasure = Erasure(storage: recorder.configuration.storage.directory, archive: recorder.archive)
         for error in (try? await erasure.finishInterrupted())?.refused.values.map({ $0 }) ?? [] {
             recorder.hub.publish(fault: error)
         }
     }
 
-    /// A command that looked into the archive a moment ago is waited for; another appliance is not.
+    /// Waits for a command that still has the archive open, but not for another appliance.
     private static func openArchive(_ configuration: Configuration) async throws -> Recovery.Opened {
         if let other = try? ControlClient(configuration), (try? other.ask(.status)) != nil {
             throw DeviceError(
@@ -159,6 +153,22 @@ package final class Appliance: Sendable {
     }
 }
 
-private final class MetDamage: Sendable {
-    let error = Mutex<DeviceError?>(nil)
+/// Why the appliance ends by itself.
+private final class Ending: Sendable {
+    struct Reason {
+        var needsRestart = false
+        var damage: DeviceError?
+    }
+
+    private let state = Mutex(Reason())
+    private let stops: AsyncStream<Void>.Continuation
+
+    init(_ stops: AsyncStream<Void>.Continuation) { self.stops = stops }
+
+    var reason: Reason { state.withLock { $0 } }
+
+    func request(_ change: (inout Reason) -> Void) {
+        state.withLock { change(&$0) }
+        stops.finish()
+    }
 }

@@ -1,31 +1,30 @@
 import Core
 
-/// How long an appliance that was told to end still runs. Pure.
+/// Decides how long an appliance that shuts down still runs. Pure.
 ///
-/// A recording is closed first, and that takes as long as the disk takes something; systemd is asked for the time. What then is
-/// left, such as text, the next start makes up for, so that it has a moment only.
+/// The recording is closed first, as long as the disk makes progress; systemd is asked for more time meanwhile. The rest, such
+/// as text, gets `rest`, since the next start completes it.
 struct ShutdownDeadline {
     enum Verdict: Hashable {
         case wait
-        /// So much more time is wanted from now on.
+        /// Ask systemd for this much more time from now on.
         case ask(Duration)
-        /// Nothing is left that would be lost.
+        /// Nothing would be lost.
         case over
-        /// The disk takes nothing any more of what is still in memory.
+        /// The disk has stalled, and the samples in memory are lost.
         case givenUp
     }
 
-    /// What the ring holds, and a little: a disk that takes nothing for longer is not waited for. The unit's TimeoutStopSec
-    /// is longer.
+    /// How long a disk may make no progress: a little more than the ring holds. The unit's TimeoutStopSec is longer.
     static let stall = RecorderState.stallLimit
 
-    /// For what is left once the recording is closed.
+    /// The time for the rest once the recording is closed.
     static let rest = Duration.milliseconds(1_800)
 
-    /// From one question for more time to the next.
+    /// The shortest time between two requests for more time.
     private static let period = Duration.seconds(1)
 
-    /// What is lost of a recording that the disk has not even taken the beginning of.
+    /// The error for a recording whose file was never begun.
     static let neverBegun = DeviceError(
         .failed, "recorder",
         "a recording that was just starting is lost: the disk accepted nothing during shutdown; check the card"
@@ -40,7 +39,7 @@ struct ShutdownDeadline {
 
     /// - Parameters:
     ///   - isOpen: whether a recording is not closed yet.
-    ///   - progress: anything that grows with what the disk takes.
+    ///   - progress: a number that changes while the disk makes progress.
     mutating func look(at now: Duration, isOpen: Bool, progress: Int64) -> Verdict {
         guard isOpen else {
             let since = closedAt ?? now
@@ -50,7 +49,7 @@ struct ShutdownDeadline {
         closedAt = nil
         if progress != self.progress { (self.progress, movedAt) = (progress, now) }
         if now - movedAt >= Self.stall { return .givenUp }
-        // Only while the disk takes something: else what the unit allows has to do.
+        // Only while the disk makes progress; otherwise the unit's timeout applies.
         guard askedAt.map({ now - $0 >= Self.period && movedAt > $0 }) ?? true else { return .wait }
         askedAt = now
         return .ask(Self.stall + .seconds(8))

@@ -16,7 +16,7 @@ import Testing
         let limit = Int(RecorderState.stallLimit.components.seconds)
         // The ring bridges 30 s of a disk that stalls.
         #expect(limit > 30)
-        var pulse = Pulse()
+        let pulse = Pulse()
         let steps = [
             Step(time: 0, event: "", beats: true), Step(time: 1, event: "ask", beats: true),
             Step(time: limit, event: "", beats: true), Step(time: limit + 1, event: "", beats: false),

@@ -1,49 +1,45 @@
 import Core
 
-/// What a client asks of the appliance's archive.
+/// A request to the appliance's archive.
 package enum ArchiveRequest: Hashable, Sendable {
-    /// Every recording.
     case list
 
-    /// A recording's transcript, by its number.
+    /// The transcript of the pass that is shown.
     case show(recording: Int)
 
-    /// The same, of one of the recording's passes.
+    /// The transcript of another pass.
     case reading(recording: Int, pass: Int)
 
-    /// A recording's passes.
     case passes(recording: Int)
 
-    /// The pass that `show` shows.
+    /// The pass that is shown.
     case pass(recording: Int)
 
-    /// At most so many places where these words were said.
     case search(words: String, limit: Int)
 
-    /// What was done to a recording; nil: to all, and to the recorder.
+    /// The history of a recording; nil for all recordings and the recorder itself.
     case history(recording: Int?)
 
-    /// Erases recordings.
     case delete(recordings: [Int])
 
-    /// Strikes a stretch of a recording.
+    /// Redacts a range of a recording.
     case strike(RedactionOrder)
 
-    /// Checks recordings, none for all; whether the sound is left alone.
+    /// Checks recordings, all if there are no numbers; a quick check skips the audio.
     case verify(recordings: [Int], isQuick: Bool)
 
-    /// The copies of a recording, and those on a volume, in the ledger.
+    /// The copies of a recording or on a volume.
     case exportsOf(recording: Int)
     case exportsTo(volume: String)
 
-    /// Enters a copy into the ledger.
+    /// Adds a copy.
     case exported(ExportEntry)
 
-    /// A part of a file that people have corrected, of the recording that a person names, nil where the file does.
-    /// `ControlSocket` puts the parts together: its handler gets the last one alone, with the whole text.
+    /// A part of a corrected file; `recording` is nil if the file says which recording it is.
+    /// `ControlAnswers` joins the parts: the handler gets only the last one, with the whole text.
     case importing(ImportPart, recording: Int?)
 
-    /// Whether nobody wants the answer any more once the client is gone.
+    /// Whether the request can be cancelled when its client disconnects.
     var onlyReads: Bool {
         switch self {
         case .list, .show, .reading, .passes, .pass, .search, .history, .verify, .exportsOf, .exportsTo: true
@@ -51,7 +47,7 @@ package enum ArchiveRequest: Hashable, Sendable {
         }
     }
 
-    /// Whether its answer may take long.
+    /// Whether the answer may take long.
     var mayTakeLong: Bool {
         switch self {
         case .list, .show, .reading, .passes, .pass, .search, .history, .verify, .delete, .strike, .importing: true

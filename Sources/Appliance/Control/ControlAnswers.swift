@@ -2,9 +2,9 @@ import Core
 import System
 import Transcripts
 
-/// Answers what clients ask over the control socket, each in a task of its own.
+/// Answers the requests of the control socket, each in its own task.
 struct ControlAnswers: Sendable {
-    let handler: any ControlHandler
+    let handler: RecorderHandler
 
     func answer(_ job: ControlExchange.Job, on exchange: ControlExchange) async {
         let request: ControlRequest
@@ -15,19 +15,20 @@ struct ControlAnswers: Sendable {
             return exchange.answer(job.client, ControlLine.encode(ControlResponse(refusal)))
         }
         Log.debug(.control, "request", ["command": request.name, "client": "\(job.client)"])
-        guard !request.mayTakeLong || exchange.stays(job.client) else {
+        guard !request.mayTakeLong || exchange.beginLongRequest(job.client) else {
             let refusal = DeviceError(
                 .busy, "control",
-                "\(ControlExchange.mostStaying) clients watch or read the archive already; end one, or try again later")
+                "\(ControlExchange.maxLongRequests) clients watch or read the archive already; end one, or try again later"
+            )
             return exchange.answer(job.client, ControlLine.encode(ControlResponse(refusal)))
         }
         if case .watch(let partials) = request { return await watch(job, on: exchange, partials: partials) }
         let response = await response(to: request, of: job, on: exchange)
-        exchange.isDone(job.client)
+        exchange.endLongRequest(job.client)
         exchange.answer(job.client, ControlLine.encode(response))
     }
 
-    /// What reads the archive ends with its client; an order that was taken is carried out.
+    /// A request that only reads is cancelled when its client disconnects; others are always completed.
     private func response(
         to request: ControlRequest, of job: ControlExchange.Job, on exchange: ControlExchange
     ) async -> ControlResponse {
@@ -57,7 +58,7 @@ struct ControlAnswers: Sendable {
         }
     }
 
-    /// Sends events until the client is gone.
+    /// Sends events until the client disconnects.
     private func watch(_ job: ControlExchange.Job, on exchange: ControlExchange, partials: Bool) async {
         let (now, events) = handler.watch(partials: partials)
         guard Self.send(.state(now), to: job.client, on: exchange) else { return }

@@ -5,15 +5,15 @@ import Settings
 import Synchronization
 import System
 
-/// The other end of the control socket: what commands ask a running appliance. Its calls block; one thread at a time reads.
+/// Sends requests to a running appliance over the control socket. Calls block; one thread at a time reads.
 package final class ControlClient: Sendable {
     private let socket: FileDescriptor
-    /// Behind the last line that was taken.
+    /// Bytes after the last line that was returned.
     private let received = Mutex<[UInt8]>([])
 
-    /// Connects to the appliance that the configuration names; nil where none is running.
+    /// Connects to the appliance at the configured socket; nil if none is running.
     ///
-    /// - Throws: `DeviceError` with `denied` where this user may not control it.
+    /// - Throws: `DeviceError` with `denied` if this user may not control it.
     package init?(_ configuration: Configuration) throws(DeviceError) {
         let path = configuration.control.socket
         let number = fieldscribe_unix_socket(0)
@@ -31,9 +31,9 @@ package final class ControlClient: Sendable {
         self.socket = socket
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request and waits for the response.
     ///
-    /// - Throws: `DeviceError` as the appliance gives it, or where it is gone.
+    /// - Throws: the appliance's `DeviceError`, or `disconnected` if it closed the connection.
     package func ask(_ request: ControlRequest) throws -> ControlResponse {
         try send(request)
         guard let line = try nextLine() else {
@@ -46,10 +46,10 @@ package final class ControlClient: Sendable {
         return response
     }
 
-    /// Sends a request without waiting for its answer.
+    /// Sends a request without waiting for the response.
     ///
-    /// - Throws: `DeviceError` with `unsupported` for a request of more than 64 KiB, `disconnected` where the
-    ///   appliance is gone.
+    /// - Throws: `DeviceError` with `unsupported` for a request of more than 64 KiB, `disconnected` if the appliance closed the
+    ///   connection.
     package func send(_ request: ControlRequest) throws(DeviceError) {
         let line = ControlLine.encode(request) + [0x0A]
         guard line.count <= ControlLine.longest else {
@@ -58,12 +58,12 @@ package final class ControlClient: Sendable {
         do throws(DeviceError) {
             try rethrowing { try line.withUnsafeBytes { try socket.write($0) } }
         } catch {
-            // A refusal may have come before what was asked was read.
+            // The appliance may have sent a refusal without reading the request.
             if error.status != EPIPE, error.status != ECONNRESET { throw error }
         }
     }
 
-    /// The next line, without its line break; nil where the appliance has closed the connection.
+    /// Returns the next line without its line break; nil if the appliance has closed the connection.
     package func nextLine() throws(DeviceError) -> [UInt8]? {
         var bytes: [UInt8] = []
         received.withLock { swap(&bytes, &$0) }

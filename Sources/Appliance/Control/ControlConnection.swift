@@ -2,20 +2,20 @@ internal import CLinux
 import Glibc
 import System
 
-/// One client of the control socket, on the socket's thread: nonblocking, bounded, with a deadline.
+/// A client of the control socket, on the socket's thread: nonblocking, bounded, with a deadline.
 struct ControlConnection {
-    /// What a client that sends and takes nothing is given.
-    static let patience = Duration.seconds(5)
+    /// How long a client may send no request.
+    static let requestTimeout = Duration.seconds(5)
 
-    /// A slow reader's time for its next byte.
-    private static let readPatience = Duration.seconds(10)
+    /// How long a client may read nothing of what is waiting for it.
+    private static let readTimeout = Duration.seconds(10)
 
     private enum Phase {
-        /// A request is to come, or has begun to come.
+        /// The next request is awaited or incomplete.
         case asking
-        /// Its request is with a task.
+        /// A task handles its request.
         case waiting
-        /// Its answer is on the way, and then it is done with.
+        /// The last answer is being sent; then the connection is closed.
         case ending
     }
 
@@ -24,31 +24,32 @@ struct ControlConnection {
     private var input: [UInt8] = []
     private var output: [UInt8] = []
     private var sent = 0
-    /// It will ask nothing more, but may still listen.
+    /// The client has shut down its sending side, but may still read.
     private var inputEnded = false
     private(set) var deadline: Duration?
 
     init(_ number: Int32, at now: Duration) {
         file = FileDescriptorBox(number)
-        deadline = now + Self.patience
+        deadline = now + Self.requestTimeout
     }
 
-    /// What to poll for: while a request is answered no other is read, so that a client waits for itself.
+    /// The events to poll for.
     var events: Int16 {
         Int16(output.isEmpty ? 0 : POLLOUT) | Int16(phase == .ending || inputEnded ? 0 : POLLIN)
     }
 
-    /// Whether nothing is being done for it: it has asked nothing, or has had its answer.
+    /// Whether the client has no request running and no answer to read.
     var isAtRest: Bool { phase == .asking && unsent == 0 }
 
-    /// How many bytes it has not yet taken.
+    /// The number of bytes that are not sent yet.
     var unsent: Int { output.count - sent }
 
-    /// Reads what has come.
+    /// Reads what has arrived.
     ///
-    /// - Returns: the request where it is whole; throws where the client is to be dropped, with words where it listens.
+    /// - Returns: the request, if it is complete.
+    /// - Throws: `Refusal` if the client must be disconnected.
     mutating func read(at now: Duration) throws(Refusal) -> [UInt8]? {
-        // Without a control buffer: descriptors that a client sends along never become ours.
+        // recv(2) has no control buffer: descriptors that a client passes are discarded.
         var chunk = [UInt8](repeating: 0, count: 16_384)
         let count = uninterrupted { recv(file.number, &chunk, chunk.count, 0) }
         if count == 0 {
@@ -62,11 +63,11 @@ struct ControlConnection {
         }
         guard input.count + count <= ControlLine.longest + chunk.count else { throw Refusal(words: Self.tooLong) }
         input += chunk.prefix(count)
-        return try line()
+        return try nextRequest()
     }
 
-    /// The next request, where one has come whole and none is being answered.
-    private mutating func line() throws(Refusal) -> [UInt8]? {
+    /// Returns the next request, if one is complete and none is being answered.
+    private mutating func nextRequest() throws(Refusal) -> [UInt8]? {
         guard phase == .asking else { return nil }
         guard let end = input.firstIndex(of: 0x0A) else {
             if input.count > ControlLine.longest { throw Refusal(words: Self.tooLong) }
@@ -80,30 +81,30 @@ struct ControlConnection {
         return line
     }
 
-    /// Takes what is to be sent.
+    /// Queues a line to send.
     ///
-    /// - Returns: the next request, where this answered one and the next has come already.
-    mutating func take(_ delivery: ControlExchange.Delivery, at now: Duration) throws(Refusal) -> [UInt8]? {
+    /// - Returns: the next request, if this answers one and the next is already complete.
+    mutating func append(_ delivery: ControlExchange.Delivery, at now: Duration) throws(Refusal) -> [UInt8]? {
         guard unsent + delivery.bytes.count <= ControlExchange.limit || delivery.answers else {
             throw Refusal(words: nil)
         }
-        if unsent == 0 { deadline = now + Self.readPatience }
+        if unsent == 0 { deadline = now + Self.readTimeout }
         output += delivery.bytes
         guard delivery.answers, phase == .waiting else { return nil }
         phase = .asking
-        let next = try line()
+        let next = try nextRequest()
         if next == nil, inputEnded { phase = .ending }
         return next
     }
 
-    /// Says a last thing; then it is over.
+    /// Sends a last line; the connection is then closed.
     mutating func refuse(_ line: [UInt8], at now: Duration) {
         output += line + [0x0A]
         phase = .ending
-        deadline = now + Self.patience
+        deadline = now + Self.requestTimeout
     }
 
-    /// Sends what can be sent; returns how much, nil where the client is gone or all has been said.
+    /// Sends as much as possible; returns the number of bytes, or nil if the connection is to be closed.
     mutating func write(at now: Duration) -> Int? {
         guard unsent > 0 else { return phase == .ending ? nil : 0 }
         let count = output.withUnsafeBytes { output in
@@ -119,9 +120,9 @@ struct ControlConnection {
             output = []
             sent = 0
             if phase == .ending { return nil }
-            deadline = phase == .asking ? now + Self.patience : nil
+            deadline = phase == .asking ? now + Self.requestTimeout : nil
         } else {
-            deadline = now + Self.readPatience
+            deadline = now + Self.readTimeout
             if sent > 262_144 {
                 output.removeFirst(sent)
                 sent = 0
@@ -130,17 +131,16 @@ struct ControlConnection {
         return count
     }
 
-    /// Why a client is dropped; without words where it would not hear them.
+    /// A client must be disconnected; nil if it gets no message.
     struct Refusal: Error {
         var words: String?
     }
 
-    /// What a client hears that was too slow.
     static let tooSlow = "no request came within 5 s; send one line"
     private static let tooLong = "a request may have at most 65536 bytes; send less"
 }
 
-/// A connection's descriptor, closed when nobody holds it any more.
+/// A connection's descriptor, closed with the last reference.
 final class FileDescriptorBox {
     private let file: FileDescriptor
 

@@ -2,18 +2,18 @@ import Core
 import Synchronization
 import System
 
-/// Where the thread of the socket and the tasks that answer requests meet.
+/// What the socket's thread and the tasks that answer requests share.
 final class ControlExchange: Sendable {
-    /// A line that a client sent.
+    /// A request line of a client.
     struct Job: Sendable {
         var client: Int
         var line: [UInt8]
 
-        /// Ends when the client is gone.
+        /// Ends when the client disconnects.
         var gone: AsyncStream<Never>
     }
 
-    /// What is to be sent to a client.
+    /// A line to send to a client.
     struct Delivery: Sendable {
         var client: Int
         var bytes: [UInt8]
@@ -22,29 +22,29 @@ final class ControlExchange: Sendable {
         var answers: Bool
     }
 
-    /// What is waiting for a subscriber that does not read: beyond this, volatile events are left out ...
+    /// With more unread bytes than this, a subscriber gets no volatile events.
     private static let volatileLimit = 65_536
-    /// ... and beyond this, it is dropped.
+    /// With more unread bytes than this, a subscriber is disconnected.
     static let limit = 1_048_576
 
-    /// So many may watch, or ask what may take long, at a time.
-    static let mostStaying = 12
+    /// The number of clients that may watch, or have a long request running.
+    static let maxLongRequests = 12
 
     private struct State {
         var deliveries: [Delivery] = []
         /// Bytes that each connected client has not yet read.
         var waiting: [Int: Int] = [:]
         var gone: [Int: AsyncStream<Never>.Continuation] = [:]
-        /// Clients that watch, or are being answered what may take long.
-        var staying: Set<Int> = []
-        /// What connected clients have sent of files to import.
+        /// Clients that watch or have a long request running.
+        var longRequests: Set<Int> = []
+        /// Parts of files to import from connected clients.
         var imported = ImportedTexts()
         var isStopping = false
     }
 
     let wakeup: EventDescriptor
 
-    /// Requests, in the order in which they came.
+    /// Requests, in order of arrival.
     let jobs: AsyncStream<Job>
     private let posts: AsyncStream<Job>.Continuation
     private let state = Mutex(State())
@@ -54,31 +54,33 @@ final class ControlExchange: Sendable {
         (jobs, posts) = AsyncStream<Job>.makeStream()
     }
 
-    // The tasks' side.
+    // Called by the tasks.
 
     /// Answers a client's request.
     func answer(_ client: Int, _ line: [UInt8]) { _ = deliver(line, to: client, answers: true) }
 
-    /// Sends an event; returns false where the client is gone.
+    /// Sends an event; returns false if the client has disconnected.
     func send(_ line: [UInt8], to client: Int, isVolatile: Bool) -> Bool {
         if isVolatile, state.withLock({ $0.waiting[client] ?? 0 }) > Self.volatileLimit { return true }
         return deliver(line, to: client, answers: false)
     }
 
-    /// Takes one of the places for what may take long; false where all are taken, so that the others are left for orders.
-    func stays(_ client: Int) -> Bool {
+    /// Takes a place for a long request; returns false if all are taken. The remaining clients can still send orders.
+    func beginLongRequest(_ client: Int) -> Bool {
         state.withLock { state in
             guard state.waiting[client] != nil else { return false }
-            guard state.staying.contains(client) || state.staying.count < Self.mostStaying else { return false }
-            state.staying.insert(client)
+            guard state.longRequests.contains(client) || state.longRequests.count < Self.maxLongRequests else {
+                return false
+            }
+            state.longRequests.insert(client)
             return true
         }
     }
 
-    /// Gives the place back; a client that is gone has given it back.
-    func isDone(_ client: Int) { state.withLock { _ = $0.staying.remove(client) } }
+    /// Frees the place of a long request.
+    func endLongRequest(_ client: Int) { state.withLock { _ = $0.longRequests.remove(client) } }
 
-    /// Adds a part of a file to what the client has sent of it before; see `ImportedTexts.append`.
+    /// Appends a part to the client's file; see `ImportedTexts.append`.
     ///
     /// - Throws: What `ImportedTexts.append` throws; `disconnected` if the client has gone, since nothing would free its text.
     func append(_ part: ImportPart, from client: Int) throws(DeviceError) -> String? {
@@ -96,7 +98,7 @@ final class ControlExchange: Sendable {
     /// Bytes of files that clients are importing.
     var importedBytes: Int { state.withLock { $0.imported.bytes } }
 
-    /// Nothing more is taken.
+    /// Accepts nothing more.
     func stop() {
         state.withLock { $0.isStopping = true }
         posts.finish()
@@ -114,7 +116,7 @@ final class ControlExchange: Sendable {
         return isThere
     }
 
-    // The socket's side.
+    // Called by the socket's thread.
 
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
@@ -126,12 +128,12 @@ final class ControlExchange: Sendable {
         posts.yield(Job(client: client, line: line, gone: gone))
     }
 
-    func took(_ bytes: Int, client: Int) { state.withLock { $0.waiting[client]? -= bytes } }
+    func sent(_ bytes: Int, client: Int) { state.withLock { $0.waiting[client]? -= bytes } }
 
     func disconnected(_ client: Int) {
         let end = state.withLock { state in
             state.waiting.removeValue(forKey: client)
-            state.staying.remove(client)
+            state.longRequests.remove(client)
             state.imported.drop(client)
             return state.gone.removeValue(forKey: client)
         }

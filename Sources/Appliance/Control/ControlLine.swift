@@ -1,7 +1,7 @@
 import Core
 import FoundationEssentials
 
-/// What goes over the control socket: JSON, one object per line, without its line break.
+/// The format of the control socket: one JSON object per line, here without the line break.
 enum ControlLine {
     /// The longest request.
     static let longest = 65_536

@@ -3,16 +3,16 @@ import Core
 import Glibc
 import System
 
-/// The listening end of the control socket; its name is taken away when it goes out of scope.
+/// The listening end of the control socket; its file is removed when the value goes out of scope.
 struct ControlListener: ~Copyable, Sendable {
     private let socket: FileDescriptor
-    /// The socket's file, as it was made.
+    /// The socket's file when it was created.
     private let file: FileStatus
     private let group: gid_t?
 
     /// Listens at a path; see `removeStaleSocket`.
     ///
-    /// - Parameter group: whose members may connect, where there is such a group.
+    /// - Parameter group: the group whose members may connect, if the group exists.
     /// - Throws: `DeviceError` with `busy` if another appliance listens, `denied` if the path is not a socket.
     init(path: String, group name: String) throws(DeviceError) {
         try removeStaleSocket(
@@ -30,8 +30,8 @@ struct ControlListener: ~Copyable, Sendable {
         guard number >= 0 else { throw .system("socket", on: path) }
         do throws(DeviceError) {
             guard fieldscribe_unix_name(number, path, 1) == 0 else { throw .system("bind", on: path) }
-            // Before it listens nobody can connect, so that nobody meets it with other permissions.
-            // In a sandbox that lets nobody give files away, everybody may connect; who it is is asked of each in any case.
+            // Permissions are set before listen(2), so that no client can connect with others.
+            // If the sandbox forbids chown(2), everybody may connect; `accept` checks the peer in any case.
             let isGiven = group == nil || group == getegid() || chown(path, uid_t.max, group ?? gid_t.max) == 0
             guard chmod(path, isGiven ? 0o660 : 0o666) == 0 else { throw .system("chmod", on: path) }
             guard Glibc.listen(number, 16) == 0 else { throw .system("listen", on: path) }
@@ -47,9 +47,10 @@ struct ControlListener: ~Copyable, Sendable {
 
     var number: Int32 { socket.number }
 
-    /// The next connection, and whether its other end may control us; nil where none waits.
+    /// Accepts the next connection; nil if none waits.
     ///
-    /// - Throws: `DeviceError` where one waits and cannot be had, as without a descriptor: it goes on waiting.
+    /// - Returns: also whether the peer may control the appliance.
+    /// - Throws: `DeviceError` if a connection waits but cannot be accepted, as without a free descriptor; it stays in the queue.
     borrowing func accept() throws(DeviceError) -> (connection: Int32, isAllowed: Bool)? {
         while true {
             let number = uninterrupted { fieldscribe_accept(socket.number) }
@@ -59,7 +60,7 @@ struct ControlListener: ~Copyable, Sendable {
         }
     }
 
-    /// Root, our own user, and the members of the group.
+    /// Allows root, the own user, and members of the group.
     private borrowing func isAllowed(_ connection: Int32) -> Bool {
         var (user, main) = (uid_t(), gid_t())
         var others = [gid_t](repeating: 0, count: 256)

@@ -1,64 +1,56 @@
 import Core
 
-/// The answer to a request; of its fields those that belong to the request, or `error` alone.
+/// The response to a request: the fields that belong to the request, or only `error`.
 package struct ControlResponse: Hashable, Sendable, Codable {
-    /// What went wrong, as a `DeviceError` says it.
+    /// A `DeviceError` on the wire.
     struct Failure: Hashable, Sendable, Codable {
-        /// `DeviceError.Code`, or on the wire whatever a later version has.
+        /// `DeviceError.Code`, or the code of a later version.
         var code: String
         /// One line: what failed, on what, and the remedy.
         var message: String
     }
 
-    /// The recording with its text.
     struct Transcript: Sendable, Codable {
-        /// What the archive knows of the recording.
         var summary: RecordingSummary
-        /// Its text, of the pass that is shown.
         var timeline: Timeline
-
-        init(summary: RecordingSummary, timeline: Timeline) {
-            self.summary = summary
-            self.timeline = timeline
-        }
     }
 
-    /// Why the request failed; then nothing else is set.
+    /// If set, the request failed, and no other field is set.
     var error: Failure?
     /// The number of the recording that was started, stopped or marked.
     package var recording: Int?
-    /// Of `mark`: the bookmark as it was set.
+    /// For `mark`: the new bookmark.
     package var mark: Bookmark?
-    /// Of `status`.
+    /// For `status`.
     package var status: ApplianceStatus?
-    /// Of `lamp`: what the lamp has shown, oldest first.
+    /// For `lamp`: what the lamp has shown, oldest first.
     var lamp: [LampChange]?
-    /// Of `list`, in the order of their numbers.
+    /// For `list`, ordered by number.
     var recordings: [RecordingSummary]?
-    /// Of `show`; nil where there is no such recording.
+    /// For `show`; nil if there is no such recording.
     var transcript: Transcript?
-    /// Of `pass`: the reading that is shown; nil where there is none.
+    /// For `pass`: the pass that is shown; nil if there is none.
     var pass: PassSummary?
-    /// Of `passes`, in the order in which they were begun.
+    /// For `passes`, ordered by start.
     var passes: [PassSummary]?
-    /// Of `search`, best first.
+    /// For `search`, best first.
     var hits: [SearchHit]?
-    /// Of `history`, in the order in which it was done.
+    /// For `history`, oldest first.
     var history: [HistoryLine]?
-    /// Of `verify`; empty where all is well.
+    /// For `verify`; empty if there is no damage.
     var findings: [StorageFinding]?
-    /// Of `exports`, in the order in which they were made.
+    /// For `exports`, oldest first.
     var exports: [ExportEntry]?
-    /// Of `claim`: whether the button is held for it.
+    /// For `claim`: whether the button is held.
     package var isHeld: Bool?
-    /// Of `lock`: whether anything was open.
+    /// For `lock`: whether anything was open.
     package var wasOpen: Bool?
-    /// What a person should know besides.
+    /// Remarks for the user.
     package var notes: [String]?
 
     init() {}
 
-    /// The answer to a request that failed.
+    /// The response to a failed request.
     init(_ error: DeviceError) { self.error = Failure(code: error.code.rawValue, message: error.message) }
 }
 
@@ -70,24 +62,19 @@ extension ControlResponse.Transcript: Hashable {
     func hash(into hasher: inout Hasher) { hasher.combine(summary) }
 }
 
-/// How the appliance is doing; `fieldscribe status --json` prints it.
+/// The status of the appliance; `fieldscribe status --json` prints it.
 package struct ApplianceStatus: Hashable, Sendable, Codable {
-    /// The microphone and how it does.
+    /// The microphone and its health.
     package struct Microphone: Hashable, Sendable, Codable {
         /// As the configuration names it: `alsa:default`.
         package var device: String
-        /// `closed`, `listening`, `alive`, or the code of what is wrong: `disconnected`, `microphone-silent` ...
+        /// `closed`, `listening`, `alive`, or the code of a fault: `disconnected`, `microphone-silent` ...
         package var health: String
-
-        init(device: String, health: String) {
-            self.device = device
-            self.health = health
-        }
     }
 
-    /// The last thing that went wrong.
+    /// The last fault.
     package struct Fault: Hashable, Sendable, Codable {
-        /// `DeviceError.Code`, or that of an ailing microphone: `microphone-silent`.
+        /// `DeviceError.Code`, or a code of the microphone: `microphone-silent`.
         var code: String
         /// One line: what failed, on what, and the remedy.
         package var message: String
@@ -95,48 +82,29 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
         package var time: String
         /// Whether `time` can be believed: `synchronized` or `unverified`.
         package var clock: String
-
-        init(code: String, message: String, time: String, clock: String) {
-            self.code = code
-            self.message = message
-            self.time = time
-            self.clock = clock
-        }
     }
 
-    /// A recording that is being read again.
+    /// A recording in its second pass.
     package struct SecondPass: Hashable, Sendable, Codable {
-        /// The number of the recording that was started, stopped or marked.
+        /// The recording's number.
         package var recording: Int
 
-        /// Seconds from its beginning that are read.
+        /// How far the pass has come, in seconds.
         package var readUpTo: Double
 
         /// Its length in seconds.
         package var length: Double
 
-        /// How many more wait for their turn.
+        /// The number of recordings that wait.
         package var waiting: Int
-
-        init(recording: Int, readUpTo: Double, length: Double, waiting: Int) {
-            self.recording = recording
-            self.readUpTo = readUpTo
-            self.length = length
-            self.waiting = waiting
-        }
     }
 
-    /// Sealed recordings that a private key has opened.
+    /// Sealed recordings that are open.
     package struct Opened: Hashable, Sendable, Codable {
         /// Their numbers.
         package var recordings: [Int]
-        /// Until they are locked.
+        /// The time until they are locked.
         package var secondsLeft: Double
-
-        init(recordings: [Int], secondsLeft: Double) {
-            self.recordings = recordings
-            self.secondsLeft = secondsLeft
-        }
     }
 
     /// `Event.State`: `idle`, `recording`, `stopping` or `faulted`.
@@ -145,46 +113,25 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
     package var recording: Int?
     /// How long the current recording is, in seconds; 0 while there is none.
     package var recordedSeconds: Double
-    /// How far its transcript has come, in seconds from its start.
+    /// How far its transcript has come, in seconds.
     package var transcribedUpTo: Double
     /// Audio that is recorded and not yet transcribed, over all recordings.
     package var backlogSeconds: Double
     /// Hours of recording until the reserve of the disk is reached.
     package var runwayHours: Double
-    /// The microphone and how it does.
+    /// The microphone and its health.
     package var microphone: Microphone
-    /// The last fault since the appliance started, acknowledged or not; nil where there was none.
+    /// The last fault since the appliance started, acknowledged or not.
     package var lastFault: Fault?
     /// The storage directory.
     package var directory: String
 
-    /// The public key by which the recorder signs, `RW...`; nil where it has none.
-    package var signingKey: String?
-
-    /// What is being read again, slower and better; nil where nothing is.
+    /// The running second pass.
     package var secondPass: SecondPass?
-    /// Whether a laptop is connected that sees the drive; nil with `usb.drive = no`.
+    /// Whether a laptop is connected to the USB drive; nil with `usb.drive = no`.
     package var laptop: Bool?
-    /// What is sealed and open now; nil where nothing is.
+    /// The public key of the recorder's signatures, `RW...`; nil if it has none.
+    package var signingKey: String?
+    /// The sealed recordings that are open; nil if none are.
     package var opened: Opened?
-
-    init(
-        state: String, recording: Int?, recordedSeconds: Double, transcribedUpTo: Double, backlogSeconds: Double,
-        runwayHours: Double, microphone: Microphone, lastFault: Fault?, directory: String,
-        secondPass: SecondPass? = nil, laptop: Bool? = nil, signingKey: String? = nil, opened: Opened? = nil
-    ) {
-        self.opened = opened
-        self.laptop = laptop
-        self.signingKey = signingKey
-        self.secondPass = secondPass
-        self.state = state
-        self.recording = recording
-        self.recordedSeconds = recordedSeconds
-        self.transcribedUpTo = transcribedUpTo
-        self.backlogSeconds = backlogSeconds
-        self.runwayHours = runwayHours
-        self.microphone = microphone
-        self.lastFault = lastFault
-        self.directory = directory
-    }
 }

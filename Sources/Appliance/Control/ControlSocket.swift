@@ -4,12 +4,12 @@ import Settings
 import Synchronization
 import System
 
-/// Serves the control socket: one thread moves bytes and never waits for anybody, tasks answer.
+/// Serves the control socket: one thread moves bytes and never blocks on a client, tasks answer.
 final class ControlSocket: Sendable {
-    /// Where more come, those that ask nothing give up their places; else the new one is refused, in words.
+    /// When more connect, an idle client is disconnected; if none is idle, the new one is refused with a message.
     private static let mostClients = 16
 
-    /// A client that cannot be had, for want of a descriptor, is tried again after so long.
+    /// How long to wait after `accept` failed, as without a free descriptor.
     private static let pause = Duration.seconds(1)
 
     let name = "control"
@@ -20,10 +20,9 @@ final class ControlSocket: Sendable {
     let exchange = Mutex<ControlExchange?>(nil)
 
     /// - Parameters:
-    ///   - handler: answers what clients ask.
-    ///   - failed: hears why clients cannot be had, once until they can again.
+    ///   - failed: called when clients cannot be accepted, once until they can be again.
     init(
-        _ settings: Configuration.Control, handler: any ControlHandler,
+        _ settings: Configuration.Control, handler: RecorderHandler,
         failed: @escaping @Sendable (DeviceError) -> Void
     ) {
         path = settings.socket
@@ -34,10 +33,10 @@ final class ControlSocket: Sendable {
 
     /// Serves until `stop`, or until its task is cancelled.
     ///
-    /// - Throws: `DeviceError` where the socket cannot be opened, or no longer be served.
+    /// - Throws: `DeviceError` if the socket cannot be opened or polled.
     func run() async throws {
         let (path, group, answers, failed) = (path, group, answers, failed)
-        // A new one each time: what was asked of the socket before is gone with its clients.
+        // A new one each time: earlier requests went with their clients.
         let exchange = try ControlExchange()
         self.exchange.withLock { $0 = exchange }
         try await withTaskCancellationHandler {
@@ -55,7 +54,7 @@ final class ControlSocket: Sendable {
                         requests.cancelAll()
                     }
                 }
-                // The socket that cannot be opened ends both.
+                // If the socket cannot be opened, both tasks end.
                 try await tasks.next()
                 tasks.cancelAll()
                 try await tasks.waitForAll()
@@ -65,17 +64,17 @@ final class ControlSocket: Sendable {
         }
     }
 
-    /// Takes nothing more; `run` then ends.
+    /// Accepts nothing more; `run` then ends.
     func stop() async { exchange.withLock { $0 }?.stop() }
 
     private static var now: Duration { .nanoseconds(MonotonicClock.nanoseconds) }
 
-    /// - Parameter tell: takes why clients cannot be had, once until they can again.
+    /// - Parameter tell: called when clients cannot be accepted, once until they can be again.
     private static func serve(
         _ listener: consuming ControlListener, _ exchange: ControlExchange, tell: (DeviceError) -> Void
     ) throws {
         var clients: [Int: ControlConnection] = [:]
-        // A client that waits would end each wait at once: until then the listener is left alone.
+        // A waiting client would end each poll immediately: until this time the listener is not polled.
         var listensFrom: Duration?
         var latest = 0
         func drop(_ id: Int) {
@@ -94,7 +93,7 @@ final class ControlSocket: Sendable {
                 clients[id] = client
             }
         }
-        /// Lets the client go that has had nothing to ask for longest; false where there is none.
+        /// Disconnects the client that has been idle longest; returns false if none is idle.
         func makesRoom() -> Bool {
             let idle = clients.filter { $0.value.isAtRest }
             guard let oldest = idle.min(by: { ($0.value.deadline ?? .zero) < ($1.value.deadline ?? .zero) })?.key
@@ -110,7 +109,7 @@ final class ControlSocket: Sendable {
             exchange.wakeup.clear()
             for delivery in exchange.deliveries() {
                 perform(delivery.client) { client throws(ControlConnection.Refusal) in
-                    try client.take(delivery, at: now)
+                    try client.append(delivery, at: now)
                 }
             }
             let ids = Array(clients.keys)
@@ -127,7 +126,7 @@ final class ControlSocket: Sendable {
                 if poll.revents & Int16(POLLOUT) != 0, var client = clients[id] {
                     let count = client.write(at: now)
                     clients[id] = client
-                    if let count { exchange.took(count, client: id) } else { drop(id) }
+                    if let count { exchange.sent(count, client: id) } else { drop(id) }
                 }
                 if poll.revents & Int16(POLLIN) != 0 {
                     perform(id) { client throws(ControlConnection.Refusal) in try client.read(at: now) }
@@ -153,7 +152,7 @@ final class ControlSocket: Sendable {
                 } else if clients.count >= mostClients, !makesRoom() {
                     client.refuse(refusal("\(mostClients) clients are connected already; try again later"), at: now)
                 }
-                // One that is refused is told at once, and keeps no place.
+                // A refused client gets its message immediately and keeps no place.
                 if client.unsent > 0 {
                     _ = client.write(at: now)
                     continue
@@ -166,7 +165,7 @@ final class ControlSocket: Sendable {
         for id in Array(clients.keys) { drop(id) }
     }
 
-    /// Waits until one of these is ready. poll(2) refuses more descriptors than RLIMIT_NOFILE, which somebody may have lowered:
+    /// Waits until one of these is ready. poll(2) refuses more descriptors than RLIMIT_NOFILE, which may have been lowered:
     /// then each is polled alone, ten times a second.
     private static func wait(for polls: inout [pollfd], _ milliseconds: Int32) throws(DeviceError) {
         if uninterrupted({ poll(&polls, nfds_t(polls.count), milliseconds) }) >= 0 { return }
@@ -177,7 +176,7 @@ final class ControlSocket: Sendable {
         }
     }
 
-    /// The next client; nil where there is none, or none that can be had now.
+    /// Accepts the next client; nil if none waits, or if it cannot be accepted now.
     private static func arrival(
         at listener: borrowing ControlListener, _ listensFrom: inout Duration?, _ tell: (DeviceError) -> Void
     ) -> (connection: Int32, isAllowed: Bool)? {

@@ -1,34 +1,25 @@
 import Core
 
-/// A part of a file that is to be imported, since a request is short.
+/// A part of a file to import, since requests are limited to 64 KiB.
 package struct ImportPart: Hashable, Sendable, Codable {
-    /// Tells the parts of one file from those of another.
+    /// The same for all parts of a file.
     var token: String
-    /// The file's name.
+    /// The name of the file.
     var name: String
-    /// Of its text; the parts come in order.
+    /// The part's text; parts come in order.
     var text: String
-    /// Whether it is the last one: then the file is taken.
+    /// Whether the file is complete with this part.
     var isLast: Bool
-    /// Who has corrected it, where the file does not say so.
+    /// Who corrected the file, if it does not say so itself.
     var person: String
-    /// What the files beside it say of the recording; nil where they do not.
+    /// What the files beside it say about the recording.
     var neighbour: String?
 
-    /// Bytes of text that a part has at most: as JSON, they may become six times as many.
+    /// The most bytes of text in a part; JSON may need six times as many.
     static let longest = 8_192
 
-    init(token: String, name: String, text: String, isLast: Bool, person: String, neighbour: String?) {
-        self.token = token
-        self.name = name
-        self.text = text
-        self.isLast = isLast
-        self.person = person
-        self.neighbour = neighbour
-    }
-
-    /// The pieces of a text that parts can hold, in order; a single one of an empty text. A `Character` may be longer than
-    /// a part, so the text is cut between Unicode scalars.
+    /// Splits a text into pieces for the parts; an empty text gives one piece. Cuts are between Unicode scalars, since a
+    /// `Character` may be longer than a part.
     static func pieces(of text: String) -> [(text: Substring, isLast: Bool)] {
         var pieces: [(text: Substring, isLast: Bool)] = []
         var start = text.startIndex
@@ -42,21 +33,20 @@ package struct ImportPart: Hashable, Sendable, Codable {
     }
 }
 
-/// The texts that clients are sending in parts, one for each client.
+/// The unfinished texts of clients, one for each client.
 struct ImportedTexts {
-    /// Bytes of all texts together.
+    /// The most bytes of all texts together.
     static let most = 64 << 20
 
     private var texts: [Int: (token: String, text: String)] = [:]
 
-    /// How many bytes there are.
     var bytes: Int { texts.values.reduce(0) { $0 + $1.text.utf8.count } }
 
-    /// Adds a part. A part with another token begins another file, which replaces this client's unfinished one.
+    /// Appends a part. A part with another token begins a new file, which replaces this client's unfinished one.
     ///
-    /// - Returns: the whole text with the last part; nil before it.
+    /// - Returns: the whole text after the last part, otherwise nil.
     /// - Throws: `DeviceError` with `unsupported` if this file is too long, `busy` if the others leave no room for it. The
-    ///   client's text is dropped then.
+    ///   client's text is then dropped.
     mutating func append(_ part: ImportPart, from client: Int) throws(DeviceError) -> String? {
         if texts[client]?.token != part.token { texts[client] = (part.token, "") }
         let own = texts[client]?.text.utf8.count ?? 0
@@ -75,6 +65,6 @@ struct ImportedTexts {
         return texts.removeValue(forKey: client)?.text
     }
 
-    /// Frees what a client has sent.
+    /// Drops a client's text.
     mutating func drop(_ client: Int) { texts[client] = nil }
 }

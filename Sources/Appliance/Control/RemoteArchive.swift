@@ -1,14 +1,14 @@
 import Core
 import Settings
 
-/// The archive of the appliance that is running, through its socket.
+/// The archive of the running appliance, over its control socket.
 ///
-/// Each request has a connection of its own: the appliance drops clients that are silent, as one is that copies for an hour.
+/// Each request has its own connection: the appliance disconnects silent clients, such as one that copies for an hour.
 package actor RemoteArchive: ArchiveReading, ExportLedger {
     private let configuration: Configuration
     private let directory: String
 
-    /// - Parameter configuration: names the socket.
+    /// - Parameter configuration: has the socket's path.
     package init(_ configuration: Configuration, directory: String) {
         self.configuration = configuration
         self.directory = directory
@@ -43,11 +43,11 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
         try ask(.history(recording: recording)).history ?? []
     }
 
-    /// Has the appliance take a file that people have corrected; returns what became of it, in one line.
+    /// Imports a corrected file; returns the result in one line.
     ///
     /// - Parameters:
-    ///   - recording: which recording it is of, where a person says so.
-    ///   - neighbour: what the files beside it say of that.
+    ///   - recording: the recording, if the user named it.
+    ///   - neighbour: what the files beside it say about the recording.
     package func take(
         _ text: String, name: String, recording: Int?, person: String, neighbour: String?
     ) throws -> String {
@@ -65,19 +65,19 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
         return response.notes?.first ?? ""
     }
 
-    /// Checks recordings; without numbers all, and the database as a whole.
+    /// Checks recordings; without numbers all of them and the database.
     ///
-    /// - Parameter isQuick: whether the sound is left alone.
+    /// - Parameter isQuick: whether to skip the audio.
     package func verify(_ recordings: [Int], isQuick: Bool = false) throws -> [StorageFinding] {
         try ask(.verify(recordings: recordings, isQuick: isQuick)).findings ?? []
     }
 
-    /// Erases recordings; returns what a person should know besides.
+    /// Erases recordings; returns remarks for the user.
     package func delete(_ recordings: [Int]) throws -> [String] {
         try ask(.delete(recordings: recordings)).notes ?? []
     }
 
-    /// Strikes a stretch of a recording; returns which, and what a person should know besides.
+    /// Redacts a range of a recording; returns the recording and remarks for the user.
     package func strike(_ order: RedactionOrder) throws -> (recording: Int, notes: [String]) {
         let response = try ask(.strike(order))
         return (response.recording ?? 0, response.notes ?? [])

@@ -1,19 +1,19 @@
 import Core
 
-/// A field of a request, and what it may hold. `all` is the only place that bounds what a client sends.
+/// A field of a request and its allowed values. `all` is the only place that limits what a client sends.
 struct RequestField: Sendable {
-    /// The field's place in the request: `limit`, `strike.from`.
+    /// The path in the request: `limit`, `strike.from`.
     let name: String
-    /// What it may hold, as an error says it: `a whole number from 1 to 100000`.
+    /// The allowed values, as in errors: `a whole number from 1 to 100000`.
     let allowed: String
-    /// Whether a request leaves the field out, or holds what is allowed.
+    /// Whether the request omits the field or has an allowed value.
     let accepts: @Sendable (RequestObject) -> Bool
 
     private init(_ name: String, _ allowed: String, _ accepts: @escaping @Sendable (RequestObject) -> Bool) {
         (self.name, self.allowed, self.accepts) = (name, allowed, accepts)
     }
 
-    /// A field that its type alone bounds.
+    /// A field that only its type limits.
     private init(_ name: String, _ allowed: String) { self.init(name, allowed) { _ in true } }
 
     private static func number(
@@ -24,7 +24,7 @@ struct RequestField: Sendable {
         }
     }
 
-    /// - Parameter most: how many numbers.
+    /// - Parameter most: the largest count of numbers.
     private static func numbers(
         _ name: String, _ range: ClosedRange<Int>, most: Int, _ value: @escaping @Sendable (RequestObject) -> [Int]?
     ) -> RequestField {
@@ -37,7 +37,7 @@ struct RequestField: Sendable {
     private static func seconds(
         _ name: String, upTo most: Double, _ value: @escaping @Sendable (RequestObject) -> Double?
     ) -> RequestField {
-        // A range contains neither infinity nor what is not a number.
+        // A range contains neither infinity nor NaN.
         RequestField(name, "a number of seconds from 0 to \(Int64(nearest: most))") {
             value($0).map((0...most).contains) ?? true
         }
@@ -49,9 +49,9 @@ struct RequestField: Sendable {
         RequestField(name, "a text of at most \(most) bytes") { (value($0)?.utf8.count ?? 0) <= most }
     }
 
-    /// What a row's number may be, see `Row.integer`; 0 stands for a recording that a client leaves out.
+    /// Row numbers, see `Row.integer`; 0 stands for an omitted recording.
     private static let rowNumbers = 0...(1 << 53)
-    /// No recording is longer; see `SamplePosition.furthest`.
+    /// The longest possible recording; see `SamplePosition.furthest`.
     private static let longest = SamplePosition(SamplePosition.furthest).seconds
     /// Bytes of a path: PATH_MAX.
     private static let pathBytes = 4_096
@@ -100,14 +100,14 @@ struct RequestField: Sendable {
         .text("part.neighbour", upTo: ControlLine.longest) { $0.part?.neighbour },
     ]
 
-    /// The error of a field whose value is not allowed.
+    /// The error for a value that is not allowed.
     ///
     /// - Parameter problem: `is out of range`.
     func refusal(_ problem: String) -> DeviceError {
         DeviceError(.unsupported, "control", on: name, problem, remedy: "give \(allowed)")
     }
 
-    /// The error of the field that could not be decoded; nil for what is not a request at all.
+    /// The error for the field that could not be decoded; nil if the line is not a request at all.
     static func refusal(of error: DecodingError) -> DeviceError? {
         var path: [any CodingKey]
         var problem = "has the wrong type or is out of range"
@@ -119,7 +119,7 @@ struct RequestField: Sendable {
             problem = "is missing"
         @unknown default: return nil
         }
-        // A number within a list has a key of its own.
+        // The elements of an array have index keys.
         path.removeAll { $0.intValue != nil }
         let name = path.map(\.stringValue).joined(separator: ".")
         guard name != "command" else { return nil }
@@ -128,7 +128,7 @@ struct RequestField: Sendable {
 }
 
 extension RequestObject {
-    /// Throws `unsupported`, which names the field, if the request holds what `RequestField.all` does not allow.
+    /// - Throws: `DeviceError` with `unsupported` and the field's name, for a value that `RequestField.all` does not allow.
     func check() throws(DeviceError) {
         if let field = RequestField.all.first(where: { !$0.accepts(self) }) { throw field.refusal("is out of range") }
     }

@@ -1,7 +1,6 @@
 import Core
 
-/// A request as it stands on the wire: an object that names a command, with the keys that the command has.
-/// `RequestField.all` says what each key may hold.
+/// A request on the wire: the command's name and its keys. `RequestField.all` has the allowed values of each key.
 struct RequestObject: Codable {
     enum Command: String, Codable, CaseIterable {
         case start, stop, toggle, pause, resume, mark, status, watch, press, release, lamp
@@ -10,49 +9,49 @@ struct RequestObject: Codable {
     }
 
     var command: Command
-    /// Of `mark`; of `exporting`, how it went.
+    /// For `mark`; for `exporting`, the message.
     var text: String?
-    /// Of `show`, `pass`, `passes`, `history`, `exports` and `importing`.
+    /// For `show`, `pass`, `passes`, `history`, `exports` and `importing`.
     var recording: Int?
-    /// Of `show`: one of the recording's passes in place of the one that is shown.
+    /// For `show`: a pass other than the one that is shown.
     var pass: Int?
-    /// Of `importing`.
+    /// For `importing`.
     var part: ImportPart?
-    /// Of `delete` and `verify`.
+    /// For `delete` and `verify`.
     var recordings: [Int]?
-    /// Of `strike`.
+    /// For `strike`.
     var strike: RedactionOrder?
-    /// Of `verify`: true to leave the sound alone.
+    /// For `verify`: whether to skip the audio.
     var quick: Bool?
-    /// Of `exports`, in place of a recording.
+    /// For `exports`, instead of a recording.
     var volume: String?
-    /// Of `exported`.
+    /// For `exported`.
     var entry: ExportEntry?
-    /// Of `exporting`.
+    /// For `exporting`.
     var export: Event.ExportState?
-    /// Of `open`: a private key, and where it came from. It stands in no log.
+    /// For `open`: a private key, which is never logged, and its source.
     var key: String?
     var name: String?
-    /// Of `laptop`.
+    /// For `laptop`.
     var connected: Bool?
-    /// Of `search`.
+    /// For `search`.
     var words: String?
     var limit: Int?
-    /// Of all that the archive is asked.
+    /// For all requests to the archive.
     var directory: String?
-    /// Of `watch`.
+    /// For `watch`.
     var partials: Bool?
 }
 
-// What a client leaves out has a default, so that a command of an earlier version is understood. What it gives is within
-// the ranges of `RequestField.all`, whichever command it is.
+// Omitted keys have defaults, so that clients of earlier versions work. All values are checked by `RequestField.all`,
+// whichever command they belong to.
 extension ControlRequest: Codable {
     package init(from decoder: any Decoder) throws {
         let object: RequestObject
         do { object = try RequestObject(from: decoder) } catch let error as DecodingError {
             throw RequestField.refusal(of: error) as (any Error)? ?? error
         } catch {
-            // FoundationEssentials does not say which number it cannot represent.
+            // FoundationEssentials does not report which number it cannot represent.
             throw DeviceError(
                 .unsupported, "control", "a number is not whole, or is out of range",
                 remedy: "give whole numbers of at most 53 bits")
@@ -114,7 +113,7 @@ extension ControlRequest: Codable {
 
     package func encode(to encoder: any Encoder) throws { try object.encode(to: encoder) }
 
-    /// The command that is asked, as it stands on the wire.
+    /// The command's name on the wire.
     var name: String { object.command.rawValue }
 
     private var object: RequestObject {

@@ -1,7 +1,7 @@
 import Core
 import Settings
 
-/// What a room sounds like while nobody speaks, and the threshold that follows from it. Pure.
+/// The noise of a room while nobody speaks, and the speech threshold for it. Pure.
 package struct Calibration: Hashable, Sendable {
     /// In dBFS.
     package var floor: Double
@@ -9,16 +9,16 @@ package struct Calibration: Hashable, Sendable {
     /// From the quietest tenth of the frames to the loudest, in decibels.
     var spread: Double
 
-    /// From where on sound counts as speech, in dBFS and steps of half a decibel.
+    /// The level above which sound counts as speech, in dBFS and steps of 0.5 dB.
     package var threshold: Double
 
-    /// A steady noise varies by less than this from frame to frame; speech by more than twice of it.
+    /// Steady noise varies by less than this from frame to frame, speech by more than twice as much.
     private static let largestSpread = 12.0
     private static let leastFrames = 100
 
-    /// Judges the levels of 20 ms frames, in dBFS.
+    /// Calculates the threshold from the levels of 20 ms frames, in dBFS.
     ///
-    /// - Throws: `DeviceError` with `unsupported` where no threshold follows from them, and the reason.
+    /// - Throws: `DeviceError` with `unsupported` and the reason if there is no usable threshold.
     init(levels: [Double], microphone: String) throws(DeviceError) {
         func refusal(_ reason: String) -> DeviceError {
             DeviceError(.unsupported, "calibrate", on: "\(microphone)", reason)
@@ -38,24 +38,25 @@ package struct Calibration: Hashable, Sendable {
         }
         guard spread <= Self.largestSpread else {
             throw refusal(
-                "the level varies by \(one(spread)) dB, as if somebody were speaking; be quiet and calibrate again")
+                "the level varies by \(spread.oneDecimal) dB, as if somebody were speaking; be quiet and calibrate again"
+            )
         }
-        // Above the usual margin over the floor, and above what the noise itself reaches now and then.
+        // Above the usual margin over the floor, and above the peaks of the noise itself.
         let usual = floor + 9
         let loudest = sorted[min(sorted.count - 1, sorted.count * 99 / 100)] + 3
         threshold = (max(usual, loudest, VoiceActivity.lowestThreshold) * 2).rounded() / 2
         guard threshold <= -20 else {
             throw refusal(
-                "the room is at \(one(floor)) dBFS, too loud for speech to stand out; lower the capture level or "
+                "the room is at \(floor.oneDecimal) dBFS, too loud for speech to stand out; lower the capture level or "
                     + "find a quieter place")
         }
     }
 
-    /// Listens to the configured microphone.
+    /// Measures the configured microphone.
     ///
-    /// - Throws: `DeviceError` of the microphone, or why nothing follows from what was heard.
+    /// - Throws: `DeviceError` of the microphone, or as `init(levels:microphone:)`.
     package static func measure(_ configuration: Configuration, seconds: Int) async throws -> Calibration {
-        // What a device gives in its first moment is its own switching on.
+        // The first half second has the device's own switch-on noise.
         let settling = 25
         let heard = await measured("calibrate") {
             let microphone = try configuration.microphone().open()
@@ -75,14 +76,15 @@ package struct Calibration: Hashable, Sendable {
 }
 
 extension Configuration {
-    /// Saves a threshold in the file that the configuration came from, or in a new one; its owner and mode stay.
+    /// Saves a threshold in the configuration file, or in a new one; its owner and mode stay.
     ///
-    /// - Parameter thresholdDecibels: in dBFS; a tenth is kept of it.
+    /// - Parameter thresholdDecibels: in dBFS; rounded to one decimal.
     /// - Returns: the file's path.
-    /// - Throws: `DeviceError` with `denied` where this user may not; then the file is as it was.
+    /// - Throws: `DeviceError` with `denied` if this user may not write the file, which is then unchanged.
     package func save(thresholdDecibels: Double) throws(DeviceError) -> String {
         let isWhole = thresholdDecibels == thresholdDecibels.rounded()
         return try save(
-            "threshold-decibels", in: "speech", value: isWhole ? "\(Int(thresholdDecibels))" : one(thresholdDecibels))
+            "threshold-decibels", in: "speech",
+            value: isWhole ? "\(Int(thresholdDecibels))" : thresholdDecibels.oneDecimal)
     }
 }

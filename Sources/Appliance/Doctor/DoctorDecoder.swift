@@ -5,13 +5,13 @@ import Recognition
 import Settings
 import System
 
-/// Measures how fast one decode worker is on this board, with the configured model.
+/// Measures the speed of one decode worker with the configured model.
 func doctorDecoder(_ configuration: Configuration) async -> Result<DoctorFacts.Decoder, DeviceError> {
     do {
         let (samples, isOnSpeech) = measuringSound()
         let pool = WorkerPool(try configuration.workerCommand(profile: "live"), size: 1)
         let engine = try await pool.prepare()
-        // The first reading of a process finds its files on the card, and memory that it never had.
+        // The first run also reads files from the card and allocates memory; only the second is measured.
         let first = try await pool.begin(samples, adaptation: nil, alternatives: 0)
         _ = try await pool.finish(first, samples, adaptation: nil, alternatives: 0)
         let start = MonotonicClock.nanoseconds
@@ -25,7 +25,7 @@ func doctorDecoder(_ configuration: Configuration) async -> Result<DoctorFacts.D
     }
 }
 
-/// A sentence that somebody reads, from Debian's package pocketsphinx-testdata; else five seconds of a synthetic sound.
+/// A spoken sentence from Debian's package pocketsphinx-testdata; without it, five seconds of a synthetic sound.
 private func measuringSound() -> (samples: [Int16], isOnSpeech: Bool) {
     let folder = "/usr/share/pocketsphinx/test/data/librivox"
     if let speech = try? read("\(folder)/sense_and_sensibility_01_austen_64kb-0880.wav"), !speech.isEmpty {

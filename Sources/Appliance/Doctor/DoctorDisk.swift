@@ -2,7 +2,7 @@ import Core
 import Glibc
 import System
 
-/// Measures the file system on which recordings are kept: its room, and how long a second of sound takes to be durable.
+/// Measures the file system of recordings: its free space, and the time to sync a second of audio.
 func doctorDisk(_ directory: String) async -> Result<DoctorFacts.Disk, DeviceError> {
     await measured("doctor") {
         let place = nearest(to: directory)
@@ -16,7 +16,7 @@ func doctorDisk(_ directory: String) async -> Result<DoctorFacts.Disk, DeviceErr
     }
 }
 
-/// What of an archive others on this machine may read: its folder lets them in, and the file or folder, too.
+/// The files and folders of an archive that other users on this machine may read.
 func doctorReadable(_ directory: String) -> [String] {
     guard let folder = try? FileDescriptor(opening: directory, O_RDONLY | O_DIRECTORY),
         let permissions = try? folder.status().permissions, permissions & 0o011 != 0
@@ -26,7 +26,7 @@ func doctorReadable(_ directory: String) -> [String] {
     }
 }
 
-/// The folder itself, or the first above it that is there: the appliance makes the rest.
+/// The folder itself, or its nearest existing parent; the appliance makes the rest.
 private func nearest(to directory: String) -> String {
     var path = directory
     while access(path, F_OK) != 0, let slash = path.lastIndex(of: "/") {
@@ -36,7 +36,7 @@ private func nearest(to directory: String) -> String {
     return path
 }
 
-/// Appends a second of sound and waits until it is durable, as a recording does. The file has no name when it is done.
+/// Writes and syncs a second of audio several times, as a recording does, in an unlinked file.
 private func syncSeconds(in folder: String, times: Int) throws(DeviceError) -> [Double] {
     let path = "\(folder)/.fieldscribe-doctor-\(getpid())"
     let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_EXCL)

@@ -6,22 +6,22 @@ import Recognition
 import Settings
 import System
 
-/// Measures this machine with its real devices, one thing after the other.
+/// Measures this machine with its real devices, one after the other.
 package struct DoctorExamination: Sendable {
     private let explicitPath: String?
     private let environment: [String: String]
     private let seconds: Double
 
     /// - Parameters:
-    ///   - explicitPath: the configuration that was named.
-    ///   - seconds: how long to listen.
+    ///   - explicitPath: the configuration file from the command line.
+    ///   - seconds: how long to record from the microphone.
     package init(explicitPath: String?, environment: [String: String], seconds: Double = 2) {
         self.explicitPath = explicitPath
         self.environment = environment
         self.seconds = seconds
     }
 
-    /// Takes all measurements; what fails is a fact like any other. `progress` is told what comes next.
+    /// Takes all measurements; failures are facts, too. `progress` is called before each check.
     package func run(progress: (DoctorFinding.Check) -> Void = { _ in }) async -> DoctorFacts {
         var problems: [String] = []
         var refused: DeviceError?
@@ -50,7 +50,7 @@ package struct DoctorExamination: Sendable {
         facts.appliance = appliance
         facts.microphoneIsOurs = appliance == .running && doctorMicrophoneIsOurs(configuration)
         facts.microphones = ((try? captureDevices()) ?? []).map { "\($0.name) (\($0.description))" }
-        // Where the file is refused, nothing is copied, whatever the defaults say.
+        // If the file is refused, nothing is copied, whatever the defaults are.
         if problems.isEmpty, refused == nil {
             facts.sealing = doctorSealing(configuration)
             facts.signing = doctorSigning(configuration)
@@ -75,7 +75,7 @@ package struct DoctorExamination: Sendable {
         return facts
     }
 
-    // A line is taken for a moment, and given back: what else could tell that it can be had?
+    // Requests each line for a moment: only that shows whether it can be used.
 
     private func button(_ address: PanelAddress) -> DoctorFacts.Line {
         line(address) { line throws(DeviceError) in _ = try GpioButton(line) }
@@ -105,7 +105,7 @@ package struct DoctorExamination: Sendable {
     }
 }
 
-/// With which model voices are told apart, once it was compared with its digests and loaded; or why they cannot be.
+/// The model that identifies speakers, verified and loaded; or why it cannot be used.
 func doctorSpeakers(_ configuration: Configuration) async -> Result<String, DeviceError> {
     await measured("speakers") {
         let model = configuration.speakerTelling
@@ -114,7 +114,7 @@ func doctorSpeakers(_ configuration: Configuration) async -> Result<String, Devi
     }
 }
 
-/// For how many public keys copies are sealed, or why nothing can be copied.
+/// The number of public keys that copies are encrypted for, or why nothing can be copied.
 func doctorSealing(_ configuration: Configuration) -> Result<Int, DeviceError> {
     do throws(DeviceError) {
         guard let recipients = try configuration.recipients() else { return .success(0) }
@@ -123,7 +123,7 @@ func doctorSealing(_ configuration: Configuration) -> Result<Int, DeviceError> {
     } catch { return .failure(error) }
 }
 
-/// The public key that recordings and copies are signed by, nil before there is one; or why they are not.
+/// The public key of the recorder's signatures, nil before there is one; or why nothing is signed.
 func doctorSigning(_ configuration: Configuration) -> Result<String?, DeviceError> {
     do throws(DeviceError) {
         _ = try Minisign()
@@ -131,38 +131,38 @@ func doctorSigning(_ configuration: Configuration) -> Result<String?, DeviceErro
     } catch { return .failure(error) }
 }
 
-/// For how many public keys recordings are sealed on the recorder, or why none is.
+/// The number of public keys that recordings on the recorder are encrypted for, or why none are.
 func doctorRecorderSealing(_ configuration: Configuration) -> Result<Int, DeviceError> {
     do throws(DeviceError) {
         let recipients = try configuration.sealers() ?? []
         try Age().check(recipients)
         return .success(recipients.count)
     } catch {
-        var told = error
-        told.remedy = "correct storage.seal, or apt install age; until then nothing is sealed on the recorder"
-        return .failure(told)
+        var error = error
+        error.remedy = "correct storage.seal, or apt install age; until then nothing is sealed on the recorder"
+        return .failure(error)
     }
 }
 
-/// Damaged databases that were kept aside: they may have the text of what is sealed.
+/// Damaged databases that were kept; they may have the text of sealed recordings.
 func doctorKeptAside(_ configuration: Configuration) -> [String] {
     let directory = configuration.storage.directory
     let names = (try? names(inFolder: directory)) ?? []
     return names.filter { $0.hasPrefix("archive.sqlite.damaged-") }.sorted().map { "\(directory)/\($0)" }
 }
 
-/// What the appliance has open of what is sealed.
+/// The sealed recordings that are open in the appliance.
 func doctorOpened(_ configuration: Configuration) -> (recordings: Int, secondsLeft: Double)? {
     guard let client = try? ControlClient(configuration), let answer = try? client.ask(.status) else { return nil }
     return (answer.status?.opened).map { ($0.recordings.count, $0.secondsLeft) }
 }
 
-/// How many sticks are known, or why none is.
+/// The number of known sticks, or why the list cannot be read.
 func doctorSticks(_ configuration: Configuration) -> Result<Int, DeviceError> {
     do throws(DeviceError) {
         return .success(try KnownSticks(in: configuration.storage.directory).entries.count)
     } catch {
-        // A recorder that has not recorded yet has no folder.
+        // Before the first recording there is no folder.
         return error.status == ENOENT ? .success(0) : .failure(error)
     }
 }
@@ -174,7 +174,7 @@ func doctorAppliance(_ configuration: Configuration) -> DoctorFacts.Appliance {
     } catch { return error.code == .denied ? .denied : .stopped }
 }
 
-/// Whether the appliance, which runs, has the microphone now: while it records, and for a pre-roll always.
+/// Whether the running appliance uses the microphone: while recording, and always with a pre-roll.
 func doctorMicrophoneIsOurs(_ configuration: Configuration) -> Bool {
     if configuration.capture.prerollSeconds > 0 { return true }
     guard let client = try? ControlClient(configuration), let answer = try? client.ask(.status) else {
@@ -183,8 +183,7 @@ func doctorMicrophoneIsOurs(_ configuration: Configuration) -> Bool {
     return ["recording", "stopping"].contains(answer.status?.state)
 }
 
-/// The USB ports that can be a device, as the kernel names them, or why a laptop sees no drive: what makes its file system is
-/// missing, or the kernel does not tell.
+/// The kernel's names of the USB ports that can be a device, or why there is no drive for a laptop.
 func doctorDrivePorts(system: String = "/sys", programs: [String] = ["/usr/sbin", "/sbin"]) -> Result<
     [String], DeviceError
 > {
@@ -194,6 +193,6 @@ func doctorDrivePorts(system: String = "/sys", programs: [String] = ["/usr/sbin"
                 .missing, "usb.drive", on: "mkfs.vfat", "what makes the drive's file system is not installed",
                 remedy: "sudo apt install dosfstools"))
     }
-    // A kernel that knows of no such port has no such folder.
+    // A kernel without such a port has no such folder.
     return .success(((try? names(inFolder: "\(system)/class/udc")) ?? []).filter { !$0.hasPrefix(".") }.sorted())
 }

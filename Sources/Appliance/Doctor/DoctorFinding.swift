@@ -1,6 +1,6 @@
-/// What the doctor has to say about one thing.
+/// The result of a check.
 package struct DoctorFinding: Hashable, Sendable, Encodable {
-    /// What was looked at, in the order in which it is reported.
+    /// The checks in the order of the report.
     package enum Check: String, Sendable, CaseIterable, Encodable {
         case configuration, appliance, microphone, button, lamp, model, decoder, speakers, disk, copies, drive,
             permissions,
@@ -8,25 +8,25 @@ package struct DoctorFinding: Hashable, Sendable, Encodable {
             board, profile
     }
 
-    /// How it is.
+    /// The result.
     package enum Status: String, Sendable, Encodable {
         case ok
-        /// It works; it could be better.
+        /// It works, but could be better.
         case notice
         case failed
-        /// A device, model or file that is needed is not there.
+        /// A required device, model or file is missing.
         case missing
     }
 
-    /// What was looked at.
+    /// What was checked.
     package var check: Check
-    /// How it is.
+    /// The result.
     package var status: Status
 
-    /// What was found, on one line.
+    /// The finding in one line.
     package var message: String
 
-    /// What a person can do; nil where nothing is to be done.
+    /// What the user can do; nil if there is nothing to do.
     package var remedy: String?
 
     init(_ check: Check, _ status: Status, _ message: String, remedy: String? = nil) {
@@ -38,9 +38,18 @@ package struct DoctorFinding: Hashable, Sendable, Encodable {
 }
 
 extension [DoctorFinding] {
-    /// 3 where something is missing, else 1 where something failed, else 0.
+    /// 3 if something is missing, otherwise 1 if something failed, otherwise 0.
     package var exitStatus: Int32 {
         if contains(where: { $0.status == .missing }) { return 3 }
         return contains(where: { $0.status == .failed }) ? 1 : 0
+    }
+}
+
+extension Double {
+    /// The number with one decimal; `-` if it is not finite or too large.
+    var oneDecimal: String {
+        guard isFinite, abs(self) < 1e12 else { return "-" }
+        let tenths = Int((abs(self) * 10).rounded())
+        return "\(self < 0 && tenths > 0 ? "-" : "")\(tenths / 10).\(tenths % 10)"
     }
 }

@@ -1,11 +1,11 @@
 import Core
 import Settings
 
-// The judgement: pure, from what was measured.
+// The findings: pure, from the measurements.
 extension DoctorFacts {
-    /// What there is to say, in the order of `DoctorFinding.Check`.
+    /// All findings, in the order of `DoctorFinding.Check`.
     package var findings: [DoctorFinding] {
-        // One step after the other: as one sum, Swift 6.0.3 does not find its types in reasonable time.
+        // In steps: Swift 6.0.3 takes too long to type-check this as one sum.
         var all = configurationFindings
         all += [applianceFinding, soundFinding, finding(.button, button), finding(.lamp, lamp)]
         all += decoderFindings
@@ -90,7 +90,7 @@ extension DoctorFacts {
     private func judge(_ sound: Sound, of name: String) -> DoctorFinding {
         let kept = sound.channels > 1 ? "two channels, " : ""
         let heard =
-            "\(name): \(kept)level \(one(sound.rms)) dBFS, peak \(one(sound.peak)) dBFS in \(one(sound.seconds)) s"
+            "\(name): \(kept)level \(sound.rms.oneDecimal) dBFS, peak \(sound.peak.oneDecimal) dBFS in \(sound.seconds.oneDecimal) s"
         if sound.seconds == 0 {
             return .init(
                 .microphone, .failed, "\(name): opens, but gives no sound", remedy: "unplug it and plug it in again")
@@ -152,7 +152,7 @@ extension DoctorFacts {
         case .success(let decoder):
             let model = DoctorFinding(.model, .ok, modelText(decoder))
             let sound = decoder.isOnSpeech ? "speech" : "a synthetic sound, so only roughly"
-            let speed = "\(one(decoder.timesRealTime)) x real time for one worker, on \(sound)"
+            let speed = "\(decoder.timesRealTime.oneDecimal) x real time for one worker, on \(sound)"
             if plan(decoder).keepsPace == true {
                 return [model, .init(.decoder, .ok, speed)]
             }
@@ -172,7 +172,7 @@ extension DoctorFacts {
             return rememberedFindings + [.init(.speakers, .ok, "voices are told apart with \(model), which loads")]
         case .failure(let error):
             var finding = DoctorFinding(.speakers, error: error)
-            // Nothing but this waits for it.
+            // Only speaker identification needs it.
             finding.status = .notice
             if configuration.capture.kept > 1 {
                 finding.message += "; two microphones tell who speaks without it, wherever they differ"
@@ -181,7 +181,7 @@ extension DoctorFacts {
         }
     }
 
-    /// What keeps names from being remembered.
+    /// What prevents voices from being remembered.
     private var rememberedFindings: [DoctorFinding] {
         guard configuration.speakers.remember, !configuration.storage.seal.isEmpty else { return [] }
         return [
@@ -193,7 +193,7 @@ extension DoctorFacts {
         ]
     }
 
-    /// Programs that the engine needs and the service may not run, whoever else may.
+    /// Programs that the engine needs but the service's sandbox forbids.
     private var sandboxFindings: [DoctorFinding] {
         guard let runnable else { return [] }
         let hidden = configuration.engine.programs(in: configuration).filter { program in
@@ -209,131 +209,13 @@ extension DoctorFacts {
         }
     }
 
-    /// The engine that reads, with its version, then its model and what was found of that.
+    /// The engine with its version, its model and the state of that.
     private func modelText(_ decoder: Decoder) -> String {
         let engine = configuration.engine
         let version = [decoder.engine?.name ?? engine.name, decoder.engine?.version ?? ""].filter { !$0.isEmpty }
         let told = ["complete, and loads", engine.integrity(in: configuration)].filter { !$0.isEmpty }
         return "\(version.joined(separator: " ")) with \(engine.reader(in: configuration)): "
             + told.joined(separator: "; ")
-    }
-
-    private var copiesFindings: [DoctorFinding] {
-        signingFindings + sealingFindings
-    }
-
-    /// Whether recordings and copies are signed.
-    private var signingFindings: [DoctorFinding] {
-        switch signing {
-        case nil: []
-        case .failure(let error):
-            [
-                .init(
-                    .copies, .notice,
-                    "not signed: \(error.reason), so that nobody can prove that a copy was not changed",
-                    remedy: error.remedy)
-            ]
-        case .success(nil): [.init(.copies, .ok, "are signed; the key is made with the first start")]
-        case .success(let key?): [.init(.copies, .ok, "are signed; the recorder's public key is \(key)")]
-        }
-    }
-
-    private var sealingFindings: [DoctorFinding] {
-        switch sealing {
-        case nil: return []
-        // Recordings on the recorder have keys of their own.
-        case .failure(let error): return [DoctorFinding(.copies, error: error)] + sticksFindings + recorderFindings
-        case .success(0): return [openFinding] + sticksFindings + recorderFindings
-        case .success(let count):
-            let told = count == 1 ? "1 public key" : "\(count) public keys"
-            let sealed = DoctorFinding(
-                .copies, .ok,
-                "sealed for \(told); fieldscribe recipients check --key FILE tells whether a key opens them")
-            return [sealed] + sticksFindings + recorderFindings
-        }
-    }
-
-    /// What is open now of what is sealed on the recorder.
-    private var openedFindings: [DoctorFinding] {
-        guard let opened else { return [] }
-        let told = opened.recordings == 1 ? "1 sealed recording" : "\(opened.recordings) sealed recordings"
-        let minutes = Int((opened.secondsLeft.within(0...1e6) / 60).rounded(.up))
-        return [
-            .init(
-                .copies, .notice, "a private key has opened \(told), for \(minutes) min more",
-                remedy: "fieldscribe lock, once they are not needed any more")
-        ]
-    }
-
-    /// Whether recordings are sealed on the recorder, where that is asked for.
-    private var recorderFindings: [DoctorFinding] {
-        let asideFindings = keptAside.map {
-            DoctorFinding(
-                .copies, .notice,
-                "\($0): a damaged database, kept aside, may still have the text of what is sealed, readable",
-                remedy: "remove it once you do not need it")
-        }
-        switch recorderSealing {
-        case nil: return openedFindings
-        case .failure(let error): return [DoctorFinding(.copies, error: error)] + openedFindings + asideFindings
-        case .success(let count):
-            let told = count == 1 ? "1 public key" : "\(count) public keys"
-            return openedFindings + [
-                .init(.copies, .ok, "recordings on the recorder are sealed for \(told) once they are transcribed")
-            ] + asideFindings
-        }
-    }
-
-    /// What it means that copies are not sealed.
-    private var openFinding: DoctorFinding {
-        let remedy = "set export.recipients to the public keys of those who may, if nobody else may"
-        if configuration.export.sticks != .any {
-            return .init(.copies, .notice, "not sealed: whoever finds a stick can read what is on it", remedy: remedy)
-        }
-        return .init(
-            .copies, .notice,
-            "not sealed: whoever plugs in a stick can take every recording, and whoever finds it can read them",
-            remedy: remedy)
-    }
-
-    /// Which sticks are copied to, where it is not any.
-    private var sticksFindings: [DoctorFinding] {
-        switch configuration.export.sticks {
-        case .any: return []
-        case .none: return [.init(.copies, .ok, "to no stick (export.sticks is none)")]
-        case .known: break
-        }
-        switch knownSticks {
-        case nil: return []
-        case .failure(let error): return [DoctorFinding(.copies, error: error)]
-        case .success(0):
-            return [
-                .init(
-                    .copies, .notice, "to known sticks alone, and none is known: nothing is copied",
-                    remedy: "sudo fieldscribe stick allow, while the stick is plugged in")
-            ]
-        case .success(let count):
-            return [.init(.copies, .ok, "to \(count == 1 ? "1 known stick" : "\(count) known sticks") alone")]
-        }
-    }
-
-    /// Whether a laptop can see the drive, where that is asked for.
-    private var driveFindings: [DoctorFinding] {
-        switch drivePorts {
-        case nil: return []
-        case .failure(let error): return [DoctorFinding(.drive, error: error)]
-        case .success(let ports):
-            guard let port = ports.first else {
-                return [
-                    .init(
-                        .drive, .missing, "none of this board's USB ports can be a drive for a laptop",
-                        remedy:
-                            "on a 4, 5 or Zero 2 W write dtoverlay=dwc2,dr_mode=peripheral into config.txt and start again; "
-                            + "elsewhere set usb.drive = no")
-                ]
-            }
-            return [.init(.drive, .ok, "a laptop at the port \(port) sees the recordings, read-only")]
-        }
     }
 
     private var clockFinding: DoctorFinding {
@@ -346,17 +228,9 @@ extension DoctorFacts {
 }
 
 extension DoctorFinding {
-    /// A device's error, with its remedy.
     init(_ check: Check, error: DeviceError) {
         self.init(
             check, error.code == .missing ? .missing : .failed, error.statement,
             remedy: error.remedy ?? "see the log: journalctl -u fieldscribe")
     }
-}
-
-/// One decimal, which is as exact as anything here.
-func one(_ number: Double) -> String {
-    guard number.isFinite, abs(number) < 1e12 else { return "-" }
-    let tenths = Int((abs(number) * 10).rounded())
-    return "\(number < 0 && tenths > 0 ? "-" : "")\(tenths / 10).\(tenths % 10)"
 }

@@ -3,7 +3,7 @@ import Glibc
 import Settings
 import System
 
-/// The board: its name, memory, cores, temperature and supply, as far as the machine tells.
+/// The board's name, memory, cores, temperature and supply, as far as the machine reports them.
 func doctorBoard() -> DoctorFacts.Board {
     let memory = Int(sysconf(Int32(_SC_PHYS_PAGES))) * Int(sysconf(Int32(_SC_PAGESIZE))) / 1_000_000
     let name = firstLine(of: "/proc/device-tree/model") ?? firstLine(of: "/sys/class/dmi/id/product_name")
@@ -11,13 +11,13 @@ func doctorBoard() -> DoctorFacts.Board {
         name: name ?? "this machine", memoryMegabytes: memory, cores: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     board.temperature = paths("/sys/class/thermal/thermal_zone*/temp")
         .compactMap { firstLine(of: $0).flatMap(Double.init) }.max().map { $0 / 1_000 }
-    // The Raspberry Pi's firmware tells an alarm that stays until it is read anew.
+    // On a Raspberry Pi the firmware's alarm stays set until it is read.
     board.isUndervolted = paths("/sys/class/hwmon/hwmon*/name").first { firstLine(of: $0) == "rpi_volt" }
         .flatMap { firstLine(of: String($0.dropLast("name".count)) + "in0_lcrit_alarm") }.map { $0 == "1" }
     return board
 }
 
-/// Which of the groups that the configured devices need the recording user lacks.
+/// The groups that the configured devices require and the recording user is not in.
 func doctorPermissions(_ configuration: Configuration) -> DoctorFacts.Permissions {
     let service = getpwnam("fieldscribe").map { (name: String(cString: $0.pointee.pw_name), group: $0.pointee.pw_gid) }
     let asker = getpwuid(geteuid()).map { (name: String(cString: $0.pointee.pw_name), group: $0.pointee.pw_gid) }
@@ -48,7 +48,7 @@ private func groups(of user: String, primary: gid_t) -> [gid_t] {
     return Array(groups.prefix(Int(count)))
 }
 
-/// A kernel file's first line; nil where there is none.
+/// The first line of a kernel file; nil if it has none.
 private func firstLine(of path: String) -> String? {
     guard let file = try? FileDescriptor(opening: path, O_RDONLY) else { return nil }
     let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 1)
@@ -65,20 +65,20 @@ private func paths(_ pattern: String) -> [String] {
     return (0..<Int(found.gl_pathc)).compactMap { index in list[index].map { String(cString: $0) } }
 }
 
-/// What the sandbox of the service, with what its owner has changed, lets run; nil where systemd knows no such service.
+/// The programs that the service's sandbox allows, including local changes; nil if systemd has no such service.
 func doctorRunnable() -> [String]? {
     guard
         let child = try? ChildProcess(
             "/usr/bin/systemctl", arguments: ["show", "--property=ExecPaths", "--value", "fieldscribe.service"],
             showsErrors: false)
     else { return nil }
-    var told: [UInt8] = []
+    var output: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 4_096)
-    while told.count < 65_536 {
+    while output.count < 65_536 {
         let count = chunk.withUnsafeMutableBytes { (try? child.read(into: $0, timeoutSeconds: 10)) ?? 0 }
         if count == 0 { break }
-        told += chunk[..<count]
+        output += chunk[..<count]
     }
-    let paths = String(decoding: told, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+    let paths = String(decoding: output, as: UTF8.self).split(whereSeparator: \.isWhitespace)
     return paths.isEmpty ? nil : paths.map { String($0.drop { $0 == "-" || $0 == "+" }) }
 }

@@ -2,7 +2,7 @@ import Core
 import Recognition
 import Settings
 
-// The judgement about the machine itself.
+// The findings about the machine itself.
 extension DoctorFacts {
     var diskFindings: [DoctorFinding] {
         switch disk {
@@ -37,24 +37,24 @@ extension DoctorFacts {
                 "\(disk.directory): \(megabytes) MB are free, and \(configuration.storage.reserveMegabytes) MB are reserved",
                 remedy: "export recordings and delete them (fieldscribe export, fieldscribe delete)")
         }
-        let told = "\(disk.directory): room for \(one(hours)) hours (\(megabytes) MB free)"
+        let message = "\(disk.directory): room for \(hours.oneDecimal) hours (\(megabytes) MB free)"
         return hours >= 8
-            ? .init(.disk, .ok, told)
+            ? .init(.disk, .ok, message)
             : .init(
-                .disk, .notice, told,
+                .disk, .notice, message,
                 remedy: "export recordings and delete them before a long day of recording")
     }
 
     private func latency(of disk: Disk) -> DoctorFinding {
-        let (median, worst) = (one(disk.medianSeconds * 1_000), one(disk.worstSeconds * 1_000))
-        let told = "a second of sound is on the disk after \(median) ms (median), \(worst) ms (worst)"
-        // A recording is synced once a second; the ring bridges 30 s.
+        let (median, worst) = ((disk.medianSeconds * 1_000).oneDecimal, (disk.worstSeconds * 1_000).oneDecimal)
+        let message = "a second of sound is on the disk after \(median) ms (median), \(worst) ms (worst)"
+        // A recording syncs once a second; the ring buffers 30 s.
         if disk.medianSeconds > configuration.capture.syncSeconds {
-            return .init(.disk, .failed, "\(told): slower than real time", remedy: "use another card (A1 or A2)")
+            return .init(.disk, .failed, "\(message): slower than real time", remedy: "use another card (A1 or A2)")
         }
         return disk.worstSeconds > 2
-            ? .init(.disk, .notice, told, remedy: "the card stalls at times; keep a better one (A1 or A2) ready")
-            : .init(.disk, .ok, told)
+            ? .init(.disk, .notice, message, remedy: "the card stalls at times; keep a better one (A1 or A2) ready")
+            : .init(.disk, .ok, message)
     }
 
     var permissionFindings: [DoctorFinding] {
@@ -73,12 +73,12 @@ extension DoctorFacts {
                 ))
         }
         if !found.isEmpty { return found }
-        let told = permissions.isRoot ? "root has every permission" : "\(user) is in every group that is needed"
+        let message = permissions.isRoot ? "root has every permission" : "\(user) is in every group that is needed"
         return permissions.isServiceUser
-            ? [.init(.permissions, .ok, told)]
+            ? [.init(.permissions, .ok, message)]
             : [
                 .init(
-                    .permissions, .notice, "\(told); there is no user fieldscribe",
+                    .permissions, .notice, "\(message); there is no user fieldscribe",
                     remedy: "to run as a service: deploy/install, or the package")
             ]
     }
@@ -96,16 +96,16 @@ extension DoctorFacts {
         case let degrees? where degrees >= 80:
             found.append(
                 .init(
-                    .board, .notice, "\(size), \(one(degrees)) degrees Celsius: it is throttling itself",
+                    .board, .notice, "\(size), \(degrees.oneDecimal) degrees Celsius: it is throttling itself",
                     remedy: "improve the airflow, or fit a heat sink"))
-        case let degrees?: found.append(.init(.board, .ok, "\(size), \(one(degrees)) degrees Celsius"))
+        case let degrees?: found.append(.init(.board, .ok, "\(size), \(degrees.oneDecimal) degrees Celsius"))
         case nil: found.append(.init(.board, .ok, size))
         }
         guard case .success(let decoder) = decoder else { return found }
         return found + [profileFinding(plan(decoder))]
     }
 
-    /// What suits the board, by what was measured now.
+    /// The decode plan for this board, by the measured speed.
     func plan(_ decoder: Decoder) -> DecodePlan {
         DecodePlan(
             for: DecodePlan.Board(
@@ -122,7 +122,7 @@ extension DoctorFacts {
             "suits this board: \(plan.workers) \(plan.workers == 1 ? "worker" : "workers"), \(second); "
             + "\(when), with the profile \(plan.profile)"
         var settings: [String] = []
-        // Without a number there are as many as suit the board.
+        // 0 means as many workers as suit the board.
         if ![0, plan.workers].contains(recognizer.workers) { settings.append("workers = \(plan.workers)") }
         if recognizer.secondPass == .yes, !plan.secondPass { settings.append("second-pass = auto") }
         if settings.isEmpty { return .init(.profile, .ok, words) }

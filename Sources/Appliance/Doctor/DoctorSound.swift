@@ -3,7 +3,7 @@ import Glibc
 import Settings
 import System
 
-/// Listens to the configured microphone for some seconds.
+/// Measures the configured microphone for some seconds.
 func doctorSound(_ configuration: Configuration, seconds: Double) async -> Result<DoctorFacts.Sound, DeviceError> {
     await measured("doctor") {
         let microphone = try configuration.microphone().open()
@@ -17,17 +17,17 @@ func doctorSound(_ configuration: Configuration, seconds: Double) async -> Resul
             meter.lost($0)
         }
         var sound = meter.sound
-        channels.tell(&sound)
+        channels.update(&sound)
         sound.channelsCancel = microphone.channelsCancel
         return sound
     }
 }
 
-/// Reads a microphone for so long, or until it ends, on the thread that opened it.
+/// Reads a microphone for some seconds, or until it ends, on the thread that opened it.
 ///
 /// - Parameters:
-///   - take: gets the samples, two channels mixed into one.
-///   - frames: gets them before that, interleaved.
+///   - take: called with the samples, two channels mixed into one.
+///   - frames: called with the interleaved samples before mixing.
 func listen(
     to microphone: any Microphone, seconds: Double, take: (UnsafeBufferPointer<Int16>) -> Void,
     frames: (UnsafeBufferPointer<Int16>) -> Void = { _ in }, lost: (Int) -> Void
@@ -57,7 +57,7 @@ func listen(
     }
 }
 
-/// Runs what blocks on a thread of its own, and takes its error as a value.
+/// Runs blocking code on its own thread; returns its error as a value.
 func measured<Value: Sendable>(
     _ name: String, _ body: @escaping @Sendable () throws -> Value
 ) async -> Result<Value, DeviceError> {
@@ -66,7 +66,7 @@ func measured<Value: Sendable>(
     } catch { return .failure(DeviceError(.failed, name, on: name, "\(error)", remedy: "see the log")) }
 }
 
-/// Whether each of two channels gives something of its own.
+/// Checks whether each channel has its own signal.
 private struct ChannelMeter {
     let channels: Int
     private var ranges: [(low: Int16, high: Int16)?]
@@ -87,7 +87,7 @@ private struct ChannelMeter {
         count += frames.count
     }
 
-    func tell(_ sound: inout DoctorFacts.Sound) {
+    func update(_ sound: inout DoctorFacts.Sound) {
         sound.channels = channels
         guard channels > 1, count > 0 else { return }
         sound.stuckChannel = ranges.firstIndex { $0.map { $0.low == $0.high } ?? true }.map { $0 + 1 }

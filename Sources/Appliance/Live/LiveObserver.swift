@@ -5,64 +5,70 @@ import Recognition
 import Synchronization
 import System
 
-/// What the writer thread tells of a recording, handed on to those who follow it.
+/// Passes on what the writer thread reports of a recording.
 final class LiveObserver: RecordingSink {
+    private struct State {
+        /// In the file, whether on the disk or not.
+        var writtenUpTo = SamplePosition.zero
+        /// Nanoseconds on the monotonic clock; 0 before the first sync.
+        var syncedAt: Int64 = 0
+        var isClosed = false
+        var faults: [String: String] = [:]
+        var gaps: [Gap] = []
+    }
+
     let source: LiveAudioSource
 
-    /// Gaps as they come; ends with the recording.
+    /// Gaps as they are found; ends with the recording.
     let gaps: AsyncStream<Gap>
 
     private let recording: Int
     private let hub: EventHub
     private let progress = RecordingProgress()
     private let durable = RecordingProgress()
-    private let lostGaps: AsyncStream<Gap>.Continuation
-    private let synced = Atomic<Int64>(0)
-    private let inFile = Atomic<Int64>(0)
-    private let hasClosed = Atomic<Bool>(false)
-    private let present = Mutex<[String: String]>([:])
-    private let found = Mutex<[Gap]>([])
+    private let newGaps: AsyncStream<Gap>.Continuation
+    private let state = Mutex(State())
 
     init(recording: Int, path: String, hub: EventHub) {
         self.recording = recording
         self.hub = hub
         source = LiveAudioSource(path: path, progress: progress)
-        (gaps, lostGaps) = AsyncStream<Gap>.makeStream()
+        (gaps, newGaps) = AsyncStream<Gap>.makeStream()
     }
 
-    /// Monotonic time at which bytes last reached the disk; nil before the first.
-    var diskProgress: Duration? {
-        let time = synced.load(ordering: .acquiring)
+    /// Monotonic time of the last sync; nil before the first.
+    var syncedAt: Duration? {
+        let time = state.withLock { $0.syncedAt }
         return time > 0 ? .nanoseconds(time) : nil
     }
 
-    /// What is wrong now: message by code.
-    var faults: [String: String] { present.withLock { $0 } }
+    /// The current faults: message by code.
+    var faults: [String: String] { state.withLock { $0.faults } }
 
     /// The pauses that have ended, up to what is in the file.
-    var pauses: [SampleRange] { found.withLock { $0.paused } }
+    var pauses: [SampleRange] { state.withLock { $0.gaps }.paused }
 
-    /// Asked anew each time: listeners come and go.
+    /// Read each time, since subscribers come and go.
     var wantsLevel: Bool { hub.wantsPartials }
 
-    /// How far it is in its file, whatever of that is safe.
-    var writtenUpTo: SamplePosition { SamplePosition(inFile.load(ordering: .acquiring)) }
+    /// The end of what is in the file, whether on the disk or not.
+    var writtenUpTo: SamplePosition { state.withLock { $0.writtenUpTo } }
 
     /// Grows with each sample that is in the file, and with each sync.
-    var growth: Int64 { inFile.load(ordering: .acquiring) &+ synced.load(ordering: .acquiring) }
+    var growth: Int64 { state.withLock { $0.writtenUpTo.samples &+ $0.syncedAt } }
 
-    /// Whether its file is closed.
-    var isClosed: Bool { hasClosed.load(ordering: .acquiring) }
+    /// Whether the file is closed.
+    var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    func closed(at position: SamplePosition, reason: StopReason) { hasClosed.store(true, ordering: .releasing) }
+    func closed(at position: SamplePosition, reason: StopReason) { state.withLock { $0.isClosed = true } }
 
     func written(upTo position: SamplePosition) {
-        inFile.store(position.samples, ordering: .releasing)
+        state.withLock { $0.writtenUpTo = position }
         progress.written(upTo: position)
     }
 
     func synced(upTo position: SamplePosition) {
-        synced.store(MonotonicClock.nanoseconds, ordering: .releasing)
+        state.withLock { $0.syncedAt = MonotonicClock.nanoseconds }
         durable.written(upTo: position)
     }
 
@@ -70,19 +76,19 @@ final class LiveObserver: RecordingSink {
 
     func lost(_ gap: Gap) {
         source.lost(gap)
-        found.withLock { $0.append(gap) }
-        lostGaps.yield(gap)
+        state.withLock { $0.gaps.append(gap) }
+        newGaps.yield(gap)
         hub.publish(.gap(recording: recording, gap: gap))
     }
 
     func fault(code: String, message: String) {
-        present.withLock { $0[code] = message }
+        state.withLock { $0.faults[code] = message }
         hub.publish(.fault(code: code, message: message))
     }
 
-    func recovered(code: String) { present.withLock { _ = $0.removeValue(forKey: code) } }
+    func recovered(code: String) { state.withLock { _ = $0.faults.removeValue(forKey: code) } }
 
-    /// Waits until so much is recorded; false where the recording ends before.
+    /// Waits until everything before `position` is recorded; returns false if the recording ends first.
     func reaches(_ position: SamplePosition) async -> Bool {
         if case .available = await progress.next(after: position - 1) { return true }
         return false
@@ -93,10 +99,10 @@ final class LiveObserver: RecordingSink {
         if case .cancelled = await durable.next(after: position - 1) { throw CancellationError() }
     }
 
-    /// Ends the sequences of all who follow.
+    /// Ends the waits and the sequence of gaps.
     func end(at position: SamplePosition) {
         progress.end(at: position)
         durable.end(at: position)
-        lostGaps.finish()
+        newGaps.finish()
     }
 }

@@ -4,21 +4,21 @@ import Synchronization
 import System
 
 extension LiveRecording {
-    /// For how long the archive is waited for, whose disk may be the one that takes nothing.
-    private static let enteringLimit: Int64 = 1_000_000_000
+    /// How long to wait for the archive, which may be on the stalled disk. Nanoseconds.
+    private static let archiveTimeout: Int64 = 1_000_000_000
 
-    /// Whether its file is closed: all that was heard is then in it, and safe.
+    /// Whether the file is closed: all that was recorded is then on the disk.
     package var isClosed: Bool { observer.isClosed }
 
-    /// Grows with what the disk takes of it.
+    /// Grows while the disk makes progress.
     var progress: Int64 { observer.growth }
 
-    /// Says that what is still in memory is lost, since the disk takes nothing any more, and enters that as a gap where the
-    /// archive takes it; the file goes on telling that it was cut short. Blocks for a moment.
+    /// Logs that what is still in memory is lost because the disk has stalled, and adds a gap if the archive accepts it. The
+    /// file still says that it was cut short. Blocks for up to a second.
     ///
-    /// - Returns: what was lost, or is not safe.
+    /// - Returns: what was lost, or is not on the disk.
     func giveUp() -> DeviceError {
-        // Of a pause nothing is in memory.
+        // While paused, nothing is in memory.
         let gap = Gap(SampleRange(observer.writtenUpTo, isPaused ? observer.writtenUpTo : position), cause: .disk)
         let what =
             gap.range.isEmpty
@@ -36,7 +36,7 @@ extension LiveRecording {
             try? await archive.add(gap, recording: id)
             entered.signal()
         }
-        _ = entered.wait(timeout: .nanoseconds(Self.enteringLimit))
+        _ = entered.wait(timeout: .nanoseconds(Self.archiveTimeout))
         return error
     }
 }

@@ -5,20 +5,19 @@ import Recognition
 import Settings
 import System
 
-/// One recording with its transcription: what happens between two presses of the button.
+/// One recording with its transcription, between two presses of the button.
 ///
-/// The recording goes on whatever the recognition does; a recognition that fails is a fault, and its work is left for
-/// later.
+/// Recording continues whatever recognition does. If recognition fails, that is a fault, and the text is written later.
 package final class LiveRecording: Sendable {
-    /// How it went.
+    /// How the recording went.
     package struct Outcome: Sendable {
         package var id: Int
-        /// Where it lies.
+        /// Its files.
         package var folder: RecordingFolder
         /// How the recording itself ended.
         package var recording: RecordingResult
 
-        /// What the transcription cost, or why it did not come to its end.
+        /// The statistics of the transcription, or why it failed; nil if it did not begin.
         package var transcription: Result<Statistics, any Error>?
     }
 
@@ -28,31 +27,28 @@ package final class LiveRecording: Sendable {
     private let session: RecordingSession
     let observer: LiveObserver
 
-    /// From one attempt to tell a full disk's archive how the recording ended to the next.
-    private static let patience = Duration.seconds(2)
+    /// The pause between two attempts to write the end of the recording to a full disk.
+    private static let retryInterval = Duration.seconds(2)
 
-    /// The recording's number.
     let id: Int
-
-    /// Where the recording lies.
     let folder: RecordingFolder
 
-    /// Enters a new recording into the archive and makes its folder; `run` then records.
+    /// Adds a new recording to the archive and makes its folder; `run` then records.
     ///
-    /// - Parameter capture: what is recorded, from its first sample, whether it has begun or not. Where its microphone
-    ///   has a pre-roll, the recording begins with that, and with the wall time of then.
-    /// - Throws: `DeviceError`, `full` where the disk has less than its reserve left; the capture is then ended.
+    /// - Parameter capture: the source, started or not. The recording begins with its first sample, or with the pre-roll of its
+    ///   microphone and the wall time of that.
+    /// - Throws: `DeviceError`, `full` if the disk has less than its reserve left; the capture is then stopped.
     package init(
         configuration: Configuration, archive: any Archive, capture: CaptureSession, hub: EventHub
     ) async throws {
         var isWhole = false
         defer { if !isWhole { capture.stop(reason: nil) } }
         let reserve = configuration.reserve
-        // A folder that was renamed is not made again beside it.
+        // If the storage folder was renamed, do not make a new one in its place.
         try await archive.checkPlace()
         try makeFolder(reserve.directory)
         try reserve.check()
-        // Without it a recording still records.
+        // Recording works without it.
         try? reserve.keepBallast()
         self.configuration = configuration
         self.archive = archive
@@ -63,7 +59,7 @@ package final class LiveRecording: Sendable {
             microphone: capture.microphone.name)
         folder = RecordingFolder(storage: configuration.storage.directory, recording: id)
         do {
-            // It may have been renamed before the number was there.
+            // It may have been renamed since the first check.
             try await archive.checkPlace()
             try makeFolder(folder.path)
         } catch {
@@ -75,36 +71,36 @@ package final class LiveRecording: Sendable {
         isWhole = true
     }
 
-    /// How far it has come: where a mark goes that is made now.
+    /// The end of the recording: where a mark goes that is made now.
     var position: SamplePosition { session.position }
 
-    /// Behind the last sample that was taken: as `position`, but for what was lost or left out since.
+    /// The position after the last recorded sample: as `position`, without a loss or pause that still lasts.
     var heard: SamplePosition { session.heard }
 
-    /// Where it was paused, up to what is on the disk; the pause that goes on is behind what was heard.
+    /// The pauses that have ended, up to what is on the disk.
     var pauses: [SampleRange] { observer.pauses }
 
     /// Returns once everything before a position is on the disk.
     ///
-    /// - Throws: `CancellationError` where the recording has ended before.
+    /// - Throws: `CancellationError` if the recording fails first.
     func settle(upTo position: SamplePosition) async throws {
         session.sync(upTo: position)
         do { try await observer.isDurable(upTo: position) } catch {
-            // All that there is of it then is.
+            // A closed file is on the disk as a whole.
             guard observer.isClosed else { throw error }
         }
     }
 
-    /// Monotonic time at which bytes of it last reached the disk; nil before the first.
-    var diskProgress: Duration? { observer.diskProgress }
+    /// Monotonic time at which bytes last reached the disk; nil before the first.
+    var syncedAt: Duration? { observer.syncedAt }
 
-    /// Whether the microphone is there; while it is not, what is lost becomes a gap.
+    /// Whether the microphone is connected; while it is not, the recording has a gap.
     var microphoneIsAlive: Bool { observer.faults[DeviceError.Code.disconnected.rawValue] == nil }
 
-    /// What is wrong with it now, the message by the code of its `Event.fault`; what is over is gone.
+    /// The current faults: the message by the code of its `Event.fault`.
     var faults: [String: String] { observer.faults }
 
-    /// Keeps a mark at the place that was recorded so long ago.
+    /// Adds a bookmark at the place that was recorded that long ago.
     @discardableResult
     func mark(_ text: String = "", ago: Duration = .zero) async throws -> Bookmark {
         let back = Int64(SamplePosition.rate) * ago.milliseconds / 1_000
@@ -114,16 +110,15 @@ package final class LiveRecording: Sendable {
         return mark
     }
 
-    /// Waits until so much is recorded; false where the recording ends before.
+    /// Waits until everything before `position` is recorded; returns false if the recording ends first.
     package func reaches(_ position: SamplePosition) async -> Bool { await observer.reaches(position) }
 
-    /// Takes nothing from now on, until it shall go on; from any thread.
+    /// Pauses or resumes, from any thread.
     func setPaused(_ isPaused: Bool) { session.setPaused(isPaused) }
 
-    /// Whether nothing is taken.
     var isPaused: Bool { session.isPaused }
 
-    /// Ends the recording, from any thread; `run` returns once its transcription has caught up.
+    /// Ends the recording, from any thread; `run` returns once the transcription has caught up.
     package func stop(reason: StopReason) {
         hub.publish(.state(.stopping))
         session.stop(reason: reason)
@@ -131,10 +126,10 @@ package final class LiveRecording: Sendable {
 
     /// Records until `stop`, and transcribes meanwhile with the pool's workers; without a pool it only records.
     ///
-    /// - Parameter waitsForRoom: whether a disk that has no room for how the recording ended is waited for, until the task is
-    ///   cancelled; else that is thrown, and the next start makes up for it.
-    /// - Throws: `DeviceError` where the microphone cannot be opened or the file cannot be made: then nothing was
-    ///   recorded, and the archive forgets the number. `CancellationError` where it was erased meanwhile.
+    /// - Parameter waitsForRoom: whether to wait until a full disk has room for the end of the recording, until the task is
+    ///   cancelled. Otherwise that is an error, and the next start repairs the recording.
+    /// - Throws: `DeviceError` if the microphone cannot be opened or the file cannot be made; the recording is then removed from
+    ///   the archive. `CancellationError` if it was erased meanwhile.
     package func run(
         pool: WorkerPool?, alternatives: Int, waitsForRoom: Bool = false
     ) async throws -> Outcome {
@@ -160,16 +155,16 @@ package final class LiveRecording: Sendable {
         return result
     }
 
-    /// Says in the archive how the recording ended. Others may have filled the disk to its last block, reserve and all.
+    /// Writes to the archive how the recording ended. Other programs may have filled the disk, including the reserve.
     private func enterEnd(of result: RecordingResult, waitsForRoom: Bool) async throws {
-        var isTold = false
+        var isReported = false
         while true {
             do {
                 return try await archive.endRecording(id, length: result.length, reason: result.reason)
             } catch let error as DeviceError where error.code == .full && waitsForRoom {
-                if !isTold { hub.publish(fault: error) }
-                isTold = true
-                try await Task.sleep(for: Self.patience)
+                if !isReported { hub.publish(fault: error) }
+                isReported = true
+                try await Task.sleep(for: Self.retryInterval)
             }
         }
     }
@@ -180,7 +175,7 @@ package final class LiveRecording: Sendable {
         }
     }
 
-    /// What fails of a recording that was erased is nobody's fault.
+    /// Replaces the errors of an erased recording by `CancellationError`.
     private func unlessErased(_ error: any Error) async -> any Error {
         if error is CancellationError { return error }
         let isErased = await Erasure.hasTaken(id, storage: configuration.storage.directory, archive: archive)
@@ -190,7 +185,7 @@ package final class LiveRecording: Sendable {
     private func transcribe(_ pool: WorkerPool?, alternatives: Int) async -> Result<Statistics, any Error>? {
         guard let pool else { return nil }
         do {
-            // Workers take seconds to load: one that cannot record at all is told of before.
+            // Workers take seconds to load; if nothing can be recorded, report that first.
             guard await observer.reaches(SamplePosition(1)) else { return nil }
             let engine = try await pool.prepare()
             let pass = try await archive.beginPass(recording: id, engine: engine, profile: await pool.profile)
@@ -210,7 +205,7 @@ package final class LiveRecording: Sendable {
             return .success(statistics)
         } catch {
             let error = await unlessErased(error)
-            // Where the workers were ended, the rest of the text is written later.
+            // If the workers were ended, the rest of the text is written later.
             if !(error is CancellationError) { hub.publish(fault: DeviceError(wrapping: error)) }
             return .failure(error)
         }
@@ -218,7 +213,7 @@ package final class LiveRecording: Sendable {
 }
 
 extension CaptureSession {
-    /// What is captured of a microphone by these settings.
+    /// Creates a session with the configured settings.
     ///
     /// - Parameter length: where the recording ends by itself; nil for never.
     package convenience init(
@@ -233,7 +228,7 @@ extension CaptureSession {
 }
 
 extension Configuration {
-    /// What recordings leave free on the disk of `storage.directory`.
+    /// The space that recordings leave free on the disk of `storage.directory`.
     package var reserve: DiskReserve {
         DiskReserve(directory: storage.directory, megabytes: storage.reserveMegabytes)
     }

@@ -1,12 +1,11 @@
 import Core
 import Glibc
 
-/// The lamp where no recorder can start: it shows a fault, and nothing else does anything.
+/// The lamp of an appliance that cannot start.
 package enum FaultLamp {
-    /// Blinks until the process is ended, which leaves the lamp dark.
+    /// Blinks a fault until the process ends, which leaves the lamp dark. Without a lamp it only waits.
     ///
-    /// - Parameter address: of the lamp; where there is none, it only waits.
-    /// - Throws: `DeviceError` with `missing`, `busy`, `denied` or `disconnected`, of the lamp's line.
+    /// - Throws: `DeviceError` with `missing`, `busy`, `denied` or `disconnected` for the lamp's line.
     package static func blink(_ address: PanelAddress) throws(DeviceError) -> Never {
         var lamp: GpioLamp?
         switch address {

@@ -6,10 +6,10 @@ import Glibc
 struct GpioChip: ~Copyable {
     let path: String
 
-    /// As the kernel names it: `gpiochip0`.
+    /// The kernel's name: `gpiochip0`.
     let name: String
 
-    /// As its driver names it: `pinctrl-bcm2711`.
+    /// The driver's name: `pinctrl-bcm2711`.
     let label: String
     let lineCount: Int
 
@@ -35,24 +35,24 @@ struct GpioChip: ~Copyable {
 
     deinit { gpiod_chip_close(handle) }
 
-    /// What the configuration may call it: its name, its number, its path or its label.
+    /// Whether `name` is the chip's name, number, path or label.
     borrowing func answers(to name: String) -> Bool {
         name == self.name || name == path || name == label || "gpiochip\(name)" == self.name
     }
 
-    /// The place of the line of that name.
+    /// The offset of the line with that name.
     borrowing func offset(of name: String) -> Int? {
         let offset = fieldscribe_gpio_find(handle, name)
         return offset < 0 ? nil : Int(offset)
     }
 
-    /// Who uses a line; nil where nobody does, empty where the user has no name.
+    /// The consumer of a line; nil if it is unused, empty if the consumer has no name.
     borrowing func user(of offset: Int) -> String? {
         var user = [CChar](repeating: 0, count: 64)
         return fieldscribe_gpio_user(handle, UInt32(offset), &user, user.count) > 0 ? text(user) : nil
     }
 
-    /// The devices in a folder that are chips by their names, in the order of their numbers.
+    /// The devices `gpiochipN` in a folder, ordered by number.
     static func paths(in folder: String) -> [String] {
         guard let directory = opendir(folder) else { return [] }
         defer { closedir(directory) }

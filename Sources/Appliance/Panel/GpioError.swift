@@ -2,15 +2,15 @@ import Core
 import Glibc
 
 extension DeviceError {
-    /// The error of a call of libgpiod, from `errno` as it is now.
+    /// The error of a libgpiod call, from `errno`.
     static func gpio(_ operation: String, on subject: String) -> DeviceError {
         gpio(operation, status: errno, on: subject)
     }
 
-    /// The error of a line that was not given to us: who has it, where that is the reason.
+    /// The error of a line request; names the consumer of a busy line.
     static func request(of line: GpioLine, status: Int32) -> DeviceError {
         guard status == EBUSY else { return gpio("gpiod_line_request", status: status, on: "\(line.address)") }
-        // Without a name it is a driver of the kernel, or gone since.
+        // A kernel driver has no name; the line may also be free by now.
         let name = (try? GpioChip(opening: line.chip).user(of: line.offset)) ?? ""
         let user = name.isEmpty ? "another program" : name
         return DeviceError(
@@ -25,7 +25,7 @@ extension DeviceError {
             case EACCES, EPERM: (.denied, "permission denied", "join the group gpio")
             case EBUSY: (.busy, "used by another program", "stop it, or name another line")
             case ENOTTY: (.unsupported, "not a GPIO chip", "list them with gpiodetect")
-            // Not open yet: libgpiod 2 says so of what is not a chip.
+            // libgpiod 2 reports ENODEV on opening a file that is not a chip.
             case ENODEV where operation == "gpiod_chip_open":
                 (.unsupported, "not a GPIO chip", "list them with gpiodetect")
             case ENODEV, ENXIO, EIO:

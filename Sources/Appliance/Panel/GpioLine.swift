@@ -1,19 +1,18 @@
 import Core
 
-/// Where a line was found: a chip's device and a place on it.
+/// A GPIO line: the chip's device and the offset on it.
 struct GpioLine: Hashable, Sendable {
-    /// How it was named.
     let address: PanelAddress
 
     /// The chip's device: `/dev/gpiochip0`.
     let chip: String
-    /// Its place on that chip, from 0.
+    /// From 0.
     let offset: Int
 
-    /// Looks for a line over all chips.
+    /// Finds a line on any chip.
     ///
-    /// - Parameter folder: where the chips' devices are.
-    /// - Throws: `DeviceError` with `missing`, `denied` or, where the address is not one of GPIO, `unsupported`.
+    /// - Parameter folder: the folder of the chips' devices.
+    /// - Throws: `DeviceError` with `missing` or `denied`, or `unsupported` if the address is not a GPIO line.
     init(finding address: PanelAddress, in folder: String = "/dev") throws(DeviceError) {
         let paths = GpioChip.paths(in: folder)
         var chips: [String] = []
@@ -32,7 +31,7 @@ struct GpioLine: Hashable, Sendable {
                 case .nowhere(let error): nowhere = error
                 }
             } catch {
-                // A chip that may not be opened may have the line; that is told where no other has it.
+                // A chip that cannot be opened may have the line; reported if no other chip has it.
                 if failure == nil || error.code == .denied { failure = error }
             }
             if let nowhere { throw nowhere }
@@ -45,15 +44,15 @@ struct GpioLine: Hashable, Sendable {
         throw DeviceError(.missing, Self.operation, on: "\(address)", known, remedy: remedy)
     }
 
-    /// Whether the appliance has it, in this process or in another.
+    /// Whether the appliance uses the line, in this or another process.
     var isOurs: Bool { (try? GpioChip(opening: chip).user(of: offset)) == Self.consumer }
 
-    /// What our lines are labelled with, for whoever lists them.
+    /// The consumer label of our lines, which gpioinfo shows.
     static let consumer = "fieldscribe"
 
     private static let operation = "gpiod_line_find"
 
-    /// What a chip says of an address.
+    /// Whether a chip has the line of an address.
     private enum Place {
         case here(Int)
         /// Another chip may have it.

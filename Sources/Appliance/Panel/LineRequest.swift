@@ -3,12 +3,12 @@ import Core
 import Glibc
 import System
 
-/// A line that is ours; given back when it goes out of scope.
+/// A requested line; released when it goes out of scope.
 struct LineRequest: ~Copyable {
     enum Direction {
-        /// With pull-up, on when it is connected to ground, both edges told.
+        /// With pull-up, active when connected to ground, with events for both edges.
         case input
-        /// Off at first.
+        /// Inactive at first.
         case output
     }
 
@@ -16,7 +16,7 @@ struct LineRequest: ~Copyable {
         var rising: Bool
         var time: Duration
 
-        /// Counts the line's edges from 1; 0 where the library does not count.
+        /// The number of the edge on this line, from 1; 0 if the library does not count.
         var sequence: UInt64
     }
 
@@ -37,10 +37,10 @@ struct LineRequest: ~Copyable {
 
     deinit { fieldscribe_gpio_release(handle) }
 
-    /// What the kernel takes out before we see it, where it can; the panel's debouncer does the rest.
+    /// The kernel's debounce period, if it supports that; `Debouncer` does the rest.
     private static let debounceMicroseconds: UInt32 = 5_000
 
-    /// Whether the line is on.
+    /// Whether the line is active.
     borrowing func value() throws(DeviceError) -> Bool {
         let value = fieldscribe_gpio_get(handle)
         guard value >= 0 else { throw .gpio("gpiod_line_get_value", on: name) }
@@ -51,7 +51,7 @@ struct LineRequest: ~Copyable {
         guard fieldscribe_gpio_set(handle, on ? 1 : 0) == 0 else { throw .gpio("gpiod_line_set_value", on: name) }
     }
 
-    /// Waits for an edge; nil where none came in time, or a signal came before, or `wakeup` was signalled.
+    /// Waits for an edge; nil after the timeout, after a signal, or when `wakeup` is signalled.
     borrowing func edge(within timeout: Duration, or wakeup: EventDescriptor? = nil) throws(DeviceError) -> Edge? {
         if let wakeup, timeout > .zero {
             let line = fieldscribe_gpio_descriptor(handle)
@@ -72,7 +72,7 @@ struct LineRequest: ~Copyable {
 }
 
 extension Duration {
-    /// From 0 to a day, which every timeout of the kernel can hold.
+    /// Limited to 0 to a day, which fits every timeout of the kernel.
     fileprivate var nanoseconds: Int64 {
         let (seconds, attoseconds) = min(max(self, .zero), .seconds(86_400)).components
         return seconds * 1_000_000_000 + attoseconds / 1_000_000_000

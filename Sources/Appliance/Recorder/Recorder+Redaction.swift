@@ -2,9 +2,9 @@ import Core
 import Maintenance
 
 extension Recorder {
-    /// Strikes a stretch of a recording, be it the one that goes on; of that, what was heard by now.
+    /// Redacts a range of a recording; of the current one, up to now.
     ///
-    /// - Returns: which recording that was, and what a person should know besides.
+    /// - Returns: the recording, and remarks for the user.
     func strike(_ order: RedactionOrder) async throws -> (recording: Int, notes: [String]) {
         try archive.checkPlace()
         let striking = Redaction(storage: configuration.storage.directory, archive: archive)
@@ -19,19 +19,18 @@ extension Recorder {
     ) async throws -> (recording: Int, notes: [String]) {
         let id = live.id
         _ = try order.range(of: id, upTo: end)
-        // Then the pauses before it are known, too.
+        // The pauses before `end` are known only once it is on the disk.
         try await live.settle(upTo: end)
         let range = try order.range(of: id, upTo: end, pauses: live.pauses)
         let striking = Redaction(storage: configuration.storage.directory, archive: archive)
         let notes = try await striking.strike(range, of: id, isGrowing: true)
         hub.publish(.gap(recording: id, gap: Gap(range, cause: .struck)))
-        // One that has ended meanwhile may have been looked at before this.
+        // If it has ended meanwhile, its repairs may have run before this redaction.
         if snapshot.live?.id != id { try await striking.finish(id) }
         return (id, notes)
     }
 
-    /// Strikes the last minute that was taken of the recording that goes on by a monotonic time: of what was said before a pause, where
-    /// that was in one.
+    /// Redacts the last recorded minute before a monotonic time; if that is in a pause, the minute before the pause.
     func strikeMinute(before time: Duration, of id: Int) async throws {
         guard let live = snapshot.live, live.id == id else { return }
         let ago = max(.zero, PanelController.now - time) / .seconds(1)

@@ -6,62 +6,62 @@ import Settings
 import Synchronization
 import System
 
-/// Starts, marks and stops recordings, whoever asks; each is transcribed while it grows, and after it as long as it takes.
+/// Starts, marks and stops recordings. Each is transcribed while it is recorded, and afterwards until its text is complete.
 ///
-/// All that happens reaches one loop (`RecorderLoop`), which asks a pure machine (`RecorderState`) what comes of it. A
-/// recording that is being transcribed keeps no new one from starting.
+/// Everything that happens is a message to one loop (`RecorderLoop`), which asks a pure state machine (`RecorderState`) what to
+/// do. A new recording can start while earlier ones are still being transcribed.
 final class Recorder: Service {
-    /// What a button, a socket or a signal may ask for.
+    /// What the button or a client may request.
     enum Order: Hashable, Sendable {
-        /// Does nothing where one goes on.
+        /// Does nothing while recording.
         case start
-        /// Does nothing where none goes on. A start that waits for the recording before to be closed is taken back.
+        /// Does nothing while idle. Cancels a start that waits until the previous recording is closed.
         case stop
         case toggle
-        /// Marks the place that was recorded so long ago.
+        /// Marks the place that was recorded that long ago.
         case mark(text: String, ago: Duration)
-        /// Takes nothing until `resume`; does nothing where it is paused.
+        /// Does nothing while paused.
         case pause
-        /// Does nothing where it is not paused.
+        /// Does nothing unless paused.
         case resume
     }
 
-    /// What an order came to.
+    /// The result of an order.
     struct Answer: Hashable, Sendable {
-        /// The recording that it started, stopped, paused or marked, or that goes on; nil where there is none.
+        /// The recording that was started, stopped, paused or marked, or the current one; nil if there is none.
         var recording: Int?
-        /// Of a `mark`: the bookmark as it was set.
+        /// For `mark`: the new bookmark.
         var mark: Bookmark?
     }
 
-    /// How many lines the log may be behind; older ones are then left out, so that nobody waits for who reads it.
+    /// How many lines may wait for the log's reader; older ones are dropped, so that the loop never blocks.
     private static let longestLog = 1_024
 
     let name = "recorder"
     let configuration: Configuration
     let archive: SQLiteArchive
-    /// Recordings that are still to be looked at; nil: none are.
+    /// Repairs that the start has left; nil if none are.
     let repairs: Repairs?
-    /// Whatever is told there reaches the recorder as well, whoever else may miss it.
+    /// Every event published here also reaches the recorder's loop, even if slow subscribers miss it.
     let hub: EventHub
     let panel: PanelController
     let workers: DecodeWorkers
     let secondPass = SecondPassProgress()
-    /// What is sealed, while a private key has opened it.
+    /// Sealed recordings that a private key has opened.
     let opened: OpenedRecordings
-    /// Open while idle where there is a pre-roll; else it is opened for each recording. Why there is none, it says then.
+    /// Open while idle if there is a pre-roll, otherwise only while recording. Or why there is none.
     let microphone: Result<PrerollMicrophone, DeviceError>
     let inbox: RecorderInbox
 
-    /// What the log is to say.
+    /// Lines for the log.
     let log: AsyncStream<LogLine>
     private let lines: AsyncStream<LogLine>.Continuation
     private let published = Mutex(RecorderSnapshot())
 
     /// - Parameters:
-    ///   - repairs: what a start has left to be done.
-    ///   - microphone: what is recorded; nil: what the configuration names.
-    /// - Throws: `DeviceError` where no descriptors can be had.
+    ///   - repairs: what the start has left to repair.
+    ///   - microphone: the source; nil for the configured one.
+    /// - Throws: `DeviceError` if the process has no descriptor left.
     init(
         configuration: Configuration, archive: SQLiteArchive, repairs: Repairs? = nil,
         microphone: (any MicrophoneProvider)? = nil
@@ -90,22 +90,22 @@ final class Recorder: Service {
         ) { [hub] state in hub.publish(.opened(recordings: state?.recordings ?? [])) }
     }
 
-    /// Carries out an order; returns when it is done: the first samples are written, the file is closed, the mark is kept.
+    /// Performs an order; returns once the first samples are written, the file is closed, or the mark is saved.
     func perform(_ order: Order, reason: StopReason) async -> Result<Answer, DeviceError> {
         await answer { .order(order, reason, .now, $0) }
     }
 
-    /// What the loop has come to.
+    /// The state as the loop last published it.
     var snapshot: RecorderSnapshot { published.withLock { $0 } }
 
-    /// Whether the loop runs and, while recording, bytes reach the disk.
+    /// Whether the loop answers and, while recording, bytes reach the disk.
     func isAlive() async -> Bool {
         await withCheckedContinuation { reply in
             if !inbox.post(.isAlive(reply)) { reply.resume(returning: true) }
         }
     }
 
-    /// Has it begin nothing more, where nothing is being recorded or copied; false where something is.
+    /// Begins nothing more from now on; returns false, without effect, while something is being recorded or copied.
     func prepareForRestart() async -> Bool {
         await withCheckedContinuation { reply in
             if !inbox.post(.retire(reply)) { reply.resume(returning: false) }
@@ -123,7 +123,7 @@ final class Recorder: Service {
         }
     }
 
-    /// Closes the recording that goes on and ends the decode workers; what they had not read yet is left for later.
+    /// Closes the current recording and ends the decode workers. Text that is missing is written after the next start.
     func stop() async {
         _ = await answer { .shutDown(.now, $0) }
         do { try archive.checkPlace() } catch { await archive.keepLog(true) }
@@ -141,7 +141,7 @@ final class Recorder: Service {
     }
 }
 
-// For the loop alone.
+// Only for the loop.
 extension Recorder {
     func publish(_ snapshot: RecorderSnapshot) { published.withLock { $0 = snapshot } }
 

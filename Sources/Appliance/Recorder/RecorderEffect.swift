@@ -1,33 +1,32 @@
 import Core
 import System
 
-/// What the recorder's machine wants done. Most of it is answered by an input, in any order and however late.
+/// What `RecorderState` asks its loop to do. An input answers most effects, in any order and however late.
 enum RecorderEffect: Hashable, Sendable {
-    /// Opens the microphone and enters a recording into the archive: `opened` or `refused`.
+    /// Opens the microphone and adds a recording to the archive. Answer: `opened` or `refused`.
     case open(attempt: Int)
-    /// Records what was opened: `begun`, `closed`, `ended`.
+    /// Records what was opened. Answers: `begun`, `closed`, `ended`.
     case record(Int)
-    /// Looks how a recording does, a moment later: `looked`.
+    /// Checks a recording, 250 ms later. Answer: `looked`.
     case look(Int)
-    /// Ends a recording.
     case close(Int, StopReason)
-    /// Takes nothing of a recording from now on, or something again.
+    /// Pauses or resumes a recording.
     case setPaused(Int, Bool)
-    /// Marks the place that was recorded at that monotonic time: `marked`.
+    /// Marks the place that was recorded at that monotonic time. Answer: `marked`.
     case mark(Int, text: String, at: Duration, RecorderTicket?)
-    /// Strikes the minute before that monotonic time: `marked`.
+    /// Redacts the minute before that monotonic time. Answer: `marked`.
     case strike(Int, before: Duration)
     case answer(RecorderTicket, Result<Recorder.Answer, DeviceError>)
-    /// Tells those who watch.
+    /// Publishes to subscribers.
     case publish(Event)
     case log(LogLine)
-    /// Sees to what earlier recordings lack: `upkeepWrites`, `upkeepEnded`.
+    /// Runs maintenance of earlier recordings. Answers: `upkeepWrites`, `upkeepEnded`.
     case upkeep
     case breakOffUpkeep
-    /// `due`, so much later.
+    /// Posts `due` after that time.
     case wake(RecorderInput.Timer, after: Duration)
-    /// Ends the decode workers that nobody needs.
+    /// Ends idle decode workers.
     case releaseWorkers
-    /// Switches the machine off.
+    /// Shuts the machine down.
     case powerOff
 }

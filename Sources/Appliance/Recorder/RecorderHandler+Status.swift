@@ -6,13 +6,12 @@ import Settings
 import System
 
 extension RecorderHandler {
-    /// How the appliance is doing.
     func status() async throws -> ApplianceStatus {
         let now = recorder.snapshot
         let live = now.live
         var recordings: [RecordingSummary] = []
         do { recordings = try await recorder.archive.recordings() } catch {
-            // Of a storage folder that was renamed the fault is what counts.
+            // If the storage folder was renamed, the status still reports that fault.
             guard (try? recorder.archive.checkPlace()) == nil else { throw error }
         }
         let position = live?.position ?? .zero
@@ -46,7 +45,7 @@ extension RecorderHandler {
             })
     }
 
-    /// What is wrong with the microphone, or that nothing is.
+    /// See `ApplianceStatus.Microphone.health`.
     private func health(_ live: LiveRecording?) -> String {
         guard let live else { return recorder.configuration.capture.prerollSeconds > 0 ? "listening" : "closed" }
         return live.faults.keys.sorted().first ?? "alive"

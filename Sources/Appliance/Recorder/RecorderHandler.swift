@@ -3,8 +3,8 @@ import Maintenance
 import Settings
 import Transcripts
 
-/// Carries out what clients ask over the control socket.
-struct RecorderHandler: ControlHandler {
+/// Performs the requests of the control socket.
+struct RecorderHandler: Sendable {
     let recorder: Recorder
 
     init(recorder: Recorder, settingsChanged: @escaping @Sendable () -> Void = {}) {
@@ -12,9 +12,12 @@ struct RecorderHandler: ControlHandler {
         self.settingsChanged = settingsChanged
     }
 
-    /// Called when somebody has brought other settings.
+    /// Called when a client has saved new settings.
     var settingsChanged: @Sendable () -> Void
 
+    /// Performs a request other than `watch`.
+    ///
+    /// - Throws: what the client gets as `ControlResponse.error`.
     func respond(to request: ControlRequest) async throws -> ControlResponse {
         switch request {
         case .start: return ControlResponse(try await recorder.perform(.start, reason: .command).get())
@@ -46,7 +49,7 @@ struct RecorderHandler: ControlHandler {
             response.isHeld = recorder.panel.claimHold()
             return response
         case .laptop(let isConnected):
-            // It is told again and again; those who watch hear of it once.
+            // The request comes repeatedly; subscribers get one event per change.
             if isConnected != recorder.snapshot.hasLaptop { recorder.hub.publish(.laptop(isConnected: isConnected)) }
             return ControlResponse()
         case .settings:
@@ -76,7 +79,7 @@ struct RecorderHandler: ControlHandler {
         let archive = recorder.archive
         let opened = recorder.opened
         switch request {
-        // What works on files by their paths would have others before it.
+        // These work on files by path: the folder must still be the one that was opened.
         case .verify, .delete, .strike, .importing, .exported: try archive.checkPlace()
         case .list, .show, .reading, .passes, .pass, .search, .history, .exportsOf, .exportsTo: break
         }
@@ -118,11 +121,12 @@ struct RecorderHandler: ControlHandler {
         return response
     }
 
-    /// What is known of a recording's text: of a sealed one, while it is open, what the key has opened.
+    /// The archive that has a recording's text: for a sealed one that is open, the one that the key has decrypted.
     private func readable(_ recording: Int) async throws -> any ArchiveReading {
         try await recorder.opened.archive(of: recording) ?? recorder.archive
     }
 
+    /// Returns the state now, and all events after it without a gap.
     func watch(partials: Bool) -> (now: Event.State, events: AsyncStream<Event>) {
         let events = recorder.hub.events(withPartials: partials)
         return (recorder.snapshot.state, events)

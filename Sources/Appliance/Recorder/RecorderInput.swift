@@ -1,24 +1,24 @@
 import Core
 import Maintenance
 
-/// What the recorder's machine hears, and when that was so.
+/// An input of `RecorderState`, with its time.
 struct RecorderInput: Hashable, Sendable {
-    /// How a recording does.
+    /// How a recording is doing.
     struct Look: Hashable, Sendable {
-        /// Monotonic time at which bytes of it last reached the disk; nil before the first.
+        /// Monotonic time at which bytes last reached the disk; nil before the first.
         var grewAt: Duration?
 
         var microphoneIsAlive = true
     }
 
-    /// What became of a recording, once its text has ended as well.
+    /// How a recording and its transcription ended.
     enum RecordingEnd: Hashable, Sendable {
         case complete
-        /// It was ended before its text was whole, or erased; nobody's fault.
+        /// It was ended before its text was complete, or erased.
         case cancelled
-        /// It ended for this, which has been told as a fault.
+        /// The recording broke off; the fault is already published.
         case broken(DeviceError)
-        /// It failed for this, and nobody has been told.
+        /// It failed; the fault is not published yet.
         case failed(DeviceError)
     }
 
@@ -26,34 +26,34 @@ struct RecorderInput: Hashable, Sendable {
 
     /// What a wait was for.
     enum Timer: Hashable, Sendable {
-        /// Nobody needed the decode workers, where this recording was the last.
+        /// The decode workers may be ended if this recording is still the last.
         case release(after: Int)
-        /// An upkeep that failed may be tried again, where this run was the last.
+        /// Failed maintenance may be tried again if this run is still the last.
         case upkeep(run: Int)
     }
 
     enum Kind: Hashable, Sendable {
         case started
-        /// An order, for whom it was, and who waits for it.
+        /// An order, why a recording ends by it, and who waits for the answer.
         case order(Recorder.Order, StopReason, RecorderTicket?)
         case button(ButtonGesture.Event)
-        /// The appliance ends: as a stop, and nothing is begun any more.
+        /// The appliance ends: a stop, and nothing starts any more.
         case shutDown(RecorderTicket?)
-        /// What `open` came to.
+        /// The answers to `open`.
         case opened(attempt: Int, recording: Int)
         case refused(attempt: Int, DeviceError)
         /// The first samples of a recording are in its file.
         case begun(Int, Look)
         case looked(Int, Look)
-        /// Its file is closed.
+        /// The recording's file is closed.
         case closed(Int)
-        /// Its text has ended, too.
+        /// The transcription has ended, too.
         case ended(Int, RecordingEnd)
-        /// A mark is kept, or something was struck.
+        /// A mark is saved, or a redaction is done.
         case marked(Result<Recorder.Answer, DeviceError>, RecorderTicket?)
-        /// Whatever anybody tells.
+        /// An event that another part published.
         case event(Event)
-        /// Whether the upkeep writes text down now.
+        /// Whether maintenance is writing text now.
         case upkeepWrites(Bool)
         case upkeepEnded(UpkeepEnd)
         case due(Timer)

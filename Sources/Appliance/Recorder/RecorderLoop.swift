@@ -5,16 +5,16 @@ import Recognition
 import Settings
 import System
 
-/// Owns the recorder's machine and does what it wants done. It waits for nothing but the next message: what takes time is
-/// a task, whose end is a message again.
+/// Owns `RecorderState` and performs its effects. The loop waits only for the next message: what takes time is a task that
+/// posts a message when it ends.
 struct RecorderLoop {
-    /// A recording that goes on or whose text is still being written.
+    /// A recording that is being recorded or transcribed.
     private struct Live {
         var recording: LiveRecording
         var pool: WorkerPool?
     }
 
-    /// How often a recording is looked at.
+    /// How often a recording is checked.
     private static let period = Duration.milliseconds(250)
 
     private let recorder: Recorder
@@ -25,7 +25,7 @@ struct RecorderLoop {
     private var lives: [Int: Live] = [:]
     private var replies: [RecorderTicket: RecorderMessage.Reply] = [:]
     private var tickets = 0
-    /// Ends the upkeep that is under way.
+    /// Cancels the running maintenance.
     private var upkeepEnd: AsyncStream<Never>.Continuation?
 
     init(recorder: Recorder) {
@@ -59,7 +59,7 @@ struct RecorderLoop {
         }
     }
 
-    /// Nothing more will come: who still waits is told so.
+    /// Answers everyone who still waits; no more messages will come.
     mutating func end() {
         upkeepEnd?.finish()
         for reply in replies.values { reply.resume(returning: .failure(RecorderState.isEndingError)) }
@@ -76,10 +76,10 @@ struct RecorderLoop {
     private mutating func take(
         _ kind: RecorderInput.Kind, at moment: RecorderMoment, in group: inout DiscardingTaskGroup
     ) {
-        // What it has left in parts is joined once nothing is being recorded.
+        // Repairs join its parts once nothing is being recorded.
         if case .ended(let id, _) = kind { recorder.repairs?.add(id) }
         let effects = state.take(RecorderInput(kind, at: moment))
-        // Before anybody is answered: whoever then asks is told what has become of it.
+        // Published before anyone is answered, so that a client that asks again sees the result.
         recorder.publish(
             RecorderSnapshot(
                 state: state.shown, live: state.recording.flatMap { lives[$0]?.recording },
@@ -115,7 +115,7 @@ struct RecorderLoop {
     }
 }
 
-// What takes time.
+// Tasks for what takes time.
 extension RecorderLoop {
     private func later(
         by pause: Duration, in group: inout DiscardingTaskGroup,
@@ -131,7 +131,7 @@ extension RecorderLoop {
         do {
             capture = CaptureSession(try recorder.microphone.get(), configuration: recorder.configuration)
         } catch { return inbox.tell(.refused(attempt: attempt, DeviceError(wrapping: error))) }
-        // The microphone hears while the disk makes room.
+        // Capture starts while the archive and the disk get ready.
         group.addTask { try? await capture.run() }
         group.addTask { [inbox, recorder] in
             let live: LiveRecording
@@ -201,8 +201,8 @@ extension RecorderLoop {
 }
 
 extension LiveRecording {
-    /// How it does now.
+    /// How the recording is doing now.
     fileprivate var look: RecorderInput.Look {
-        RecorderInput.Look(grewAt: diskProgress, microphoneIsAlive: microphoneIsAlive)
+        RecorderInput.Look(grewAt: syncedAt, microphoneIsAlive: microphoneIsAlive)
     }
 }

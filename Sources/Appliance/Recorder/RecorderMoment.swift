@@ -1,12 +1,12 @@
 import Core
 import System
 
-/// When something was so: time is a value to the recorder's machine, which asks no clock.
+/// A time as `RecorderState` gets it, which reads no clock itself.
 struct RecorderMoment: Hashable, Sendable {
-    /// Since the machine was switched on; what all waiting is counted by.
+    /// Since power-on; all waits are measured by it.
     var monotonic: Duration
 
-    /// By the wall clock, in seconds since 1970, and whether that clock was set.
+    /// Seconds since 1970 by the wall clock, and whether that clock was set.
     var wallSeconds = 0.0
     var clock = RecordingSummary.Clock.unverified
 

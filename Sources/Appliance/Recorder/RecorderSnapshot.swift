@@ -1,18 +1,18 @@
 import Core
 
-/// What others may ask of the recorder at any time; its loop alone writes it.
+/// The recorder's state for readers on any thread; only its loop writes it.
 struct RecorderSnapshot: Sendable {
     var state = Event.State.idle
 
-    /// The recording that goes on.
+    /// The current recording.
     var live: LiveRecording?
 
-    /// Whether one is being begun, goes on, or is not closed yet.
+    /// Whether a recording is being opened, recorded or closed.
     var isOpen = false
 
     /// Whether a laptop is connected to the board's own port.
     var hasLaptop = false
 
-    /// The last thing that went wrong since the appliance was started.
+    /// The last fault since the appliance started.
     var lastFault: RecorderFault?
 }

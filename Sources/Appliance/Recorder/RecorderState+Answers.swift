@@ -1,8 +1,8 @@
 import Core
 
-// What the effects are answered by, in any order.
+// The answers to effects, in any order.
 extension RecorderState {
-    /// From one failed upkeep to the next try: twice as long each time.
+    /// The pause after failed maintenance; it doubles each time.
     private static let pauses = Duration.seconds(60)...Duration.seconds(3_600)
 
     mutating func begin(_ starts: [RecorderTicket], at now: Duration) -> [RecorderEffect] {
@@ -38,7 +38,7 @@ extension RecorderState {
         return effects
     }
 
-    /// Answers who waits for the first samples of a paused recording: none come before it is resumed.
+    /// Answers those who wait for the first samples of a paused recording: none come before it is resumed.
     func answerStarts(of recording: inout Recording) -> [RecorderEffect] {
         guard case .awaited(let starts) = recording.beginning else { return [] }
         recording.beginning = .awaited([])
@@ -59,7 +59,7 @@ extension RecorderState {
         return answer(starts, success)
     }
 
-    /// Whether the recording grows: the lamp says so, and so does the watchdog.
+    /// Updates whether the recording grows, which lamp and watchdog show.
     mutating func looked(
         _ id: Int, _ look: RecorderInput.Look, at moment: RecorderMoment
     ) -> [RecorderEffect] {
@@ -148,7 +148,7 @@ extension RecorderState {
             setback = nil
             return []
         }
-        // What fails the same way each time is told once.
+        // The same failure again is reported once.
         let effects = setback?.error == error ? [] : raise("backlog", error.message, at: moment)
         if wasBrokenOff {
             upkeep = .due

@@ -14,7 +14,7 @@ extension RecorderState {
         }
     }
 
-    /// Whoever asks while one is being started or goes on waits for that one.
+    /// Starts a recording. If one is starting or running, the caller waits for that one instead.
     mutating func start(_ ticket: RecorderTicket?, at now: Duration) -> [RecorderEffect] {
         let tickets = [ticket].compactMap { $0 }
         if isEnding { return answer(tickets, .failure(Self.isEndingError)) }
@@ -41,8 +41,7 @@ extension RecorderState {
         return []
     }
 
-    /// Ends the recording that goes on, and takes back a start that waits for its end: no stop that was answered is
-    /// undone by what came before it.
+    /// Ends the current recording, and cancels a start that waits for its end: an earlier start never undoes a stop.
     mutating func stop(_ reason: StopReason, _ ticket: RecorderTicket?) -> [RecorderEffect] {
         let tickets = [ticket].compactMap { $0 }
         switch phase {
@@ -70,7 +69,7 @@ extension RecorderState {
         return answer(ending.next ?? [], .failure(isEnding ? Self.isEndingError : Self.takenBackError))
     }
 
-    /// Takes nothing of the recording that goes on or is being begun, or something again.
+    /// Pauses or resumes the recording that runs or is being opened.
     mutating func setPaused(_ isPaused: Bool, _ ticket: RecorderTicket?, at now: Duration) -> [RecorderEffect] {
         let tickets = [ticket].compactMap { $0 }
         switch phase {
@@ -82,7 +81,7 @@ extension RecorderState {
             let done = answer(tickets, .success(Recorder.Answer(recording: recording.id)))
             guard isPaused != (recording.pausedSince != nil) else { return done }
             recording.pausedSince = isPaused ? now : nil
-            // What has reached the disk counts from here.
+            // The wait for the disk begins again here.
             if !isPaused { recording.disk = .awaited(since: now) }
             let starts = isPaused ? answerStarts(of: &recording) : []
             phase = .recording(recording)
@@ -112,7 +111,7 @@ extension RecorderState {
         tickets.map { .answer($0, result) }
     }
 
-    /// Answers those who have ordered something of an appliance that ends.
+    /// The answer to orders during shutdown.
     static let isEndingError = DeviceError(.failed, "recorder", "the appliance is shutting down")
 
     private static let takenBackError = DeviceError(

@@ -77,7 +77,7 @@ extension RecorderState {
         }
     }
 
-    /// Of what is told by others; those who watch have heard it already.
+    /// Handles an event that another part has already published.
     private mutating func follow(_ event: Event, at moment: RecorderMoment) -> [RecorderEffect] {
         switch event {
         case .state(let state): return [.log(LogLine(state, recording: recording))]
@@ -103,32 +103,32 @@ extension RecorderState {
         case .started: export = .running(since: moment.monotonic)
         case .finished:
             export = .done(at: moment.monotonic)
-            // What was copied may be to be erased.
+            // With `storage.after-export`, maintenance may erase what was copied.
             if case .done = upkeep { upkeep = .due }
-        // Another stick may be copied to meanwhile.
+        // Another stick's copy may be running.
         case .refused:
             if case .running = export { break }
             export = .refused(at: moment.monotonic)
         case .failed:
             if case .running = export { export = .none }
-            // The status says what the lamp blinks for; those who watch have heard it as what it is.
+            // A fault for lamp and status; subscribers already have the export event.
             return [.log(line)] + raise("export", message, at: moment, isPublished: true)
         }
         return [.log(line)]
     }
 
-    /// It is told again and again, so that a recorder that has just started knows of it, too.
+    /// The event comes repeatedly, so that a recorder that has just started gets it, too.
     private mutating func laptop(_ isConnected: Bool, at now: Duration) -> [RecorderEffect] {
         guard isConnected != (laptopSince != nil) else { return [] }
         laptopSince = isConnected ? now : nil
         return [.log(LogLine(.information, "laptop", ["state": isConnected ? "connected" : "away"]))]
     }
 
-    /// Those that are open may be to be read a second time.
+    /// Opened recordings may need a second pass.
     private mutating func opened(_ recordings: [Int], at now: Duration) -> [RecorderEffect] {
         openSince = recordings.isEmpty ? nil : openSince ?? now
         if !recordings.isEmpty, case .done = upkeep { upkeep = .due }
-        // What goes on may be past them, or in the midst of one that is locked now.
+        // Running maintenance may be past them, or may be reading one that is locked now.
         return breakOffUpkeep() + [
             .log(
                 LogLine(
@@ -139,9 +139,9 @@ extension RecorderState {
 
     // Faults.
 
-    /// Keeps a fault until somebody acknowledges it.
+    /// Keeps a fault until it is acknowledged.
     ///
-    /// - Parameter isPublished: whether those who watch have heard of it.
+    /// - Parameter isPublished: whether subscribers already have it.
     mutating func raise(
         _ code: String, _ message: String, at moment: RecorderMoment, isPublished: Bool = false
     ) -> [RecorderEffect] {
@@ -153,7 +153,7 @@ extension RecorderState {
         case .raised(let since, let latest): alarm = .raised(since: since, latest: max(latest, now))
         }
         var effects: [RecorderEffect] = isPublished ? [] : [.publish(.fault(code: code, message: message))]
-        // What keeps on failing is told once; the lamp shows it each time.
+        // A repeated fault is logged once; the lamp shows it each time.
         if isNew { effects.append(.log(LogLine(.error, "fault", ["code": code, "message": message]))) }
         return effects
     }
@@ -162,7 +162,7 @@ extension RecorderState {
         raise(error.code.rawValue, error.message, at: moment)
     }
 
-    /// A press at that time has acknowledged what was shown then; what came since, nobody has seen.
+    /// Acknowledges the alarm if it was already shown at that time; nobody has seen a later fault.
     private mutating func acknowledge(at time: Duration) -> [RecorderEffect] {
         guard case .raised(_, let latest) = alarm, latest <= time else { return [] }
         alarm = .quiet

@@ -1,16 +1,16 @@
 import Core
 
-/// What the recorder is about: a machine without clock, disk or threads. `take` is all that changes it.
+/// The recorder's state machine, without clock, disk or threads. Only `take` changes it.
 ///
-/// There is one phase at a time, so that no two recordings can go on at once; those that were closed and whose text is
-/// still being written are kept beside it, since they keep no new one from starting.
+/// There is one phase at a time, so that two recordings at once cannot be expressed. Closed recordings that are still being
+/// transcribed are in `texts`, since a new one can start meanwhile.
 struct RecorderState: Hashable, Sendable {
     enum Phase: Hashable, Sendable {
         case idle
-        /// The microphone is being opened, and a recording entered into the archive.
+        /// The microphone is being opened, and a recording added to the archive.
         case opening(Opening)
         case recording(Recording)
-        /// It was told to end, and its file is not closed yet.
+        /// The recording is ending; its file is not closed yet.
         case closing(Recording, Ending)
     }
 
@@ -18,26 +18,26 @@ struct RecorderState: Hashable, Sendable {
     struct Opening: Hashable, Sendable {
         let attempt: Int
         let since: Duration
-        /// Who waits for it to begin.
+        /// Waiting for it to begin.
         var starts: [RecorderTicket]
-        /// Somebody has stopped it already.
+        /// It is already stopped.
         var ending: Ending?
-        /// Nothing of it is to be taken yet.
+        /// It begins paused.
         var pausedSince: Duration?
     }
 
     struct Recording: Hashable, Sendable {
         enum Beginning: Hashable, Sendable {
-            /// Nothing is in the file yet; these wait for it.
+            /// The file is still empty; these wait for the first samples.
             case awaited([RecorderTicket])
             case begun
         }
 
         enum Disk: Hashable, Sendable {
-            /// Nothing has reached it yet.
+            /// No bytes have reached the disk yet.
             case awaited(since: Duration)
             case written(at: Duration)
-            /// Nothing reaches it any more, which was told.
+            /// No bytes reach the disk any more; the fault is raised.
             case stalled(since: Duration)
         }
 
@@ -45,41 +45,40 @@ struct RecorderState: Hashable, Sendable {
         var beginning: Beginning
         var disk: Disk
         var microphoneIsAlive = true
-        /// Nothing is taken of it since then; nil: it is not paused.
+        /// Nil: not paused.
         var pausedSince: Duration?
     }
 
-    /// Why a recording ends, and what then.
+    /// Why a recording ends, and what follows.
     struct Ending: Hashable, Sendable {
         let reason: StopReason
-        /// Who waits for it to be closed.
+        /// Waiting for it to be closed.
         var stops: [RecorderTicket]
-        /// Another one starts then, for which these wait; nil: none does.
+        /// Waiting for the next recording, which starts then; nil if none does.
         var next: [RecorderTicket]?
     }
 
-    /// The text of a closed recording, while it is being written.
+    /// The transcription of a closed recording that is still running.
     struct Text: Hashable, Sendable {
         let since: Duration
-        /// Who waits for it to begin, though it is closed: how it went, its end tells.
+        /// Waiting for it to begin although it is closed: `ended` answers them.
         var starts: [RecorderTicket]
     }
 
-    /// What is done for earlier recordings while nothing is being recorded.
+    /// Maintenance of earlier recordings, while nothing is being recorded.
     enum Upkeep: Hashable, Sendable {
-        /// Nothing is left to do.
         case done
-        /// There may be something, once nothing is being recorded.
+        /// Starts once nothing is being recorded.
         case due
-        /// It is at work, and writes text down since then.
+        /// Running; writing text since then.
         case working(writingSince: Duration?)
-        /// It was told to end.
+        /// Running, and asked to end.
         case breakingOff(writingSince: Duration?)
-        /// It failed, and is tried again later.
+        /// Failed; tried again later.
         case waiting
     }
 
-    /// Why the upkeep failed last, and how long it then waited.
+    /// The last failure of maintenance, and the pause after it.
     struct Setback: Hashable, Sendable {
         var error: DeviceError
         var pause: Duration
@@ -88,22 +87,22 @@ struct RecorderState: Hashable, Sendable {
     enum Export: Hashable, Sendable {
         case none
         case running(since: Duration)
-        /// The stick may be unplugged.
+        /// The stick may be removed.
         case done(at: Duration)
-        /// A stick was plugged in that is not copied to.
+        /// A stick was plugged in that is not allowed.
         case refused(at: Duration)
     }
 
     enum Alarm: Hashable, Sendable {
         case quiet
-        /// Something is wrong that nobody has acknowledged; the latest of it is so old.
+        /// Faults that are not acknowledged: when the first and the latest came.
         case raised(since: Duration, latest: Duration)
     }
 
-    /// So long without growth, and the process is no longer alive: the ring, which holds 30 s, has nothing more to save.
+    /// After this time without progress the process counts as hung: the ring, which holds 30 s, is full.
     static let stallLimit = Duration.seconds(32)
 
-    /// Decode workers that nobody needed for so long are ended.
+    /// Decode workers that are idle for this long are ended.
     static let releaseDelay = Duration.seconds(30)
 
     var phase = Phase.idle
@@ -113,25 +112,25 @@ struct RecorderState: Hashable, Sendable {
     var setback: Setback?
     var upkeepRuns = 0
     var export = Export.none
-    /// Since when a laptop is connected to the board's own port; nil while none is.
+    /// Since when a laptop is connected to the board's own USB port.
     var laptopSince: Duration?
-    /// Since when something sealed is open; nil while nothing is.
+    /// Since when sealed recordings are open.
     var openSince: Duration?
     var alarm = Alarm.quiet
     var lastFault: RecorderFault?
-    /// When the last mark was kept.
+    /// When the last mark was saved.
     var markedAt: Duration?
     var button = ButtonInterpreter()
     /// Attempts to open a recording so far.
     var attempts = 0
     /// The last recording that was opened.
     var latest = 0
-    /// The appliance ends: nothing is begun any more.
+    /// The appliance ends: nothing starts any more.
     var isEnding = false
 }
 
 extension RecorderState {
-    /// What people are told.
+    /// The state as it is published.
     var shown: Event.State {
         switch phase {
         case .idle, .opening: isFaulted ? .faulted : .idle
@@ -140,7 +139,7 @@ extension RecorderState {
         }
     }
 
-    /// The recording that goes on.
+    /// The current recording.
     var recording: Int? {
         switch phase {
         case .idle, .opening: nil
@@ -148,7 +147,7 @@ extension RecorderState {
         }
     }
 
-    /// Whether one goes on once all orders so far are carried out: what the next press ends.
+    /// Whether a recording runs once all orders so far are performed.
     var records: Bool {
         switch phase {
         case .idle: false
@@ -158,7 +157,6 @@ extension RecorderState {
         }
     }
 
-    /// Whether what goes on is paused: whether the next press goes on with it.
     var isPaused: Bool {
         switch phase {
         case .idle, .closing: false
@@ -167,13 +165,12 @@ extension RecorderState {
         }
     }
 
-    /// Whether a fault is shown that waits to be acknowledged.
     var isFaulted: Bool { alarm != .quiet }
 
     /// Whether nothing is being recorded or transcribed.
     var isAtRest: Bool { phase == .idle && texts.isEmpty }
 
-    /// Whether nothing is being recorded or copied to a stick, nor shown of a copy.
+    /// Whether nothing is being recorded or copied to a stick, and the lamp shows no finished copy.
     func isFree(at now: Duration) -> Bool {
         switch export {
         case .none, .refused: phase == .idle
@@ -182,7 +179,7 @@ extension RecorderState {
         }
     }
 
-    /// Since when text is being written; nil while none is.
+    /// Since when text is being written.
     var writingSince: Duration? {
         var since = texts.values.map(\.since)
         switch upkeep {
@@ -204,7 +201,7 @@ extension RecorderState {
 }
 
 extension RecorderState.Recording.Disk {
-    /// When bytes last reached it, or when the wait for them began.
+    /// When bytes last reached the disk, or when the wait for them began.
     var time: Duration {
         switch self {
         case .awaited(let since), .stalled(let since): since

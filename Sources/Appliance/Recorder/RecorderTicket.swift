@@ -1,4 +1,4 @@
-/// Stands for somebody who waits for what an order comes to; each is answered once.
+/// Identifies a caller that waits for the result of an order; each is answered once.
 struct RecorderTicket: Hashable, Sendable {
     var number: Int
 }

@@ -4,10 +4,10 @@ import Maintenance
 import Settings
 import System
 
-/// Reads all of a large database for damage behind the start. Where it is damaged, it says so, and ends the appliance once
-/// nothing is being recorded: the next start rebuilds it.
+/// Checks all of a large database for damage after the start. If it is damaged, the service reports that and ends the
+/// appliance once nothing is being recorded; the next start rebuilds the database.
 struct ArchiveCheck: Service {
-    /// How often a recording is looked at that has to end before.
+    /// How often to check whether a recording is running.
     private static let period = Duration.seconds(1)
 
     let name = "check"
@@ -19,13 +19,13 @@ struct ArchiveCheck: Service {
     func run() async throws {
         do { try await recorder.archive.check() } catch let error as DeviceError where error.code == .damaged {
             try Suspicion(of: recorder.configuration.archivePath).raise()
-            let told = DeviceError(
+            let fault = DeviceError(
                 .damaged, error.operation,
                 "\(recorder.configuration.archivePath): the database is damaged; the appliance restarts once nothing is "
                     + "being recorded, and rebuilds it from the journals")
-            recorder.hub.publish(fault: told)
+            recorder.hub.publish(fault: fault)
             while recorder.snapshot.isOpen { try await Task.sleep(for: Self.period) }
-            ends(told)
+            ends(fault)
         }
         await untilCancelled()
     }

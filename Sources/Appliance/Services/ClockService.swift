@@ -2,20 +2,19 @@ import Core
 import Maintenance
 import System
 
-/// Dates the recordings of this boot anew once the clock was set.
+/// Corrects the dates of this boot's recordings once the clock is set.
 struct ClockService: Service {
-    /// How often a clock that is not set is looked at.
+    /// How often the clock is checked until it is set.
     private static let period = Duration.seconds(30)
 
-    /// From one question to another program to the next: twice as long each time, since the clock of a recorder without a
-    /// network is never set.
+    /// The pause between two calls of timedatectl. It doubles each time, since without a network the clock is never set.
     private static let pauses = Duration.seconds(30)...Duration.seconds(600)
 
     let name = "clock"
     let recorder: Recorder
 
     func run() async throws {
-        // A clock that was set stays set: nothing wakes for it any longer.
+        // A clock that is set stays set; the polling then ends.
         var (waited, pause) = (Duration.zero, Self.pauses.lowerBound)
         while !MonotonicClock.wallIsSynchronized {
             try await Task.sleep(for: Self.period)

@@ -2,23 +2,22 @@ import Core
 import Glibc
 import System
 
-/// Who may ask the kernel whether its clock was set, where the service's sandbox may not: systemd's own program. It is asked where
-/// not systemd-timesyncd sets the clock, which leaves a file that says so, but chrony or another.
+/// Asks timedatectl whether the clock is set, since the service's sandbox forbids adjtimex(2). Only needed if chrony or another
+/// program sets the clock: systemd-timesyncd leaves a file that says so.
 struct ClockWitness: Sendable {
-    /// How long it may take, in seconds.
-    private static let patience = 20
+    private static let timeoutSeconds = 20
 
     var program = "/usr/bin/timedatectl"
 
     /// systemd-timesyncd's folder.
     var timesyncd = "/run/systemd/timesync"
 
-    /// Whether nobody else can tell.
+    /// Whether neither the kernel nor timesyncd can be asked.
     var isNeeded: Bool { !MonotonicClock.mayAskKernel && FileStatus(timesyncd) == nil }
 
-    /// Whether it says that the clock was set.
+    /// Whether timedatectl says that the clock is set.
     ///
-    /// - Throws: `DeviceError` where it cannot be asked.
+    /// - Throws: `DeviceError` if timedatectl cannot be run.
     func saysSet() async throws -> Bool {
         try await onThread(named: "clock", niceness: 5) { [program] in
             let child = try ChildProcess(
@@ -27,7 +26,7 @@ struct ClockWitness: Sendable {
             var buffer = [UInt8](repeating: 0, count: 256)
             while answer.count < 1_024 {
                 let count = try buffer.withUnsafeMutableBytes {
-                    try child.read(into: $0, timeoutSeconds: Self.patience)
+                    try child.read(into: $0, timeoutSeconds: Self.timeoutSeconds)
                 }
                 if count == 0 { break }
                 answer += buffer[..<count]

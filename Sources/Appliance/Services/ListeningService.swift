@@ -2,7 +2,7 @@ import Audio
 import Core
 import Settings
 
-/// Keeps the microphone open while idle, where the configuration wants the seconds before the press.
+/// Keeps the microphone open while idle if the configuration has a pre-roll.
 struct ListeningService: Service {
     let name = "microphone"
     let recorder: Recorder
@@ -12,22 +12,22 @@ struct ListeningService: Service {
         let microphone = try recorder.microphone.get()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await microphone.run() }
-            group.addTask { try await tell(of: microphone) }
+            group.addTask { try await report(failuresOf: microphone) }
             try await group.next()
             group.cancelAll()
         }
     }
 
-    /// Tells once of each failure to listen: nobody would miss a microphone that is gone before the press.
-    private func tell(of microphone: PrerollMicrophone) async throws {
-        var told: DeviceError?
+    /// Reports each failure once: without a recording nobody would notice that the microphone is gone.
+    private func report(failuresOf microphone: PrerollMicrophone) async throws {
+        var reported: DeviceError?
         while true {
             try await Task.sleep(for: .seconds(2))
             let failure = microphone.failure
-            if let failure, failure != told {
+            if let failure, failure != reported {
                 recorder.hub.publish(fault: failure)
             }
-            told = failure
+            reported = failure
         }
     }
 }

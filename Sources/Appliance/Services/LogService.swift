@@ -1,6 +1,6 @@
 import System
 
-/// Writes the log: a reader that takes nothing holds up nobody but this.
+/// Writes the log. If its reader blocks, only this service waits.
 struct LogService: Service {
     let name = "log"
     let recorder: Recorder

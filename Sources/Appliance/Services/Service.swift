@@ -1,13 +1,13 @@
-/// A part of the appliance that lives as long as it does.
+/// A part of the appliance that runs as long as the appliance.
 protocol Service: Sendable {
-    /// As the journal names it.
+    /// The name in the journal.
     var name: String { get }
 
-    /// Does its work until `stop`, or until its task is cancelled. Where it throws, or ends before, the supervisor tells so and
-    /// starts it again; one that has nothing to do waits (`untilCancelled`).
+    /// Runs until `stop`, or until the task is cancelled. If it throws or returns earlier, the supervisor reports that and
+    /// restarts it; a service without work waits (`untilCancelled`).
     func run() async throws
 
-    /// Takes nothing more, and returns once what was taken is safe; `run` then ends.
+    /// Accepts nothing more, and returns once everything accepted is on the disk; `run` then ends.
     func stop() async
 }
 

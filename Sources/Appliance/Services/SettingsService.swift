@@ -1,19 +1,18 @@
-/// Has the appliance put together anew once somebody has brought other settings: between recordings, and not while a stick is being
-/// copied to.
+/// Restarts the appliance after new settings were saved, once nothing is being recorded or copied to a stick.
 struct SettingsService: Service {
     let name = "settings"
     let recorder: Recorder
 
-    /// Brings something for each change.
+    /// One element for each change.
     let changes: AsyncStream<Void>
 
-    /// Ends the appliance, in order to be put together anew.
-    let renew: @Sendable () -> Void
+    /// Ends the appliance and starts it again.
+    let restart: @Sendable () -> Void
 
     func run() async throws {
         for await _ in changes {
             while await !recorder.prepareForRestart() { try await Task.sleep(for: .seconds(1)) }
-            renew()
+            restart()
             break
         }
         await untilCancelled()

@@ -1,19 +1,19 @@
 import Core
 
-/// Watches that the storage folder keeps its name. If it was renamed or removed, a fault says so; the recording that goes on ends in it,
-/// and the appliance is then put together again with what has the name.
+/// Watches that the storage folder keeps its name. If it was renamed or removed, the service reports a fault; the current
+/// recording ends in the old folder, and the appliance restarts with the folder that has the name.
 struct StorageService: Service {
-    /// How often the folder is looked for.
+    /// How often the folder is checked.
     private static let period = Duration.seconds(1)
 
-    /// How long it may be without its name, as while somebody replaces a disk.
-    private static let patience = Duration.seconds(10)
+    /// How long the folder may be missing, as while a disk is replaced.
+    private static let graceTime = Duration.seconds(10)
 
     let name = "storage"
     let recorder: Recorder
 
-    /// Ends the appliance, in order to be put together again.
-    let renew: @Sendable () -> Void
+    /// Ends the appliance and starts it again.
+    let restart: @Sendable () -> Void
 
     func run() async throws {
         var since: ContinuousClock.Instant?
@@ -30,8 +30,10 @@ struct StorageService: Service {
                     await recorder.archive.keepLog(true)
                 }
                 since = first
-                guard ContinuousClock.now - first >= Self.patience, await recorder.prepareForRestart() else { continue }
-                renew()
+                guard ContinuousClock.now - first >= Self.graceTime, await recorder.prepareForRestart() else {
+                    continue
+                }
+                restart()
                 return await untilCancelled()
             }
         }

@@ -2,16 +2,15 @@ import Core
 import Synchronization
 import System
 
-/// Keeps the appliance's services running, and ends them in order.
+/// Keeps the appliance's services running, and stops them in order.
 ///
-/// A service that fails, or ends without being asked to, is told of and started again, later each time; the others do not
-/// notice.
+/// A service that fails, or ends without being asked to, is reported and restarted, later each time; the others keep running.
 struct Supervisor: Sendable {
     /// In the order in which they stop.
     let services: [any Service]
     let policy: RestartPolicy
 
-    /// Hears of each failure.
+    /// Called with each failure.
     let failed: @Sendable (any Service, any Error) -> Void
 
     init(
@@ -23,30 +22,29 @@ struct Supervisor: Sendable {
         self.failed = failed
     }
 
-    /// Runs until `stopRequests` brings something or ends, then stops the services one after the other.
+    /// Runs until `stopRequests` has an element or ends, then stops the services one after the other.
     func run(until stopRequests: AsyncStream<Void>) async {
         await withDiscardingTaskGroup { group in
-            let asked = Asked()
+            let stopping = StoppingServices()
             for (place, service) in services.enumerated() {
-                group.addTask { await keep(service) { asked.contains(place) } }
+                group.addTask { await keep(service) { stopping.contains(place) } }
             }
             for await _ in stopRequests { break }
             for (place, service) in services.enumerated() {
-                asked.insert(place)
+                stopping.insert(place)
                 await service.stop()
             }
             group.cancelAll()
         }
     }
 
-    /// - Parameter isAsked: whether the service is to end.
-    private func keep(_ service: any Service, isAsked: () -> Bool) async {
+    private func keep(_ service: any Service, isStopping: () -> Bool) async {
         var policy = policy
-        while !Task.isCancelled, !isAsked() {
+        while !Task.isCancelled, !isStopping() {
             let began = MonotonicClock.nanoseconds
             do {
                 try await service.run()
-                if Task.isCancelled || isAsked() { return }
+                if Task.isCancelled || isStopping() { return }
                 failed(
                     service,
                     DeviceError(.failed, service.name, "\(service.name): ended unexpectedly; it is being restarted"))
@@ -60,8 +58,8 @@ struct Supervisor: Sendable {
     }
 }
 
-/// The places of the services that were asked to end.
-private final class Asked: Sendable {
+/// The places of the services that were asked to stop.
+private final class StoppingServices: Sendable {
     private let places = Mutex<Set<Int>>([])
 
     func insert(_ place: Int) { places.withLock { _ = $0.insert(place) } }

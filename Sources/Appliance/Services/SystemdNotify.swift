@@ -2,18 +2,18 @@ internal import CLinux
 import Glibc
 import System
 
-/// What the appliance tells systemd: that it is ready, alive, and ending.
+/// Notifies systemd that the appliance is ready, alive, or stopping; see sd_notify(3).
 ///
-/// The protocol is one datagram to the socket that `$NOTIFY_SOCKET` names, so libsystemd, with all that it would bring
-/// into the process, saves nothing. Without the variable nothing is told.
+/// The protocol is one datagram to the socket in `$NOTIFY_SOCKET`, so libsystemd is not needed. Without the variable nothing is
+/// sent.
 struct SystemdNotify: Sendable {
     private let address: String?
 
-    /// How often systemd wants to hear that we are alive; nil where it does not.
+    /// The watchdog's interval; nil if systemd has none for this process.
     let watchdog: Duration?
 
     init(environment: [String: String]) {
-        // A path, or @ for an abstract address; others (a virtual machine's) are not ours.
+        // A path, or @ for an abstract address; vsock addresses are not supported.
         address = environment["NOTIFY_SOCKET"].flatMap { $0.hasPrefix("/") || $0.hasPrefix("@") ? $0 : nil }
         let isOurs = environment["WATCHDOG_PID"].map { $0 == "\(getpid())" } ?? true
         watchdog =
@@ -27,12 +27,12 @@ struct SystemdNotify: Sendable {
 
     func alive() { send("WATCHDOG=1") }
 
-    func status(_ words: String) { send("STATUS=\(words)") }
+    func status(_ text: String) { send("STATUS=\(text)") }
 
-    /// Asks for so much more time to start or to end, from now on.
+    /// Asks for more time to start or to stop, from now on.
     func extend(by time: Duration) { send("EXTEND_TIMEOUT_USEC=\(time.milliseconds * 1_000)") }
 
-    /// Asks for more time to start while something goes on that has to come before.
+    /// Asks for more time to start while `work` runs.
     func extendingTimeout<Value: Sendable>(_ work: @Sendable () async throws -> Value) async throws -> Value {
         let asking = Task {
             while !Task.isCancelled {
@@ -44,7 +44,7 @@ struct SystemdNotify: Sendable {
         return try await work()
     }
 
-    /// A datagram that cannot be sent is one that nobody waits for.
+    /// Sends a datagram; failures are ignored, since systemd then is not waiting for it.
     private func send(_ message: String) {
         guard let address else { return }
         let number = fieldscribe_unix_socket(1)

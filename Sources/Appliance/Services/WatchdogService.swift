@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tells systemd that the appliance is alive, as long as its recorder is.
+/// Pings systemd's watchdog while the recorder is alive.
 struct WatchdogService: Service {
     let name = "watchdog"
     let recorder: Recorder
@@ -8,13 +8,13 @@ struct WatchdogService: Service {
 
     func run() async throws {
         guard let interval = systemd.watchdog else { return await untilCancelled() }
-        let pulse = PulseHolder()
+        let pulse = Pulse()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 while true {
-                    pulse.change { $0.ask(at: PanelController.now) }
+                    pulse.ask(at: PanelController.now)
                     let isAlive = await recorder.isAlive()
-                    pulse.change { $0.answer(isAlive) }
+                    pulse.answer(isAlive)
                     try await Task.sleep(for: interval / 2)
                 }
             }
@@ -29,33 +29,27 @@ struct WatchdogService: Service {
     }
 }
 
-/// Whether the recorder is alive: who asks may have to wait, as long as a disk that stalls is bridged by the ring. A process
-/// that hangs tells nothing, and is ended soon; one that waits for its disk is not.
-struct Pulse {
+/// Whether the recorder is alive. Its answer may take as long as the ring bridges a stalled disk; a process that hangs gives
+/// no answer, so systemd ends it after that time.
+final class Pulse: Sendable {
     private enum State {
         case alive, stuck
         case asked(at: Duration)
     }
 
-    private var state = State.alive
+    private let state = Mutex(State.alive)
 
-    mutating func ask(at time: Duration) { if case .alive = state { state = .asked(at: time) } }
+    func ask(at time: Duration) {
+        state.withLock { if case .alive = $0 { $0 = .asked(at: time) } }
+    }
 
-    mutating func answer(_ isAlive: Bool) { state = isAlive ? .alive : .stuck }
+    func answer(_ isAlive: Bool) { state.withLock { $0 = isAlive ? .alive : .stuck } }
 
     func beats(at time: Duration) -> Bool {
-        switch state {
+        switch state.withLock({ $0 }) {
         case .alive: true
         case .stuck: false
         case .asked(let asked): time - asked < RecorderState.stallLimit
         }
     }
-}
-
-private final class PulseHolder: Sendable {
-    private let pulse = Mutex(Pulse())
-
-    func change(_ change: (inout Pulse) -> Void) { pulse.withLock { change(&$0) } }
-
-    func beats(at time: Duration) -> Bool { pulse.withLock { $0.beats(at: time) } }
 }

@@ -1,0 +1,124 @@
+import Core
+import Settings
+
+// The findings about signatures, encryption, sticks and the drive for laptops.
+extension DoctorFacts {
+    var copiesFindings: [DoctorFinding] {
+        signingFindings + sealingFindings
+    }
+
+    /// Whether recordings and copies are signed.
+    private var signingFindings: [DoctorFinding] {
+        switch signing {
+        case nil: []
+        case .failure(let error):
+            [
+                .init(
+                    .copies, .notice,
+                    "not signed: \(error.reason), so that nobody can prove that a copy was not changed",
+                    remedy: error.remedy)
+            ]
+        case .success(nil): [.init(.copies, .ok, "are signed; the key is made with the first start")]
+        case .success(let key?): [.init(.copies, .ok, "are signed; the recorder's public key is \(key)")]
+        }
+    }
+
+    private var sealingFindings: [DoctorFinding] {
+        let finding: DoctorFinding
+        switch sealing {
+        case nil: return []
+        case .failure(let error): finding = DoctorFinding(.copies, error: error)
+        case .success(0): finding = openFinding
+        case .success(let count):
+            finding = DoctorFinding(
+                .copies, .ok,
+                "sealed for \(keys(count)); fieldscribe recipients check --key FILE tells whether a key opens them")
+        }
+        return [finding] + sticksFindings + recorderFindings
+    }
+
+    private func keys(_ count: Int) -> String { count == 1 ? "1 public key" : "\(count) public keys" }
+
+    /// Sealed recordings that are open now.
+    private var openedFindings: [DoctorFinding] {
+        guard let opened else { return [] }
+        let told = opened.recordings == 1 ? "1 sealed recording" : "\(opened.recordings) sealed recordings"
+        let minutes = Int((opened.secondsLeft.within(0...1e6) / 60).rounded(.up))
+        return [
+            .init(
+                .copies, .notice, "a private key has opened \(told), for \(minutes) min more",
+                remedy: "fieldscribe lock, once they are not needed any more")
+        ]
+    }
+
+    /// Whether recordings are encrypted on the recorder, if that is configured.
+    private var recorderFindings: [DoctorFinding] {
+        let asideFindings = keptAside.map {
+            DoctorFinding(
+                .copies, .notice,
+                "\($0): a damaged database, kept aside, may still have the text of what is sealed, readable",
+                remedy: "remove it once you do not need it")
+        }
+        switch recorderSealing {
+        case nil: return openedFindings
+        case .failure(let error): return [DoctorFinding(.copies, error: error)] + openedFindings + asideFindings
+        case .success(let count):
+            return openedFindings + [
+                .init(
+                    .copies, .ok, "recordings on the recorder are sealed for \(keys(count)) once they are transcribed")
+            ] + asideFindings
+        }
+    }
+
+    /// The consequence of copies without encryption.
+    private var openFinding: DoctorFinding {
+        let remedy = "set export.recipients to the public keys of those who may, if nobody else may"
+        if configuration.export.sticks != .any {
+            return .init(.copies, .notice, "not sealed: whoever finds a stick can read what is on it", remedy: remedy)
+        }
+        return .init(
+            .copies, .notice,
+            "not sealed: whoever plugs in a stick can take every recording, and whoever finds it can read them",
+            remedy: remedy)
+    }
+
+    /// Which sticks are copied to, unless any stick is.
+    private var sticksFindings: [DoctorFinding] {
+        switch configuration.export.sticks {
+        case .any: return []
+        case .none: return [.init(.copies, .ok, "to no stick (export.sticks is none)")]
+        case .known: break
+        }
+        switch knownSticks {
+        case nil: return []
+        case .failure(let error): return [DoctorFinding(.copies, error: error)]
+        case .success(0):
+            return [
+                .init(
+                    .copies, .notice, "to known sticks alone, and none is known: nothing is copied",
+                    remedy: "sudo fieldscribe stick allow, while the stick is plugged in")
+            ]
+        case .success(let count):
+            return [.init(.copies, .ok, "to \(count == 1 ? "1 known stick" : "\(count) known sticks") alone")]
+        }
+    }
+
+    /// Whether a laptop can see the drive, if that is configured.
+    var driveFindings: [DoctorFinding] {
+        switch drivePorts {
+        case nil: return []
+        case .failure(let error): return [DoctorFinding(.drive, error: error)]
+        case .success(let ports):
+            guard let port = ports.first else {
+                return [
+                    .init(
+                        .drive, .missing, "none of this board's USB ports can be a drive for a laptop",
+                        remedy:
+                            "on a 4, 5 or Zero 2 W write dtoverlay=dwc2,dr_mode=peripheral into config.txt and start again; "
+                            + "elsewhere set usb.drive = no")
+                ]
+            }
+            return [.init(.drive, .ok, "a laptop at the port \(port) sees the recordings, read-only")]
+        }
+    }
+}
