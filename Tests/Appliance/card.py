@@ -29,7 +29,7 @@ microphone = tone:440
 recognizer.second-pass = no
 lamp = 26
 stile = mark
-keep-days = ever
+after-export = ever
 """
 
 
@@ -164,7 +164,7 @@ def start(bench):
     found = check_folders(root)
     expect(len(found) == 1, "%d recordings on the stick in place of 1" % len(found))
     answer = card.text("RESULT.txt").decode()
-    expect("line 7: stile: " in answer and "did you mean style?" in answer and "line 8: keep-days: " in answer and answer.count("\r\n") == 4 and "\r\nVersion " in answer,
+    expect("line 7: stile: " in answer and "did you mean style?" in answer and "line 8: after-export: " in answer and answer.count("\r\n") == 4 and "\r\nVersion " in answer,
            "RESULT.txt says: " + answer)
     recordings = check_card(bench, board, card, system)
     for name, data in boot_files.items():

@@ -10,7 +10,7 @@ import TestKit
 @Suite("fieldscribe.txt on a card") struct CardSettingsTests {
     private let folder = TemporaryFolder()
 
-    /// All by default, but for whom copies are sealed: that may have stood in what cannot be read.
+    /// Defaults, except for the recipients: what cannot be read may have named some.
     private var uncertain: Configuration {
         var configuration = CardSettings.base
         configuration.export.recipients = [Configuration.Export.nobody]
@@ -55,7 +55,7 @@ import TestKit
         #expect(settings.configuration == expected)
     }
 
-    @Test("which sticks are copied to; where that line is wrong, no stick is", arguments: ["sticks", "export.sticks"])
+    @Test("sets which sticks are copied to; if that line is wrong, none is", arguments: ["sticks", "export.sticks"])
     func sticks(key: String) {
         #expect(settings("\(key) = known").configuration.export.sticks == .known)
         for line in ["\(key) =", "\(key) = knwon"] {
@@ -66,16 +66,17 @@ import TestKit
         }
     }
 
-    @Test("of none, the first USB microphone is used, and all else is by default")
+    @Test("an empty file means the first USB microphone and defaults")
     func empty() {
         var expected = Configuration()
         expected.capture.device = "alsa:plughw:CARD=Fieldscribe"
         #expect(settings("").configuration == expected && settings("microphone = auto").configuration == expected)
     }
 
-    @Test("makes a configuration file that says the same")
+    @Test("becomes a configuration file with the same settings")
     func file() throws {
-        let settings = settings("button = 5\nspeech.sensitivity = high\nkeep-days = 2\nexport.formats = text srt\n")
+        let settings = settings(
+            "button = 5\nspeech.sensitivity = high\nafter-export = erase-after-days 2\nexport.formats = text srt\n")
         let path = folder.file("fieldscribe.conf")
         try durableReplace(path: path, with: settings.text)
         var read = try Configuration.loadOwn(explicitPath: path, environment: [:])
@@ -84,19 +85,21 @@ import TestKit
     }
 
     @Test(
-        "answers a line that is wrong, and takes those around it",
+        "reports an invalid line, and uses the lines around it",
         arguments: [
             ("microfone = auto", "did you mean microphone?"), ("name = -x", "cannot be a name"),
             ("name = mein Recorder", "cannot be a name"), ("language = fr", "taken for English"),
             ("time-zone = Mars/Olympus", "is not a time zone"),
             ("button = yes", "allowed: gpio:"), ("style = tap", "allowed: toggle, mark"), ("style", "is not a setting"),
-            ("style =", "has no value"), ("keep-days = -1", "0 to 36500"), ("capture.rate = fast", "whole number"),
+            ("style =", "has no value"), ("after-export = erase-after-days 0", "1 to 36500"),
+            ("capture.rate = fast", "whole number"),
             ("capture.speed = 1", "is not a key of [capture]"), ("storage.directory = /tmp", "stays as it is"),
             ("control.socket = /tmp/s", "stays as it is"), ("recognizer.vocabulary = /etc/shadow", "vocabulary = FILE"),
-            ("vocabulary = ../x", "give its name alone"), ("keep-days = 9\nkeep-days = 8", "set twice"),
+            ("vocabulary = ../x", "give its name alone"), ("after-export = keep\nafter-export = erase", "set twice"),
             ("serial-console = ttyS1", "allowed: yes, no"),
             ("rtc = ds1307", "allowed: none, ds3231, pcf8523"), ("upgrade-key = age1x", "begins with RW"),
-            ("keep-days = 9\nstorage.after-export = erase", "set twice"), ("after-export = ersae", "keep, erase-after"),
+            ("after-export = keep\nstorage.after-export = erase", "set twice"),
+            ("after-export = ersae", "keep, erase-after"),
             ("x]\n[control.group = a", "is not a setting"), ("microphone = radio", "allowed: alsa:"),
         ])
     func wrong(line: String, answer: String) {
@@ -106,14 +109,14 @@ import TestKit
         #expect(settings.configuration.panel.shutdown && settings.configuration.panel.holdMilliseconds == 500)
     }
 
-    @Test("names the line that is wrong by its number, whatever ends the lines", arguments: ["\n", "\r\n", "\r"])
+    @Test("gives the number of an invalid line, with any line ends", arguments: ["\n", "\r\n", "\r"])
     func numbers(end: String) {
         let settings = settings(["# one", "name = A", "nome = B", "style = mark", ""].joined(separator: end))
         #expect(settings.problems.count == 1 && settings.problems[0].hasPrefix("line 3: nome"), "\(settings.problems)")
         #expect(settings.name == "A" && settings.configuration.panel.style == .mark)
     }
 
-    @Test("is read in UTF-16, too, in both orders, with a mark and without", arguments: [true, false], [true, false])
+    @Test("can be UTF-16, in both byte orders, with and without a mark", arguments: [true, false], [true, false])
     func wide(isLittle: Bool, hasMark: Bool) {
         let text = "\(hasMark ? "\u{FEFF}" : "")name = A\r\nvocabulary = W\u{F6}rter.txt\r\nbad\r\n"
         let bytes = text.utf16.flatMap { unit in
@@ -126,7 +129,7 @@ import TestKit
         _ = CardSettings(Array(bytes.dropLast())) { _ in false }
     }
 
-    @Test("bears bytes that are no text, and what is far too long")
+    @Test("survives bytes that are not text, and excessive length")
     func strange() {
         let bytes = Array("name = A\n".utf8) + [0x78, 0xE9, 0x0A, 0x01, 0x0A] + Array("style = mark\n".utf8)
         let settings = CardSettings(bytes) { _ in false }
@@ -146,7 +149,7 @@ import TestKit
         }
     }
 
-    @Test("the sample that a card has sets nothing when it is as it is, and is right line by line")
+    @Test("the card's sample sets nothing, and each of its lines is valid")
     func sample() throws {
         let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "deploy/card/fieldscribe.txt")
@@ -160,7 +163,9 @@ import TestKit
         #expect(all.name == "fieldscribe" && all.vocabulary == "vocabulary.txt")
     }
 
-    @Test("has words beside it, which are checked whole; what is wrong is answered, in lines that every system shows")
+    @Test(
+        "can name a vocabulary, which is checked as a whole; problems are reported with line ends that every system shows"
+    )
     func vocabulary() throws {
         let place = "/run/words.txt"
         try durableReplace(path: folder.file("fieldscribe.txt"), with: "vocabulary = words.txt\nstyle = mark\n")
@@ -177,7 +182,7 @@ import TestKit
     }
 
     @Test(
-        "that is no file is a problem, and none; one that is not there is none",
+        "that is not a file is a problem; a missing one is not",
         arguments: ["true", "mkdir", "mkfifo", "ln -s /etc/passwd"])
     func noFile(how: String) {
         pclose(popen("\(how) '\(folder.file("fieldscribe.txt"))'", "r"))
@@ -186,7 +191,7 @@ import TestKit
         #expect(outcome.problems.count == (how == "true" ? 0 : 1), "\(outcome.problems)")
     }
 
-    @Test("has time zones by the names of their files")
+    @Test("accepts time zones by the names of their files")
     func zones() throws {
         try makeFolder(folder.file("Africa"))
         try durableReplace(path: folder.file("Africa/Bamako"), with: "TZif2")

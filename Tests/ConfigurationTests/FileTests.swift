@@ -18,7 +18,7 @@ private func deviceError(_ body: () throws -> Configuration) -> DeviceError? {
         #expect(fclose(file) == 0)
     }
 
-    @Test("the flag wins over the variable, the variable over the system's file, and that over the defaults")
+    @Test("the option overrides the variable, the variable the system's file, and that the defaults")
     func precedence() throws {
         let folder = TemporaryFolder()
         let paths = ["flag", "variable", "system"].map(folder.file)
@@ -35,7 +35,7 @@ private func deviceError(_ body: () throws -> Configuration) -> DeviceError? {
         #expect(none == Configuration())
     }
 
-    @Test("a file that was named and is missing is an error that says who named it")
+    @Test("a missing file is an error that says where it was named")
     func missing() throws {
         let path = TemporaryFolder().file("absent.conf")
         let flag = deviceError { try Configuration.load(explicitPath: path, environment: [:]) }
@@ -69,7 +69,7 @@ private func deviceError(_ body: () throws -> Configuration) -> DeviceError? {
         #expect(configuration.capture.rate == 44_100)
     }
 
-    @Test("more than a mebibyte is refused, and one of comments is read")
+    @Test("more than a mebibyte is refused; a mebibyte of comments is read")
     func size() throws {
         let folder = TemporaryFolder()
         let comments = String(repeating: "#" + String(repeating: "x", count: 1_022) + "\n", count: 1_024)

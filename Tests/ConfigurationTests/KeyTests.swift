@@ -4,7 +4,7 @@ import Testing
 @testable import Settings
 
 @Suite("Keys") struct KeyTests {
-    /// A key, values that it takes, and values that it refuses.
+    /// A key, valid values, and invalid values.
     struct Row: Sendable, CustomTestStringConvertible {
         var key: String
         var good: [String]
@@ -107,20 +107,20 @@ import Testing
         #expect(Self.rows.map(\.key) == ConfigurationKey.all.map(\.path))
     }
 
-    @Test("a good value arrives where the key says", arguments: rows)
+    @Test("a valid value is stored in the key's place", arguments: rows)
     func good(_ row: Row) throws {
         let key = try #require(ConfigurationKey.all.first { $0.path == row.key })
         for value in row.good {
             let configuration = try read("[\(key.section)]\n\(key.name) = \(value)\n").get()
             #expect(key.value(in: configuration) == value)
-            // And nowhere else: every other key has its default.
+            // No other key changes.
             for other in ConfigurationKey.all where other.path != key.path {
                 #expect(other.value(in: configuration) == other.value(in: Configuration()))
             }
         }
     }
 
-    @Test("a bad value is refused with its line, its key and what is allowed", arguments: rows)
+    @Test("an invalid value is refused with its line, its key and what is allowed", arguments: rows)
     func bad(_ row: Row) throws {
         let key = try #require(ConfigurationKey.all.first { $0.path == row.key })
         for value in key.isOptional ? row.bad : row.bad + [""] {
@@ -136,27 +136,13 @@ import Testing
         }
     }
 
-    @Test("keep-days goes on meaning what it meant, and not beside after-export")
-    func formerName() throws {
-        for (value, rule) in [("0", Configuration.AfterExport.keep), ("30", .eraseAfterDays(30))] {
-            let configuration = try read("[storage]\nkeep-days = \(value)\n").get()
-            #expect(configuration.storage.afterExport == rule)
-        }
-        #expect(try read("[storage]\nkeep-days = 36501\n").complaints.count == 1)
-        for text in ["keep-days = 3\nafter-export = keep\n", "after-export = keep\nkeep-days = 3\n"] {
-            let complaints = try read("[storage]\n" + text).complaints
-            #expect(complaints.count == 1 && complaints[0].hasPrefix("3 "), "\(complaints)")
-            #expect(complaints[0].contains("storage.after-export by another name"), "\(complaints)")
-        }
-    }
-
-    @Test("other words for yes and no are taken", arguments: zip(["true", "on", "1", "false", "off", "0"], 0..<6))
+    @Test("other words for yes and no are accepted", arguments: zip(["true", "on", "1", "false", "off", "0"], 0..<6))
     func flags(_ value: String, _ index: Int) throws {
         let configuration = try read("[panel]\nshutdown = \(value)").get()
         #expect(configuration.panel.shutdown == (index < 3))
     }
 
-    @Test("values have the types that the rooms use")
+    @Test("values have the types that the modules use")
     func types() throws {
         let configuration = try read(
             """
@@ -179,7 +165,7 @@ import Testing
         #expect(try read("[speech]\nthreshold-decibels = auto").get().speech == SpeechSettings())
     }
 
-    @Test("padding may not be more than the hangover, whichever of the two is set")
+    @Test("padding must not exceed the hangover, whichever of the two is set")
     func padding() throws {
         #expect(try read("[speech]\npadding-milliseconds = 300").complaints.isEmpty)
         #expect(

@@ -4,13 +4,13 @@ import TestKit
 @testable import Core
 @testable import Settings
 
-/// A private key that somebody has put where a public one belongs, or anywhere else.
+/// A private key in the place of a public one, or anywhere else.
 @Suite("Private keys in a configuration") struct PrivateKeyTests {
     private static let secret = "AGE-SECRET-KEY-1FPZUAA303EPDUW6H5GGKJSLT86WEN5L8HP6H4HJ64WRL3EE063MSULL5QQ"
     private static let key = "age1gsys585vm88twneeqx8q3qzt670h5sesuytqjgg638l0mcnwevqqj8cygd"
 
     @Test(
-        "are refused with their line, and stand in no message",
+        "are refused with their line, and shown in no message",
         arguments: [
             "[export]\nrecipients = SECRET\n", "[export]\nrecipients = KEY, SECRET\n", "[export]\nrecipient = SECRET\n",
             "[export]\nSECRET = KEY\n", "[SECRET]\n", "SECRET\n", "[export]\nSECRET\n", "[capture]\ndevice = SECRET\n",
@@ -32,7 +32,7 @@ import TestKit
     }
 
     @Test(
-        "on a card, a wrong line has nothing be copied, and is answered without the key",
+        "on a card, an invalid line prevents copies, and is reported without the key",
         arguments: [
             "recipients = SECRET", "export.recipients = SECRET", "recipients = awa", "recipients =",
             "recipients = age1",
@@ -58,14 +58,14 @@ import TestKit
         #expect(long.configuration.export.recipients == ["nobody"])
     }
 
-    @Test("a stick's configuration cannot set for whom copies are sealed, whatever is set")
+    @Test("a stick's configuration cannot set recipients, whatever is set")
     func stick() {
         let key = ConfigurationKey.all.first { $0.path == "export.recipients" }
         #expect(key?.refusalOfStick(Self.key)?.contains("in settings/recipients.txt") == true)
         #expect(key?.refusalOfStick("") != nil)
     }
 
-    @Test("keys come from files and from the line, each once; what is uncertain is an error")
+    @Test("keys come from files and from the line, each once; uncertainty is an error")
     func resolved() throws {
         let folder = TemporaryFolder()
         var configuration = Configuration()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Settings
 
-/// The sample that is installed, held against the table of keys.
+/// Compares the installed sample with the table of keys.
 @Suite("The sample file") struct SampleTests {
     private func sample() throws -> String {
         let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("its lines are no longer than libinih reads")
+    @Test("has no line longer than libinih reads")
     func lineLength() throws {
         #expect(try sample().split(separator: "\n").allSatisfy { $0.utf8.count <= 120 })
     }

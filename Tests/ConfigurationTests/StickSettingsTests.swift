@@ -37,7 +37,7 @@ import TestKit
         return StickSettings.take(fromStick: stick, over: configuration ?? own, program: program)
     }
 
-    @Test("that are right count from then on, with marks and line ends of any system, over the machine's own")
+    @Test("if valid, override the machine's own, with byte order marks and line ends of any system")
     func taken() throws {
         var machine = own
         machine.panel.holdMilliseconds = 700
@@ -50,13 +50,13 @@ import TestKit
         let other = machine.withStickSettings()
         #expect(other.capture.prerollSeconds == 3 && other.capture.device == "alsa:plughw:CARD=Mic,DEV=0")
         #expect(other.panel.holdMilliseconds == 700 && other.storage == machine.storage)
-        // The same stick once more.
+        // The same stick again.
         let again = StickSettings.take(fromStick: stick, over: machine, program: program)
         #expect(!again.hasChanged && again.lines == ["settings/fieldscribe.conf is already in effect."])
         #expect(try take("").hasChanged && machine.withStickSettings() == machine)
     }
 
-    @Test("are not even looked at where the machine does not say so, and do not count")
+    @Test("are not read unless the machine allows it")
     func off() throws {
         #expect(try take("[capture]\npreroll-seconds = 3\n").hasChanged)
         var machine = own
@@ -66,7 +66,7 @@ import TestKit
         #expect(machine.withStickSettings() == machine && own.withStickSettings().capture.prerollSeconds == 3)
     }
 
-    @Test("that are wrong are answered line by line, and the last good ones go on")
+    @Test("if invalid, are reported line by line, and the last valid ones stay")
     func wrong() throws {
         #expect(try take("[capture]\npreroll-seconds = 3\n").hasChanged)
         let outcome = try take("[capture]\npreroll-seconds = 4\nrate = fast\n[speach]\n")
@@ -80,9 +80,9 @@ import TestKit
     }
 
     @Test(
-        "let nobody in: what names files, programs, places and people stays, and a try is answered",
+        "cannot name files, programs, places or people; an attempt is reported",
         arguments: [
-            "storage]\ndirectory = /tmp", "storage]\nkeep-days = 1", "control]\ngroup = users",
+            "storage]\ndirectory = /tmp", "storage]\nafter-export = erase", "control]\ngroup = users",
             "control]\nsocket = /tmp/s",
             "export]\nsettings = no", "panel]\nbutton = sim:", "recognizer]\nengine = command:/bin/sh",
             "recognizer]\nengine = whisper",
@@ -100,13 +100,13 @@ import TestKit
             !outcome.hasChanged && outcome.lines.count == 2 && outcome.lines[1].contains("fieldscribe.conf:2: "),
             "\(outcome.lines)")
         #expect(own.withStickSettings() == own)
-        // Nor where somebody put it there by other means.
+        // Nor if somebody put it there by other means.
         try makeFolder(folder.file("storage/settings"))
         try durableReplace(path: folder.file("storage/settings/fieldscribe.conf"), with: "[\(lines)\n")
         #expect(own.withStickSettings() == own)
     }
 
-    @Test("every key is one that a stick may set, or is refused")
+    @Test("every key is either allowed on a stick or refused")
     func everyKey() throws {
         let open = ConfigurationKey.all.filter { $0.refusalOfStick($0.value(in: Configuration())) == nil }.map(\.path)
         #expect(open.allSatisfy { !$0.hasPrefix("storage.") && !$0.hasPrefix("control.") && $0 != "export.settings" })
@@ -114,7 +114,7 @@ import TestKit
     }
 
     @Test(
-        "are files, of a sensible length, and no links",
+        "must be files of a sensible length, not links",
         arguments: ["ln -s /etc/passwd", "mkfifo", "mkdir", "truncate -s 70000"])
     func strange(how: String) throws {
         let pipe = try #require(popen("\(how) '\(brought)/fieldscribe.conf'", "r"))
@@ -125,7 +125,7 @@ import TestKit
             "\(outcome.lines)")
     }
 
-    @Test("that are a link as a whole are not followed")
+    @Test("behind a linked folder are not followed")
     func linkedFolder() throws {
         _ = rename(brought, folder.file("elsewhere"))
         #expect(symlink(folder.file("elsewhere"), brought) == 0)
@@ -136,7 +136,7 @@ import TestKit
             "\(outcome.lines)")
     }
 
-    @Test("have a vocabulary, which is checked whole as well")
+    @Test("can have a vocabulary, which is checked as a whole, too")
     func vocabulary() throws {
         let wrong = try take("Nokou\u{E9}\nLac <lake>\n* 3\n", as: "vocabulary.txt")
         #expect(!wrong.hasChanged && wrong.lines.count == 3, "\(wrong.lines)")
@@ -148,7 +148,7 @@ import TestKit
         try Data(latin).write(to: URL(filePath: "\(brought)/vocabulary.txt"))
         let refused = StickSettings.take(fromStick: stick, over: own, program: program)
         #expect(refused.lines.last?.contains("vocabulary.txt:2: is not UTF-8") == true && !refused.hasChanged)
-        // An empty one takes it back.
+        // An empty one removes it.
         #expect(try take("", as: "vocabulary.txt").hasChanged)
         #expect(own.withStickSettings().recognizer.vocabulary == nil)
     }
@@ -162,12 +162,12 @@ import TestKit
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Makes a pair of keys of age; returns the public one.
+    /// Makes an age key pair; returns the public key.
     private func key(_ name: String) throws -> String {
         try shell("age-keygen -o \(name) 2>/dev/null && age-keygen -y \(name)").filter { !$0.isNewline }
     }
 
-    @Test("public keys count as long as there are no others, and then no other stick changes them; they do not lapse")
+    @Test("public keys count until others are set, and no other stick changes them; they do not expire")
     func recipients() throws {
         let (first, other) = (try key("first"), try key("other"))
         #expect(first.hasPrefix("age1") && other != first)
@@ -175,7 +175,7 @@ import TestKit
             (try? configuration.withStickSettings().recipients()?.map(\.text)) ?? []
         }
         let name = StickSettings.recipientsName
-        // Where something else is told to be erased once it is copied, whoever brings keys could take it away.
+        // If copied recordings are erased, a stick with other keys could take them away.
         var erases = own
         erases.storage.afterExport = .erase
         let refused = try take("\(first)\n", as: name, over: erases)
@@ -193,26 +193,26 @@ import TestKit
         let second = try take(other, as: name)
         #expect(
             !second.hasChanged && second.lines.first?.contains("an earlier stick has said") == true, "\(second.lines)")
-        // Whatever else comes, or no longer comes.
+        // Whatever other stick comes, or is missing.
         unlink("\(brought)/\(name)")
         #expect(try take("[capture]\npreroll-seconds = 3\n").hasChanged)
         #expect(keys(own) == [first] && own.withStickSettings().capture.prerollSeconds == 3)
         var off = own
         off.export.settings = false
         #expect(keys(off) == [first])
-        // Those of the machine count more.
+        // The machine's own keys have priority.
         var machine = own
         machine.export.recipients = [other]
         #expect(keys(machine) == [other])
         let set = try take(first, as: name, over: machine)
         #expect(!set.hasChanged && set.lines.last?.contains("is set on this recorder (export.recipients)") == true)
-        // What is there and cannot be read is no reason to copy in the clear.
+        // An unreadable file must not lead to unencrypted copies.
         let kept = "\(StickSettings.folder(in: own.storage.directory))/\(name)"
         try Data("damaged\n".utf8).write(to: URL(filePath: kept))
         #expect(thrown { _ = try own.withStickSettings().recipients() }?.message.contains("is no public key") == true)
     }
 
-    @Test("what holds no public keys, or a private one, is refused in one line, and is not shown")
+    @Test("a file without public keys, or with a private one, is refused in one line, and not shown")
     func noRecipients() throws {
         let name = StickSettings.recipientsName
         let open = try key("secret")
@@ -233,7 +233,7 @@ import TestKit
         }
     }
 
-    @Test("public keys that are signed with the known key take the place of others")
+    @Test("public keys signed with the known key replace others")
     func signedRecipients() throws {
         let (first, other) = (try key("first"), try key("other"))
         _ = try shell("for key in ours theirs; do minisign -G -W -s $key -p $key.pub >/dev/null; done")
@@ -258,11 +258,11 @@ import TestKit
             StickSettings.take(fromStick: stick, over: machine, program: program).lines == [
                 "settings/recipients.txt is already in effect."
             ])
-        // Changed behind the signature.
+        // Changed after it was signed.
         _ = try shell("echo \(first) >> \(file)")
         #expect(!StickSettings.take(fromStick: stick, over: machine, program: program).hasChanged)
         #expect(try keys(machine) == [other])
-        // The machine's own count again where it no longer knows that key; where it has none, no copy is in the clear.
+        // The machine's own keys count again once the signing key is unset; without any, nothing is copied unencrypted.
         machine.export.settingsKey = ""
         #expect(try keys(machine) == [first])
         machine.export.recipients = []

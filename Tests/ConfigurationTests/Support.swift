@@ -3,7 +3,7 @@ import TestKit
 
 @testable import Settings
 
-/// Reads a text as a configuration file; what is wrong with it where it is refused.
+/// Parses a text as a configuration file; returns the problems if it is refused.
 func read(_ text: String) throws -> Result<Configuration, ConfigurationError> {
     try read(Array(text.utf8))
 }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Syntax") struct SyntaxTests {
     @Test(
-        "what is only a matter of form changes nothing",
+        "form makes no difference",
         arguments: [
             "\u{FEFF}[capture]\nrate = 44100\n",
             "[capture]\r\nrate = 44100\r\n",
@@ -26,13 +26,14 @@ import Testing
     }
 
     @Test(
-        "nothing, and a file of nothing, give the defaults", arguments: ["", "\n", "\u{FEFF}", "#", "\r\n\r\n", "   "])
+        "an empty file, or one without settings, gives the defaults",
+        arguments: ["", "\n", "\u{FEFF}", "#", "\r\n\r\n", "   "])
     func empty(_ text: String) throws {
         #expect(try read(text).get().capture.rate == 16_000)
     }
 
     @Test(
-        "what cannot be meant is refused with its line",
+        "invalid input is refused with its line",
         arguments: [
             ("[capture]\nrate\n", ["2 this line is not a [section], a key = value or a # comment"]),
             ("[capture]\n\nrate", ["3 this line is not a [section], a key = value or a # comment"]),
@@ -85,7 +86,7 @@ import Testing
             try read(wide).complaints.first == "1 this line contains a NUL byte; save the file as plain text in UTF-8")
     }
 
-    @Test("a name that is not known is refused with the one that was probably meant")
+    @Test("an unknown name is refused with the one that was probably meant")
     func suggestions() throws {
         #expect(
             try read("[captrue]\nrate = 1\n").complaints == [
@@ -110,7 +111,7 @@ import Testing
             ])
     }
 
-    @Test("a line is as long as libinih reads, and a longer one is refused with its number")
+    @Test("a line may be as long as libinih reads; a longer one is refused with its number")
     func lineLimit() throws {
         func line(_ bytes: Int) -> String { "model = /" + String(repeating: "m", count: bytes - 9) }
         let longest = try read("[recognizer]\n\(line(198))\nworkers = 3\n").get()
@@ -121,7 +122,7 @@ import Testing
             ])
     }
 
-    @Test("all problems are told, in the order of lines, and in short on one line")
+    @Test("all problems are listed in the order of lines, and summarized in one line")
     func collected() throws {
         guard
             case .failure(let error) = try read(

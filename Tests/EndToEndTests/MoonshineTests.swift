@@ -77,7 +77,7 @@ import TestKit
         #expect(words.map(\.text).joined(separator: " ") + "\n" == Self.text)
         #expect(zip(words, words.dropFirst()).allSatisfy { $0.start < $0.end && $0.end <= $1.start })
         #expect(words.allSatisfy { $0.timeEstimated == nil && $0.end <= transcript.duration })
-        #expect(try transcribe(configuration, "--pass", "quick").output == Self.text, "the former name of fast")
+        #expect(try transcribe(configuration, "--pass", "fast").output == Self.text)
         #expect(
             try transcribe(configuration, "--punctuation", "none").output == Self.text.lowercased().filter { $0 != "." }
         )

@@ -9,7 +9,7 @@ import Glibc
     let bytes = Array(UnsafeBufferPointer(start: data, count: size))
     var own = Configuration()
     own.export.settings = true
-    if let other = try? Configuration.overlay(
+    if let other = try? ConfigurationParser.overlay(
         bytes, file: "fieldscribe.conf", over: own, keys: ConfigurationKey.all, refusal: { $0.refusalOfStick($1) })
     {
         var same = other

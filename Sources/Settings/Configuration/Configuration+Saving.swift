@@ -3,12 +3,11 @@ import FoundationEssentials
 import Glibc
 import System
 
-/// A configuration file's text with one setting changed, and every other byte as it was. Pure.
+/// Returns a configuration file's text with one setting changed and every other byte kept. Pure.
 ///
-/// - Parameters:
-///   - text: a file that the parser takes.
+/// - Parameter text: a file that the parser accepts.
 func configurationText(_ text: String, setting name: String, in section: String, to value: String) -> String {
-    // Bytes, not characters: to Swift a carriage return and a newline are one.
+    // Bytes, not characters: "\r\n" is one Character in Swift.
     var lines = text.utf8.split(separator: newline, omittingEmptySubsequences: false).map { Substring($0) }
     let ending = lines.first?.utf8.last == carriageReturn ? "\r" : ""
     let setting = "\(name) = \(value)"
@@ -29,7 +28,7 @@ func configurationText(_ text: String, setting name: String, in section: String,
     }
     if let place = sample ?? header {
         lines.insert("\(setting)\(ending)", at: place + 1)
-        // A last line without a newline stays one.
+        // Keeps a last line without a newline.
         return lines.joined(separator: "\n")
     }
     let separation = text.isEmpty ? "" : text.utf8.last == newline ? "\(ending)\n" : "\(ending)\n\(ending)\n"
@@ -37,12 +36,12 @@ func configurationText(_ text: String, setting name: String, in section: String,
 }
 
 extension Configuration {
-    /// Saves one setting in the file that the configuration came from, or in a new one; its owner and mode stay.
+    /// Saves one setting in the configuration's file, or in a new one; keeps its owner and mode. Returns the file's path.
     ///
-    /// - Throws: `DeviceError` with `denied` where this user may not; then the file is as it was.
+    /// - Throws: `DeviceError`, `denied` for example; the file is unchanged then.
     package func save(_ name: String, in section: String, value: String) throws(DeviceError) -> String {
         let named = file ?? Self.systemPath
-        // A link stays one: what it points at is replaced.
+        // Replaces the target of a link, not the link.
         let path = (try? realPath(named)) ?? named
         var status = stat()
         let isThere = stat(path, &status) == 0
@@ -65,7 +64,7 @@ private let newline = UInt8(ascii: "\n")
 private let carriageReturn = UInt8(ascii: "\r")
 
 extension Substring {
-    /// Without blanks, the carriage return, and a byte order mark.
+    /// Without leading and trailing blanks, carriage returns and a byte order mark.
     fileprivate var trimmed: Substring {
         var rest = drop { $0 == " " || $0 == "\t" || $0 == "\u{FEFF}" }
         while let last = rest.last, last == " " || last == "\t" || last == "\r" { rest.removeLast() }
@@ -77,7 +76,7 @@ extension Substring {
         return self[..<separator].trimmed == name
     }
 
-    /// The same line with another value: indentation, spacing and the comment behind stay.
+    /// The same line with another value: keeps indentation, spacing and comment.
     fileprivate func replacingValue(with value: String) -> Substring {
         guard let separator = firstIndex(where: { $0 == "=" || $0 == ":" }) else { return self }
         let after = self[index(after: separator)...]
@@ -91,7 +90,7 @@ extension Substring {
             }
             earlier = after[place]
         }
-        // The blanks before a comment or the line's end are not the value's.
+        // Blanks before a comment or the line's end do not belong to the value.
         while end > start, " \t\r".contains(after[after.index(before: end)]) { end = after.index(before: end) }
         return Substring("\(self[..<start])\(value)\(self[end...])")
     }

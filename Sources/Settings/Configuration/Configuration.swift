@@ -1,7 +1,7 @@
 import Core
 import Transcripts
 
-/// What the configuration file says; every field has a default, so that none is needed.
+/// The settings; every one has a default.
 package struct Configuration: Hashable, Sendable {
     /// `[capture]`.
     package var capture = Capture()
@@ -15,14 +15,14 @@ package struct Configuration: Hashable, Sendable {
     package var storage = Storage()
     /// `[export]`.
     package var export = Export()
-    /// Who spoke, from one recording to the next.
+    /// `[speakers]`.
     package var speakers = Speakers()
     /// `[usb]`.
     package var usb = USB()
     /// `[control]`.
     package var control = Control()
 
-    /// The file that was read; nil where there was none and all is by default.
+    /// The file that was read; nil for defaults only.
     package var file: String?
 
     /// The defaults.
@@ -30,87 +30,89 @@ package struct Configuration: Hashable, Sendable {
 }
 
 extension Configuration {
-    /// `[capture]`: where sound comes from.
+    /// `[capture]`: the sound's source.
     package struct Capture: Hashable, Sendable {
         /// `alsa:NAME`, `file:PATH`, `file+fast:PATH` or `tone:HZ`. The default is `alsa:default`.
         package var device = "alsa:default"
 
-        /// The rate asked of the device, 8,000 to 192,000 Hz; another is taken where it refuses. The default is 16,000.
+        /// The sample rate to request, 8,000 to 192,000 Hz; if the device refuses it, another is used. The default is
+        /// 16,000.
         var rate = 16_000
 
-        /// The number of channels asked of the device, 1 to 32: both of 2 are kept, more are mixed down. The default is 1.
+        /// The number of channels to request, 1 to 32: both of 2 are kept, more are mixed down. The default is 1.
         var channels = 1
 
-        /// How many channels recordings have, 1 or 2.
+        /// The number of channels of recordings, 1 or 2.
         package var kept: Int { channels == 2 ? 2 : 1 }
 
-        /// Seconds before the press that are kept, 0 to 30. The default is 0: none, and the microphone is closed.
+        /// Seconds of sound to keep from before the press, 0 to 30. The default is 0, with the microphone closed while
+        /// idle.
         package var prerollSeconds = 0.0
 
         /// Seconds between two syncs of the recording, 0.1 to 1.5. The default is 1.
         package var syncSeconds = 1.0
     }
 
-    /// `[recognizer]`: what reads the recordings.
+    /// `[recognizer]`: transcription.
     package struct Recognizer: Hashable, Sendable {
-        /// What the words are likely to be.
+        /// The kind of words to expect.
         package enum Hint: String, Sendable, CaseIterable { case dictation, search, confirmation }
 
-        /// What `engine` says for the best of those that it may choose from.
+        /// The `engine` that means the best available one.
         static let automaticEngine = "auto"
 
-        /// Whether to read twice; `automatic` leaves it to what the board can do.
+        /// Whether to run the second pass; `automatic` decides by the board.
         package enum SecondPass: String, Sendable {
             case automatic = "auto"
             case yes, no
         }
 
-        /// What becomes of words that people have put right: preferred from the next recording on, proposed to be, or neither.
+        /// What to do with corrected words: prefer them in the next recordings, propose them, or neither.
         package enum Learning: String, Sendable, CaseIterable { case yes, ask, no }
 
-        /// The name of an engine, `auto` for the best of those that it may choose from, or
-        /// `command:PROGRAM`, with arguments behind blanks, for one that speaks the protocol of decode workers. The default is
-        /// `auto`.
+        /// The name of an engine, `auto` for the best available one, or `command:PROGRAM` with arguments for a program that
+        /// speaks the protocol of decode workers. The default is `auto`.
         package var engine = automaticEngine
 
-        /// The file of a model for whisper.cpp. The default is none.
+        /// The model file for whisper.cpp. The default is none.
         var whisperModel: String?
 
-        /// The model: its folder, or its name among those that are installed. The default is where Debian's package
-        /// pocketsphinx-en-us puts it.
+        /// The model: a folder, or the name of an installed one. The default is the folder of Debian's package
+        /// pocketsphinx-en-us.
         var model = "/usr/share/pocketsphinx/model/en-us"
 
-        /// A language model in place of the model folder's own. The default is none.
+        /// A language model to use instead of the model folder's. The default is none.
         var languageModel: String?
 
-        /// A pronouncing dictionary in place of the model folder's own. The default is none.
+        /// A pronouncing dictionary to use instead of the model folder's. The default is none.
         var dictionary: String?
 
         /// A file of words and phrases to prefer. The default is none.
         var vocabulary: String?
 
-        /// Whether words that people have put right are preferred. The default is `yes`.
+        /// Whether to prefer corrected words. The default is `yes`.
         package var learn = Learning.yes
 
         /// The default is `dictation`.
         package var hint = Hint.dictation
 
-        /// What is written between the words when a transcript is shown or copied. The default is `engine`: as it writes.
+        /// Which punctuation transcripts get when they are shown or copied. The default is `engine`: what the engine
+        /// writes.
         package var punctuation = Punctuation.engine
 
-        /// Whether a recording that has ended is read once more, slower and better. The default is `automatic`: where the
-        /// board has time and memory for it.
+        /// Whether to transcribe an ended recording again with more effort. The default is `automatic`: if the board has
+        /// time and memory for it.
         package var secondPass = SecondPass.automatic
 
-        /// Whether it is told who spoke, and of how many people.
+        /// Whether to identify speakers, and how many there are.
         package enum Speakers: Hashable, Sendable {
             case no
-            /// As many as there seem to be.
+            /// Estimates the number of speakers.
             case automatic
-            /// So many, 1 to 12.
+            /// A known number of speakers, 1 to 12.
             case exactly(Int)
 
-            /// As the configuration says it.
+            /// The value in the configuration file.
             var text: String {
                 switch self {
                 case .no: "no"
@@ -119,7 +121,7 @@ extension Configuration {
                 }
             }
 
-            /// What the configuration says; nil for what is none.
+            /// Parses the value; nil if it is invalid.
             package init?(_ text: String) {
                 switch text {
                 case "no", "false", "off": self = .no
@@ -132,17 +134,17 @@ extension Configuration {
                 }
             }
 
-            /// How many people there are, where that is known.
+            /// The number of speakers, if known.
             package var count: Int? { if case .exactly(let count) = self { count } else { nil } }
         }
 
-        /// Whether it is told who spoke, and of how many people. The default is `no`.
+        /// Whether to identify speakers, and how many there are. The default is `no`.
         package var speakers = Speakers.no
 
-        /// The folder of the model by which voices are told apart. The default is none: the one that a package has installed.
+        /// The folder of the voice embedding model. The default is none: an installed package's.
         var speakerModel: String?
 
-        /// Decode workers, 0 to 64. The default is 0: one a core, as far as memory goes.
+        /// The number of decode workers, 0 to 64. The default is 0: one per core, as far as memory allows.
         package var workers = 0
 
         /// The defaults.
@@ -157,62 +159,62 @@ extension Configuration {
         /// The default is `gpio:GPIO26`.
         package var lamp = PanelAddress.gpioName("GPIO26")
 
-        /// What a press while recording does. The default is `toggle`: it stops.
+        /// What a press during a recording does. The default is `toggle`: it stops the recording.
         package var style = PanelStyle.toggle
 
-        /// How long a press has to be to count as held, 300 to 4,000 milliseconds. The default is 1,000.
+        /// How long a press must last to count as held, 300 to 4,000 milliseconds. The default is 1,000.
         package var holdMilliseconds = 1_000
 
         /// Whether holding the button for 5 seconds while idle shuts the machine down. The default is no.
         package var shutdown = false
     }
 
-    /// `[storage]`: where recordings are kept.
+    /// `[storage]`: where recordings are kept, and for how long.
     package struct Storage: Hashable, Sendable {
         /// The default is `/var/lib/fieldscribe`.
         package var directory = "/var/lib/fieldscribe"
 
-        /// Megabytes of the disk that recordings leave free, 16 to 1,000,000. The default is 256.
+        /// Megabytes of disk space to leave free, 16 to 1,000,000. The default is 256.
         package var reserveMegabytes = 256
 
-        /// What becomes of a recording that a verified copy holds. The default is `keep`.
+        /// What to do with a recording that has a verified copy. The default is `keep`.
         package var afterExport = AfterExport.keep
 
-        /// For whom recordings are sealed on the recorder itself, once they are transcribed: public keys, and paths of files of such.
-        /// The default is none: they are kept as they are.
+        /// The public keys, or paths of files of public keys, to which recordings are encrypted on the recorder once they
+        /// are transcribed. The default is none.
         package var seal: [String] = []
     }
 
-    /// What becomes of a recording once a verified copy of it is elsewhere; nothing ever of one that was not copied.
+    /// What to do with a recording once it has a verified copy. One without a copy is never erased.
     package enum AfterExport: Hashable, Sendable {
         case keep
-        /// Erased so many days after it ended, 1 to 36,500.
+        /// Erase so many days after its end, 1 to 36,500.
         case eraseAfterDays(Int)
-        /// Erased as soon as it was copied.
+        /// Erase once it is copied.
         case erase
     }
 
-    /// `[speakers]`: who spoke, from one recording to the next.
+    /// `[speakers]`: recognizing people across recordings.
     package struct Speakers: Hashable, Sendable {
-        /// Whether the voices of people who were named are kept, and their names proposed in later recordings. The default is no.
+        /// Whether to keep the voices of named people and propose their names in later recordings. The default is no.
         package var remember = false
     }
 
-    /// `[export]`: what is written to a stick.
+    /// `[export]`: copies to sticks and folders.
     package struct Export: Hashable, Sendable {
-        /// The format of the copied sound, by its name in the configuration.
+        /// The audio format of copies, by its name in the configuration.
         package enum Audio: String, Sendable, CaseIterable { case flac, wav }
 
-        /// Which sticks are written to: any, or only those that carry a folder `Fieldscribe`.
+        /// Which sticks to write to: any, or only those that have a folder `Fieldscribe`.
         package enum Accept: String, Sendable, CaseIterable { case any, marked }
 
-        /// Which sticks are copied to when they are plugged in: any, those that somebody has made known, or none.
+        /// Which sticks to copy to when they are plugged in: any, registered ones, or none.
         package enum Sticks: String, Sendable, CaseIterable { case any, known, none }
 
         /// The default is every format but `jsonl`.
         package var formats = TranscriptFormat.allCases.filter(\.isUsual)
 
-        /// How long a pause is that the format `qda` tells, in seconds, 1 to 60. The default is 3.
+        /// How long a pause must be for the format `qda` to mention it, in seconds, 1 to 60. The default is 3.
         package var pauseSeconds = 3
 
         /// The default is `flac`.
@@ -224,37 +226,37 @@ extension Configuration {
         /// The default is `any`.
         package var sticks = Sticks.any
 
-        /// Whether settings are taken from a stick. The default is no.
+        /// Whether to accept settings from a stick. The default is no.
         var settings = false
 
-        /// The public key of minisign by which public keys that a stick brings are signed, where others are set; empty: none.
+        /// The minisign public key that signs the public keys on a stick, required if others are set; empty for none.
         var settingsKey = ""
 
-        /// For whom copies are sealed: public keys, and paths of files of such; or `nobody` alone, for no copies at all. The default
-        /// is none: copies are not sealed.
+        /// The public keys, or paths of files of public keys, to which copies are encrypted; or only `nobody`, for no
+        /// copies. The default is none: copies are not encrypted.
         package var recipients: [String] = []
 
-        /// What `recipients` says for no copies at all.
+        /// The `recipients` that means no copies.
         static let nobody = "nobody"
     }
 
-    /// `[usb]`: what the board is to a laptop that its own USB port is connected to.
+    /// `[usb]`: what a laptop sees on the board's own USB port.
     package struct USB: Hashable, Sendable {
         /// Whether the laptop sees a read-only drive with the recordings. The default is no.
         package var drive = false
     }
 
-    /// `[control]`: the socket by which other commands reach the appliance.
+    /// `[control]`: the socket that other commands use to reach the appliance.
     package struct Control: Hashable, Sendable {
         /// At most 107 bytes. The default is `/run/fieldscribe/control.sock`.
         package var socket = "/run/fieldscribe/control.sock"
 
-        /// Whose members may use the socket. The default is `fieldscribe`.
+        /// The group whose members may use the socket. The default is `fieldscribe`.
         package var group = "fieldscribe"
     }
 }
 
 extension Configuration {
-    /// The archive's file.
+    /// The path of the archive's database.
     package var archivePath: String { "\(storage.directory)/archive.sqlite" }
 }

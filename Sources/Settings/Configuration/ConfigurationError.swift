@@ -1,21 +1,21 @@
-/// What is wrong with a configuration file: all of it, in the order of lines.
+/// The problems of a configuration file, in the order of lines.
 package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// One thing that is wrong.
+    /// One problem.
     package struct Problem: Hashable, Sendable, CustomStringConvertible {
         /// The configuration file's path.
         var file: String
 
         /// Counted from 1.
         var line: Int
-        /// The section that the line stands in, without its brackets; empty before the first.
+        /// The line's section, without brackets; empty before the first.
         var section: String
 
-        /// Empty where the whole line is meant.
+        /// Empty if the whole line is meant.
         var key: String
-        /// The value as the file has it; empty where the key or the whole line is meant.
+        /// The value in the file; empty if the key or the whole line is meant.
         var value: String
 
-        /// What is wrong with it, and what is allowed.
+        /// What is wrong, and what is allowed.
         var reason: String
 
         package var description: String {
@@ -27,10 +27,10 @@ package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConver
     /// One or more.
     package var problems: [Problem]
 
-    /// The status of a command that ends with this error: wrong usage.
+    /// A command that fails with this error exits with the status of wrong usage.
     var exitStatus: Int32 { 2 }
 
-    /// One line: the first problem, and how many more there are.
+    /// One line: the first problem, and the number of others.
     package var description: String {
         let first = problems.first?.description ?? "the configuration is refused"
         let more = problems.count - 1

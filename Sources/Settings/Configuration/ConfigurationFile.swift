@@ -3,17 +3,17 @@ import Glibc
 import System
 
 extension Configuration {
-    /// Where the package puts the file.
+    /// The package's configuration file.
     static let systemPath = "/etc/fieldscribe/fieldscribe.conf"
 
-    /// Reads the machine's own configuration from `explicitPath`, else from `$FIELDSCRIBE_CONFIG`, else from `systemPath` if
-    /// there is such a file; else all is by default.
+    /// Reads the machine's configuration from `explicitPath`, else `$FIELDSCRIBE_CONFIG`, else `systemPath` if it exists,
+    /// else uses the defaults.
     ///
     /// - Parameters:
-    ///   - explicitPath: what `--config` names.
-    ///   - keys: every key there is.
-    /// - Throws: `DeviceError` where the file cannot be read, with `missing` where one that was named is not there;
-    ///   `ConfigurationError` for what is in it.
+    ///   - explicitPath: the value of `--config`.
+    ///   - keys: all keys.
+    /// - Throws: `DeviceError` if the file cannot be read, with `missing` if a named file does not exist;
+    ///   `ConfigurationError` for its contents.
     static func load(
         explicitPath: String?, environment: [String: String], systemPath: String = systemPath, keys: [ConfigurationKey]
     ) throws -> Configuration {
@@ -33,24 +33,11 @@ extension Configuration {
 
     private static let largest: Int64 = 1 << 20
 
-    /// The settings of a file that may not set everything, over others.
+    /// Reads a configuration file.
     ///
-    /// - Parameters:
-    ///   - file: its name, for what is wrong with it.
-    ///   - refusal: why it may not set a key to a value, and what to do; nil where it may.
-    /// - Throws: `ConfigurationError` with every problem there is.
-    static func overlay(
-        _ bytes: [UInt8], file: String, over base: Configuration, keys: [ConfigurationKey],
-        refusal: @escaping (ConfigurationKey, String) -> String?
-    ) throws(ConfigurationError) -> Configuration {
-        try ConfigurationParser.overlay(bytes, file: file, over: base, keys: keys, refusal: refusal)
-    }
-
-    /// The bytes of a configuration file.
-    ///
-    /// - Throws: `DeviceError` where it cannot be read, is no file, or too long for a configuration.
+    /// - Throws: `DeviceError` if it cannot be read, is not a file, or is too large.
     static func read(_ path: String) throws(DeviceError) -> [UInt8] {
-        // Looked at before it is opened: opening a device may do something, and opening a FIFO may wait.
+        // Check before opening: opening a device may have effects, and opening a FIFO may block.
         var status = stat()
         guard stat(path, &status) == 0 else { throw .system("stat", on: path) }
         guard status.st_mode & S_IFMT == S_IFREG else {

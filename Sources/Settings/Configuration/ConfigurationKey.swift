@@ -1,36 +1,33 @@
 import Core
 
-/// One key of the configuration file: its name, how its value is read, and where it goes.
+/// A key of the configuration file: its name, how to parse its value, and where to store it.
 struct ConfigurationKey: Sendable {
-    /// Why a value is not taken.
+    /// Why a value is refused.
     struct Refusal: Error { var reason: String }
 
-    /// Where a key's value lives in the configuration.
+    /// Where a value is stored in the configuration.
     typealias Place<Value> = WritableKeyPath<Configuration, Value> & Sendable
 
-    /// The section's name, without its brackets.
+    /// The section's name, without brackets.
     let section: String
     /// The key's name within its section.
     let name: String
 
-    /// The path of the key that took the place of this one; nil where this is no former name.
-    let standsFor: String?
-
-    /// What its value may be, in words.
+    /// Describes the allowed values.
     let allowed: String
 
-    /// Whether it may be empty: then it has no value.
+    /// Whether the value may be empty.
     let isOptional: Bool
     private let read: @Sendable (String, inout Configuration) throws(Refusal) -> Void
     private let show: @Sendable (Configuration) -> String
 
-    /// As messages and manuals name it: `capture.rate`.
+    /// The name in messages and manuals: `capture.rate`.
     var path: String { "\(section).\(name)" }
 
-    /// The value as the file would say it.
+    /// The value as written in the file.
     func value(in configuration: Configuration) -> String { show(configuration) }
 
-    /// Puts a value where it belongs, or throws why not.
+    /// Parses a value and stores it.
     func set(_ value: String, in configuration: inout Configuration) throws(Refusal) {
         if value.isEmpty, !isOptional {
             throw Refusal(reason: "has no value; delete the line for the default, or give \(allowed)")
@@ -39,14 +36,13 @@ struct ConfigurationKey: Sendable {
     }
 
     private init(
-        _ path: String, allowed: String, isOptional: Bool = false, standsFor: String? = nil,
+        _ path: String, allowed: String, isOptional: Bool = false,
         read: @escaping @Sendable (String, inout Configuration) throws(Refusal) -> Void,
         show: @escaping @Sendable (Configuration) -> String
     ) {
         let parts = path.split(separator: ".", maxSplits: 1).map(String.init)
         section = parts.first ?? ""
         name = parts.last ?? ""
-        self.standsFor = standsFor
         self.allowed = allowed
         self.isOptional = isOptional
         self.read = read
@@ -54,14 +50,13 @@ struct ConfigurationKey: Sendable {
     }
 }
 
-// The kinds of value.
+// The kinds of values.
 extension ConfigurationKey {
     static func whole(
-        _ path: String, _ place: Place<Int>, _ range: ClosedRange<Int>, standsFor: String? = nil
+        _ path: String, _ place: Place<Int>, _ range: ClosedRange<Int>
     ) -> ConfigurationKey {
         let allowed = "\(range.lowerBound) to \(range.upperBound)"
-        return ConfigurationKey(path, allowed: allowed, standsFor: standsFor) {
-            (value, configuration) throws(Refusal) in
+        return ConfigurationKey(path, allowed: allowed) { (value, configuration) throws(Refusal) in
             guard value.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == "-") }), let number = Int(value) else {
                 throw Refusal(reason: "\"\(value)\" is not a whole number; allowed: \(allowed)")
             }
@@ -109,7 +104,7 @@ extension ConfigurationKey {
         }
     }
 
-    /// A list by spaces or commas, each value once and at least one.
+    /// A list, separated by blanks or commas, without duplicates, with at least one value.
     static func choices<Value: RawRepresentable<String> & CaseIterable & Equatable & Sendable>(
         _ path: String, _ place: Place<[Value]>
     ) -> ConfigurationKey {
@@ -129,9 +124,9 @@ extension ConfigurationKey {
         }
     }
 
-    /// A list by commas, or nothing.
+    /// A list, separated by commas, possibly empty.
     ///
-    /// - Parameter fault: why something cannot be an entry; nil where it can. What stands there is not shown.
+    /// - Parameter fault: returns why an entry is invalid, or nil. Messages do not show the entry.
     static func list(
         _ path: String, _ place: Place<[String]>, allowed: String, fault: @escaping @Sendable (String) -> String?
     ) -> ConfigurationKey {
@@ -154,7 +149,7 @@ extension ConfigurationKey {
         }
     }
 
-    /// A value that `parse` understands; `fault` says what it is when it does not.
+    /// A value that `parse` understands; `fault` says what an invalid value is not.
     static func parsed<Value: Sendable>(
         _ path: String, _ place: Place<Value>, allowed: String, fault: String, isOptional: Bool = false,
         show: @escaping @Sendable (Value) -> String, parse: @escaping @Sendable (String) -> Value?
@@ -169,7 +164,7 @@ extension ConfigurationKey {
         }
     }
 
-    /// A path from the root on.
+    /// An absolute path.
     static func path(_ path: String, _ place: Place<String>, upTo limit: Int = 4_095) -> ConfigurationKey {
         let bound = limit < 4_095 ? " and has at most \(limit) bytes" : ""
         return parsed(
@@ -177,7 +172,7 @@ extension ConfigurationKey {
             parse: { $0.hasPrefix("/") && $0.utf8.count <= limit ? $0 : nil })
     }
 
-    /// A path from the root on, or nothing.
+    /// An absolute path, or nothing.
     static func optionalPath(_ path: String, _ place: Place<String?>) -> ConfigurationKey {
         let allowed = "a path that begins with /, or nothing"
         return ConfigurationKey(path, allowed: allowed, isOptional: true) { (value, configuration) throws(Refusal) in
@@ -190,7 +185,7 @@ extension ConfigurationKey {
         }
     }
 
-    /// A word that stands for something that is measured, or a number.
+    /// A number, or a word for a measured value.
     static func numberOr<Value: Sendable>(
         _ word: String, _ path: String, _ place: Place<Value>, _ range: ClosedRange<Double>, standsFor automatic: Value,
         show: @escaping @Sendable (Value) -> Double?, make: @escaping @Sendable (Double) -> Value
@@ -207,7 +202,7 @@ extension ConfigurationKey {
     private static func decimal(
         _ value: String, _ range: ClosedRange<Double>, allowed: String
     ) throws(Refusal) -> Double {
-        // Swift would also take hexadecimal, infinity and not-a-number.
+        // Double(_:) also accepts hexadecimal, infinity and NaN.
         guard value.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == "-" || $0 == ".") }), let number = Double(value)
         else { throw Refusal(reason: "\"\(value)\" is not a number; allowed: \(allowed)") }
         guard range.contains(number) else { throw Refusal(reason: "\(value) is out of range; allowed: \(allowed)") }

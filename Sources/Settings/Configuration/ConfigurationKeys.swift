@@ -1,9 +1,9 @@
 import Core
 
 extension ConfigurationKey {
-    /// Every key there is, in the order of the sample file.
+    /// All keys, in the order of the sample file.
     ///
-    /// - Parameter engines: what `recognizer.engine` may say.
+    /// - Parameter engines: the values that `recognizer.engine` accepts.
     static func all(engines: EngineNames) -> [ConfigurationKey] {
         [
             .parsed(
@@ -93,7 +93,7 @@ extension ConfigurationKey {
 
             .flag("usb.drive", \.usb.drive),
 
-            // A socket's address holds 107 bytes and a zero.
+            // sun_path holds 107 bytes and a zero.
             .path("control.socket", \.control.socket, upTo: 107),
             .parsed(
                 "control.group", \.control.group, allowed: "letters, digits, _ and -, 32 at most",
@@ -101,12 +101,6 @@ extension ConfigurationKey {
                 show: { $0 }, parse: { isName($0, marks: "_-", most: 32) ? $0 : nil }),
         ]
     }
-
-    /// Names that keys had in an earlier version, which go on counting; no list shows them.
-    static let former: [ConfigurationKey] = [
-        .whole(
-            "storage.keep-days", \.storage.keepDays, 0...36_500, standsFor: "storage.after-export")
-    ]
 
     private static var afterExport: ConfigurationKey {
         let word = "erase-after-days "
@@ -131,7 +125,7 @@ extension ConfigurationKey {
             })
     }
 
-    /// Why an entry is no recipient, without the entry: it may be a private key, or a part of one.
+    /// Why an entry is not a recipient. Does not show the entry: it may be a private key or part of one.
     private static func recipientFault(_ entry: String) -> String? {
         if PrivateKey.isIn(entry) { return PrivateKey.refusal }
         if entry.hasPrefix("/") { return entry.utf8.count > 4_095 ? "is too long for a path" : nil }
@@ -151,28 +145,20 @@ extension ConfigurationKey {
         return ["alsa:", "file:", "file+fast:"].contains { rest(of: name, after: $0) != nil }
     }
 
-    /// Whether a name has ASCII letters, digits and these marks only, and begins with neither a dash nor a dot.
+    /// Whether a name has only ASCII letters, digits and these marks, and does not begin with a dash or a dot.
     private static func isName(_ name: String, marks: String, most: Int) -> Bool {
         name.utf8.count <= most && !name.hasPrefix(".") && !name.hasPrefix("-")
             && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || marks.contains($0)) }
     }
 
-    /// What follows a prefix, where there is anything.
+    /// What follows a prefix; nil if nothing does.
     private static func rest(of text: String, after prefix: String) -> Substring? {
         text.hasPrefix(prefix) && text.utf8.count > prefix.utf8.count ? text.dropFirst(prefix.count) : nil
     }
 }
 
-extension Configuration.Storage {
-    /// As the former `keep-days` has it: 0 keeps everything.
-    fileprivate var keepDays: Int {
-        get { if case .eraseAfterDays(let days) = afterExport { days } else { 0 } }
-        set { afterExport = newValue > 0 ? .eraseAfterDays(newValue) : .keep }
-    }
-}
-
 extension SpeechSettings.Threshold {
-    /// The level where it is a fixed one.
+    /// The level of a fixed threshold.
     fileprivate var fixedDecibels: Double? {
         if case .fixed(let decibels) = self { decibels } else { nil }
     }

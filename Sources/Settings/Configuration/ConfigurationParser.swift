@@ -1,10 +1,10 @@
 internal import CInih
 import Core
 
-/// Reads one configuration file with libinih.
+/// Parses a configuration file with libinih.
 ///
-/// libinih as Debian builds it does not tell lines to its handler, and passes over what it cannot read. So it is fed
-/// line by line from here, which numbers each setting; and a line that it passed over is a problem.
+/// Debian's libinih does not pass line numbers to its handler, and skips lines that it cannot parse. So this class feeds it
+/// line by line, to number the settings and to report skipped lines.
 final class ConfigurationParser {
     private typealias Problem = ConfigurationError.Problem
 
@@ -15,42 +15,39 @@ final class ConfigurationParser {
     private var configuration = Configuration()
     private var problems: [Problem] = []
 
-    /// Why this file may not set a key to a value, where it may not set everything.
+    /// Returns why this file may not set a key to a value.
     private var refusal: (ConfigurationKey, String) -> String? = { _, _ in nil }
 
-    /// The line that libinih has, counted from 1.
+    /// The number of the line that libinih is parsing, counted from 1.
     private var line = 0
 
-    /// That line's text while libinih still owes its setting.
+    /// That line's text until libinih has reported its setting.
     private var owed: String?
 
-    /// The section as its header names it; nil after a header that was refused, whose keys are then passed over.
+    /// The current section; nil after an invalid header, whose keys are skipped.
     private var section: String? = ""
 
-    /// Those that were set by a former name.
-    private var former: Set<String> = []
-
-    /// Where each key was set.
+    /// The line that set each key.
     private var lines: [String: Int] = [:]
 
-    /// - Throws: `ConfigurationError` with every problem there is.
+    /// - Throws: `ConfigurationError` with all problems.
     static func parse(
         _ bytes: [UInt8], file: String, keys: [ConfigurationKey]
     ) throws(ConfigurationError) -> Configuration {
-        let parser = ConfigurationParser(bytes, file: file, keys: keys)
-        parser.run()
-        parser.checkTogether()
-        if !parser.problems.isEmpty {
-            throw ConfigurationError(problems: parser.problems.sorted { $0.line < $1.line })
-        }
-        parser.configuration.file = file
-        return parser.configuration
+        var configuration = try overlay(bytes, file: file, over: Configuration(), keys: keys)
+        configuration.file = file
+        return configuration
     }
 
-    /// As `Configuration.overlay`.
+    /// Applies a file's settings to a configuration.
+    ///
+    /// - Parameters:
+    ///   - file: its name in messages.
+    ///   - refusal: returns why the file may not set a key to a value, and what to do; nil if it may.
+    /// - Throws: `ConfigurationError` with all problems.
     static func overlay(
         _ bytes: [UInt8], file: String, over base: Configuration, keys: [ConfigurationKey],
-        refusal: @escaping (ConfigurationKey, String) -> String?
+        refusal: @escaping (ConfigurationKey, String) -> String? = { _, _ in nil }
     ) throws(ConfigurationError) -> Configuration {
         let parser = ConfigurationParser(bytes, file: file, keys: keys)
         parser.configuration = base
@@ -63,11 +60,11 @@ final class ConfigurationParser {
         return parser.configuration
     }
 
-    /// What is right in a file that is not; the defaults for the rest.
+    /// Parses what is valid in an invalid file; uses the defaults for the rest.
     static func salvage(_ bytes: [UInt8], file: String, keys: [ConfigurationKey]) -> Configuration {
         let parser = ConfigurationParser(bytes, file: file, keys: keys)
         parser.run()
-        // Two values that are right each, but not together.
+        // Two values that are valid alone, but not together.
         if parser.configuration.speech.paddingMilliseconds > parser.configuration.speech.hangoverMilliseconds {
             parser.configuration.speech = SpeechSettings()
         }
@@ -83,7 +80,7 @@ final class ConfigurationParser {
     }
 
     private func run() {
-        // Safety: the pointer is used only during this call, through which `self` is kept alive.
+        // Safety: libinih uses the pointer only during this call, which keeps `self` alive.
         let status = withExtendedLifetime(self) {
             let parser = Unmanaged.passUnretained(self).toOpaque()
             return ini_parse_stream(
@@ -106,8 +103,7 @@ final class ConfigurationParser {
         }
     }
 
-    /// Gives libinih the next line without its indentation, which to libinih would mean that it goes on with the one
-    /// before.
+    /// Passes the next line to libinih without its indentation, which would make it a continuation of the previous line.
     private func next(into buffer: UnsafeMutableBufferPointer<CChar>) -> UnsafeMutablePointer<CChar>? {
         settle()
         guard !rest.isEmpty else { return nil }
@@ -116,13 +112,13 @@ final class ConfigurationParser {
         rest = rest[bytes.endIndex...].dropFirst()
         if bytes.last == carriageReturn { bytes.removeLast() }
         bytes = bytes.drop { $0 == space || $0 == tab }
-        // A newline and a zero follow.
+        // Leaves room for the newline and the zero.
         let text = accept(bytes, limit: buffer.count - 2) ? bytes : []
         let end = buffer.update(fromContentsOf: text.map { CChar(bitPattern: $0) } + [CChar(newline), 0])
         return end > 0 ? buffer.baseAddress : nil
     }
 
-    /// Looks at a line before libinih does; returns whether libinih is to see it.
+    /// Checks a line before libinih parses it; returns whether libinih should.
     private func accept(_ bytes: ArraySlice<UInt8>, limit: Int) -> Bool {
         guard !bytes.contains(0) else {
             return refuse("contains a NUL byte; save the file as plain text in UTF-8")
@@ -147,7 +143,7 @@ final class ConfigurationParser {
         return true
     }
 
-    /// Reads a section's header; returns whether it is one that is known.
+    /// Parses a section header; returns whether the section is known.
     private func enter(_ text: String) -> Bool {
         guard let end = text.firstIndex(of: "]") else { return refuse("has no ] after the section's name") }
         let name = String(text[text.index(after: text.startIndex)..<end])
@@ -172,18 +168,13 @@ final class ConfigurationParser {
         guard !section.isEmpty else {
             return refuse(name, value, "stands before the first section; put a line like [capture] above it")
         }
-        let known = keys + ConfigurationKey.former
-        guard let key = known.first(where: { $0.section == section && $0.name == name }) else {
+        guard let key = keys.first(where: { $0.section == section && $0.name == name }) else {
             return refuse(name, value, "is not a key of [\(section)]; \(remedy(for: name, in: section))")
         }
-        let path = key.standsFor ?? key.path
-        if let earlier = lines[path] {
-            // Under two names, it is not seen at once.
-            let twice = key.standsFor == nil && !former.contains(path) ? "is" : "is \(path) by another name, and"
-            return refuse(name, value, "\(twice) set twice, here and on line \(earlier); remove one of them")
+        if let earlier = lines[key.path] {
+            return refuse(name, value, "is set twice, here and on line \(earlier); remove one of them")
         }
-        lines[path] = line
-        if key.standsFor != nil { former.insert(path) }
+        lines[key.path] = line
         if value.contains(" #") || value.contains("\t#") {
             return refuse(name, value, "has a comment after its value; begin it with ; or give it a line of its own")
         }
@@ -193,13 +184,13 @@ final class ConfigurationParser {
         }
     }
 
-    /// Finds a line that libinih passed over.
+    /// Reports a line that libinih skipped.
     private func settle() {
         if owed != nil { refuse("is not a [section], a key = value or a # comment") }
         owed = nil
     }
 
-    /// What no key can tell alone.
+    /// Checks values that depend on each other.
     private func checkTogether() {
         let (padding, hangover) = ("speech.padding-milliseconds", "speech.hangover-milliseconds")
         let speech = configuration.speech
@@ -222,7 +213,7 @@ final class ConfigurationParser {
         return suggestion(for: name, among: keys.filter { $0.section == section }.map(\.name))
     }
 
-    /// Refuses the whole line.
+    /// Adds a problem of the whole line.
     @discardableResult
     private func refuse(line: Int? = nil, _ reason: String, subject: String = "this line") -> Bool {
         problems.append(

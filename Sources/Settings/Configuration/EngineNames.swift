@@ -1,13 +1,8 @@
-/// What `recognizer.engine` may say. The registry of engines tells it: the configuration itself knows none.
+/// The values of `recognizer.engine`. They come from `EngineRegistry`, since the configuration does not know the engines.
 struct EngineNames: Sendable {
     /// In words: `auto, moonshine, pocketsphinx or command:PROGRAM`.
     let forms: String
 
     /// Whether a value names an engine.
     let accepts: @Sendable (String) -> Bool
-
-    init(forms: String, accepts: @escaping @Sendable (String) -> Bool) {
-        self.forms = forms
-        self.accepts = accepts
-    }
 }

@@ -1,24 +1,24 @@
 import Core
 import System
 
-/// The configuration that an appliance runs with: the file's, or where that is bad, the best there is.
+/// The configuration that an appliance runs with: the file's, or the best replacement if the file has an error.
 ///
-/// An appliance that refused to start for a typing error would lose a day of recordings.
+/// An appliance that refused to start because of a typing error would lose a day of recordings.
 package struct LoadedConfiguration: Sendable {
     /// The settings to run with.
     package let configuration: Configuration
 
-    /// What is wrong with the file, and what is used in its place.
+    /// What is wrong with the file, and what is used instead.
     package let complaint: DeviceError?
 
-    /// The file's bytes, where all of it is right.
+    /// The file's bytes, if they are valid.
     private let good: [UInt8]?
 
-    /// Loads what `Configuration.load` would, and never fails.
+    /// Loads the configuration as `Configuration.load` does, but never fails.
     ///
     /// - Parameters:
-    ///   - keys: every key there is.
-    ///   - overlay: puts other settings over those of the file, where all of it is right.
+    ///   - keys: all keys.
+    ///   - overlay: applies other settings to valid ones.
     init(
         explicitPath: String?, environment: [String: String], systemPath: String = Configuration.systemPath,
         keys: [ConfigurationKey], overlay: (Configuration) -> Configuration = { $0 }
@@ -53,7 +53,7 @@ package struct LoadedConfiguration: Sendable {
         }
     }
 
-    /// Keeps a copy of a file that is right, for the day when it is not. Where that fails, nothing is lost today.
+    /// Keeps a copy of a valid file, to be used if the file has an error later. Failing to do so is only logged.
     package func keepGoodCopy() {
         guard let good else { return }
         let copy = Self.copyPath(in: configuration.storage.directory)

@@ -2,7 +2,7 @@ import Core
 import Glibc
 import Recognition
 
-/// A program of the person's own, which hears of settings by its environment alone: it loads what it likes.
+/// A user's own program. It gets settings only by its environment, and loads what it likes.
 struct CommandEngine: EngineEntry {
     private static let prefix = "command:"
 
@@ -19,7 +19,7 @@ struct CommandEngine: EngineEntry {
         value.hasPrefix(Self.prefix) && value.utf8.count > Self.prefix.utf8.count
     }
 
-    /// It has one way of reading, and a name that it gives itself.
+    /// It has one profile, and reports its own name.
     func suffices(_ pass: PassSummary) -> Bool {
         pass.isComplete && EngineRegistry.all.allSatisfy { $0.name == name || $0.name != pass.engine.name }
     }
@@ -52,7 +52,7 @@ struct CommandEngine: EngineEntry {
 
     func reader(in configuration: Configuration) -> String { configuration.recognizer.engine }
 
-    /// Program and arguments.
+    /// The program and its arguments.
     private func words(_ configuration: Configuration) -> [String] {
         configuration.recognizer.engine.dropFirst(Self.prefix.count).split(separator: " ").map(String.init)
     }

@@ -1,12 +1,12 @@
-// Configurations as every room reads them: with the engines that there are.
+// Configurations with the available engines.
 
 extension ConfigurationKey {
-    /// Every key there is, in the order of the sample file.
+    /// All keys, in the order of the sample file.
     static let all = all(engines: EngineRegistry.names)
 }
 
 extension Configuration {
-    /// As `loadOwn`, with the settings that a stick brought, where `export.settings` says yes.
+    /// Loads the configuration as `loadOwn` does, with the stick's settings if `export.settings` is yes.
     ///
     /// - Throws: as `loadOwn`.
     package static func load(
@@ -15,12 +15,12 @@ extension Configuration {
         try loadOwn(explicitPath: explicitPath, environment: environment, systemPath: systemPath).withStickSettings()
     }
 
-    /// Reads the machine's own configuration from `explicitPath`, else from `$FIELDSCRIBE_CONFIG`, else from `systemPath` if there is
-    /// such a file; else all is by default.
+    /// Reads the machine's configuration from `explicitPath`, else `$FIELDSCRIBE_CONFIG`, else `systemPath` if it exists,
+    /// else uses the defaults.
     ///
-    /// - Parameter explicitPath: what `--config` names.
-    /// - Throws: `DeviceError` where the file cannot be read, with `missing` where one that was named is not there;
-    ///   `ConfigurationError` for what is in it.
+    /// - Parameter explicitPath: the value of `--config`.
+    /// - Throws: `DeviceError` if the file cannot be read, with `missing` if a named file does not exist;
+    ///   `ConfigurationError` for its contents.
     package static func loadOwn(
         explicitPath: String?, environment: [String: String], systemPath: String = systemPath
     ) throws -> Configuration {
@@ -30,7 +30,7 @@ extension Configuration {
 }
 
 extension LoadedConfiguration {
-    /// Loads what `Configuration.load` would, and never fails.
+    /// Loads the configuration as `Configuration.load` does, but never fails.
     package init(explicitPath: String?, environment: [String: String], systemPath: String = Configuration.systemPath) {
         self.init(
             explicitPath: explicitPath, environment: environment, systemPath: systemPath, keys: ConfigurationKey.all

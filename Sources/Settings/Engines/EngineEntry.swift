@@ -1,88 +1,87 @@
 import Core
 import Recognition
 
-/// What the appliance knows of an engine, before any is opened: everything that configuration, doctor, models, completion and
-/// manual say of it, and how its workers are started. One more engine is one more entry in `EngineRegistry`.
+/// An engine that is not opened yet: what configuration, doctor, models, completion and manual say about it, and how to
+/// start its workers. To add an engine, add its entry to `EngineRegistry`.
 package protocol EngineEntry: Sendable {
-    /// As `recognizer.engine`, `decode-worker --engine` and `EngineDescription.name` tell it.
+    /// The name in `recognizer.engine`, `decode-worker --engine` and `EngineDescription.name`.
     var name: String { get }
 
-    /// How `recognizer.engine` names it: `pocketsphinx`, `command:PROGRAM`.
+    /// The form of `recognizer.engine`: `pocketsphinx`, `command:PROGRAM`.
     var form: String { get }
 
-    /// One line: what it is.
+    /// A description in one line.
     var summary: String { get }
 
     /// In words: `English`, `whatever its model knows`.
     var languages: String { get }
 
-    /// By its SPDX name, or in words.
+    /// An SPDX name, or words.
     var licence: String { get }
 
-    /// Files and programs that it needs, in words.
+    /// The files and programs that it needs, in words.
     var needs: [String] { get }
 
-    /// The profiles that it knows, the one for speech that is still going on first; none where it has one way of reading.
+    /// Its profiles, the one for live speech first; empty if it has only one.
     var profiles: [String] { get }
 
-    /// Whether its workers can be copied by fork once one has loaded the model, as `WorkerCommand.makesCopies`.
+    /// Whether a worker that has loaded the model can be forked, as `WorkerCommand.makesCopies`.
     var makesCopies: Bool { get }
 
     /// Whether it writes capitals and punctuation itself.
     var writesPunctuation: Bool { get }
 
-    /// Utterances are merged for it up to so many seconds; 0: it reads each alone.
+    /// The longest speech, in seconds, to which utterances are merged for it; 0 for single utterances.
     var longestGroupSeconds: Int { get }
 
-    /// Whether it reads otherwise, and better, in a second pass.
+    /// Whether a second pass gives a better text.
     var readsTwice: Bool { get }
 
     /// Whether a value of `recognizer.engine` names it.
     func isNamed(by value: String) -> Bool
 
-    /// Looks whether everything it needs is there, without loading it.
+    /// Checks that everything it needs exists, without loading it.
     ///
-    /// - Throws: `DeviceError` with `missing`, `denied`, `damaged` or `unsupported`, naming file or program, with the remedy
-    ///   behind the last semicolon of its message.
+    /// - Throws: `DeviceError` with `missing`, `denied`, `damaged` or `unsupported`, naming the file or program, with the
+    ///   remedy after the last semicolon of its message.
     func check(_ configuration: Configuration) throws(DeviceError)
 
-    /// Programs other than Fieldscribe's own that its workers run, which the service's sandbox has to let run.
+    /// The other programs that its workers run, which the service's sandbox must allow.
     func programs(in configuration: Configuration) -> [String]
 
-    /// How to start a worker of it.
+    /// Returns how to start a worker.
     ///
-    /// - Parameter profile: one of `profiles`; told to passes also where it knows none.
+    /// - Parameter profile: one of `profiles`; stored with passes even if it has none.
     /// - Throws: as `check`.
     func command(_ configuration: Configuration, profile: String) throws(DeviceError) -> WorkerCommand
 
     /// Opens it in the process of `decode-worker`.
     ///
-    /// - Throws: `DeviceError` with `unsupported` where it is no engine of Fieldscribe's own workers, or not with this profile.
+    /// - Throws: `DeviceError` with `unsupported` if Fieldscribe's own workers cannot run it, or not with this profile.
     func provider(_ options: WorkerOptions) throws(DeviceError) -> any RecognizerProvider
 
-    /// The model or program that reads, as the doctor tells it.
+    /// The model or program, as the doctor shows it.
     func reader(in configuration: Configuration) -> String
 
-    /// What was found of the model besides that it loads, as the doctor tells it: `its files are those of SHA256SUMS`; empty
-    /// where there is nothing to tell. Asked only once a worker has loaded it.
+    /// What the doctor adds about a model that a worker has loaded: `its files are those of SHA256SUMS`; empty for nothing.
     func integrity(in configuration: Configuration) -> String
 
-    /// What it takes of a board.
+    /// What it needs of a board.
     func cost(in configuration: Configuration) -> EngineCost
 
-    /// Whether a second pass would read no better than this one has.
+    /// Whether a second pass would give no better text than this pass has.
     func suffices(_ pass: PassSummary) -> Bool
 
-    /// Whether it understands grammars, and a hint that says yes or no is awaited; where not, PocketSphinx reads these.
+    /// Whether it supports grammars and yes-or-no hints; if not, PocketSphinx transcribes those.
     var readsGrammars: Bool { get }
 
-    /// Names what a board's speed was measured with; nil where it is not measured.
+    /// Identifies what a board's speed was measured with; nil if it is not measured.
     func speedName(in configuration: Configuration) -> String?
 
     /// The models that are installed for it.
     func models(in configuration: Configuration) -> [InstalledModel]
 
-    /// The model in a folder; nil where that has another engine's form.
+    /// The model in a folder; nil if the folder has another engine's form.
     func model(at path: String) -> InstalledModel?
 }
 
@@ -94,7 +93,7 @@ extension EngineEntry {
     package var longestGroupSeconds: Int { 0 }
     var readsTwice: Bool { false }
 
-    /// Whether it has more than one way of reading.
+    /// Whether it has several profiles.
     package var knowsProfiles: Bool { !profiles.isEmpty }
 
     package func isNamed(by value: String) -> Bool { value == name }

@@ -1,17 +1,17 @@
 import Core
 
-/// Every engine there is, in the order of the manual.
+/// All engines, in the order of the manual.
 package enum EngineRegistry {
-    /// What `recognizer.engine` says for the first of `automatic` that is whole.
+    /// The `recognizer.engine` that means the first complete one of `automatic`.
     package static let automaticName = Configuration.Recognizer.automaticEngine
 
     /// In the order of the manual.
     package static let all: [any EngineEntry] = automatic + [WhisperEngine(), CommandEngine()]
 
-    /// Those that `auto` chooses from, the best first; the last always works, and tells what it lacks itself.
+    /// The engines that `auto` chooses from, the best first. The last is the fallback, and reports what it lacks itself.
     package static let automatic: [any EngineEntry] = [MoonshineEngine(), PocketSphinxEngine()]
 
-    /// What `recognizer.engine` and `--engine` may say, in words.
+    /// The values of `recognizer.engine` and `--engine`, in words.
     package static var forms: String {
         let forms = [automaticName] + all.map(\.form)
         return forms.dropLast().joined(separator: ", ") + " or " + (forms.last ?? "")
@@ -22,24 +22,21 @@ package enum EngineRegistry {
         all.flatMap(\.profiles).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
-    /// Names that profiles had in an earlier version, and may still be called by.
-    package static let formerProfiles = ["quick": "fast"]
-
-    /// The names of engines that write capitals and punctuation themselves, as `EngineDescription.name` tells them.
+    /// The names of engines that write capitals and punctuation themselves, as in `EngineDescription.name`.
     static var punctuating: Set<String> {
         Set(all.filter(\.writesPunctuation).map(\.name)).union([EngineDescription.person])
     }
 
-    /// The engine that a value of `recognizer.engine` names; nil for `auto`, and for what names none.
+    /// The engine that a value of `recognizer.engine` names; nil for `auto` and for unknown names.
     package static func entry(named value: String) -> (any EngineEntry)? { all.first { $0.isNamed(by: value) } }
 
-    /// What `recognizer.engine` may say, for who reads configurations.
+    /// The values of `recognizer.engine`, for the configuration.
     static var names: EngineNames { EngineNames(forms: forms, accepts: isName) }
 
-    /// Whether this may stand in `recognizer.engine`.
+    /// Whether `recognizer.engine` accepts this value.
     package static func isName(_ value: String) -> Bool { value == automaticName || entry(named: value) != nil }
 
-    /// The first that is whole, else the last.
+    /// The first complete engine, else the last.
     static func best(
         of engines: [any EngineEntry] = automatic, for configuration: Configuration
     ) -> any EngineEntry {
@@ -47,7 +44,7 @@ package enum EngineRegistry {
         return engines[min(lacking.count, engines.count - 1)]
     }
 
-    /// What those lack that are better than the first that is whole.
+    /// What the engines lack that are better than the first complete one.
     package static func lacks(
         of engines: [any EngineEntry] = automatic, for configuration: Configuration
     ) -> [DeviceError] {

@@ -1,29 +1,29 @@
-/// A model that is installed, of whatever engine.
+/// An installed model of any engine.
 package struct InstalledModel: Hashable, Sendable {
-    /// Its short name: that of its folder.
+    /// Its short name, which is its folder's.
     package var name: String
     /// Its folder.
     package var path: String
 
-    /// `en-US`; empty where it is not told.
+    /// `en-US`; empty if unknown.
     package var language: String
 
-    /// Samples a second of the sound that it was made from.
+    /// The sample rate that it was trained with.
     package var sampleRate: Int
 
-    /// All its files, by their paths.
+    /// The paths of its files.
     package var files: [String]
 
-    /// What all its files hold together.
+    /// The total size of its files in bytes.
     package var bytes: Int64
 
-    /// By its SPDX name, where it is told.
+    /// The SPDX name, if known.
     package var licence: String?
 
-    /// What is wrong, a line each: the file, what lacks or does not fit, and the remedy. None: it can be loaded.
+    /// What is wrong, one line each: the file, the fault, and the remedy. If empty, the model can be loaded.
     package var problems: [String]
 
-    /// Whether a file is not there at all.
+    /// Whether a file is missing.
     package var lacksFile: Bool
 
     init(

@@ -3,13 +3,13 @@ import Glibc
 import Recognition
 import System
 
-/// Keeps models for who is not root: in a folder of models, each complete under its name or not there.
+/// A folder of models for users other than root. Each model is complete under its name, or absent.
 package struct ModelStore: Sendable {
-    /// A file of a model, and where it comes from.
+    /// A file to add to a model.
     struct File: Sendable {
-        /// Where it goes, below the model's folder: one of our own names or plain, without `..`.
+        /// The path below the model's folder, without `..`.
         var name: String
-        /// Hands its bytes on, piece by piece.
+        /// Passes its bytes on in pieces.
         var read: @Sendable (_ take: (UnsafeRawBufferPointer) throws(DeviceError) -> Void) throws(DeviceError) -> Void
     }
 
@@ -20,9 +20,9 @@ package struct ModelStore: Sendable {
     /// The folder of models.
     let folder: String
 
-    /// The one that a configuration's models are kept in: the archive's where this user may write there, else their own.
+    /// The store for a configuration's models: the archive's if this user may write there, else the user's own.
     ///
-    /// - Throws: `DeviceError` with `denied` where there is neither.
+    /// - Throws: `DeviceError` with `denied` if there is neither.
     package init(_ configuration: Configuration) throws(DeviceError) {
         let storage = configuration.storage.directory
         let shared = "\(storage)/models"
@@ -35,20 +35,19 @@ package struct ModelStore: Sendable {
         }
     }
 
-    /// - Parameter folder: made where it is missing.
+    /// - Parameter folder: created if it is missing.
     init(folder: String) { self.folder = folder }
 
-    /// Keeps the model in a folder or a wheel.
+    /// Adds the model in a folder or a wheel.
     ///
     /// - Parameters:
-    ///   - source: a folder as `deploy/model --folder` leaves it, one of PocketSphinx's models, or a wheel
-    ///     `moonshine_voice-*.whl`.
-    ///   - name: its name here; nil: that of the folder, or the one that packages give to the wheel's.
-    ///   - replaces: whether one that has the name already is replaced.
-    ///   - load: loads the model of an engine in a folder before it gets its name, and throws where that cannot be.
-    /// - Returns: the model, whole, and its engine's name.
-    /// - Throws: `DeviceError`: `missing`, `damaged` or `unsupported`, naming what lacks; `failed` where the name is taken or
-    ///   no name; `denied` or `full` of the folder.
+    ///   - source: a folder made by `deploy/model --folder`, a PocketSphinx model, or a wheel `moonshine_voice-*.whl`.
+    ///   - name: its new name; nil for the folder's, or the one that packages give to the wheel's.
+    ///   - replaces: whether to replace a model of that name.
+    ///   - load: loads an engine's model from a folder before it gets its name; throws if it cannot.
+    /// - Returns: the complete model, and its engine's name.
+    /// - Throws: `DeviceError`: `missing`, `damaged` or `unsupported`, naming what is wrong; `failed` if the name is taken
+    ///   or invalid; `denied` or `full` for the folder.
     package func add(
         _ source: String, name: String? = nil, replaces: Bool = false,
         load: (_ engine: String, _ folder: String) throws(DeviceError) -> Void = { _, _ throws(DeviceError) in }
@@ -74,7 +73,7 @@ package struct ModelStore: Sendable {
             }
         }
         try makeFolder(folder, mode: 0o755)
-        // Nobody looks at a name that begins with a dot.
+        // Names that begin with a dot are ignored by readers.
         let temporary = "\(folder)/.\(name).adding"
         try Self.remove(temporary)
         do throws(DeviceError) {
@@ -92,7 +91,7 @@ package struct ModelStore: Sendable {
         }
     }
 
-    /// Gives the folder its name; what had it before goes.
+    /// Renames the folder to its name, and removes the model that had it.
     private func put(_ temporary: String, at place: String) throws(DeviceError) {
         let old = "\(temporary).old"
         try Self.remove(old)
@@ -115,7 +114,7 @@ package struct ModelStore: Sendable {
             && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
     }
 
-    /// A model that somebody has, by the engine that knows its form.
+    /// A user's model, for the engine that knows its form.
     private static func contents(ofFolder path: String) throws(DeviceError) -> (name: String, files: [File]) {
         _ = try FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY)
         let found = try whole(path, named: path)
@@ -131,13 +130,13 @@ package struct ModelStore: Sendable {
                 try MappedFile(path).pieces(take)
             }
         }
-        // `./`, `..` and links tell no name.
+        // A name is not taken from `./`, `..` or a link.
         return (((try? realPath(root)) ?? root).split(separator: "/").last.map(String.init) ?? "", files)
     }
 
     /// The model in a folder.
     ///
-    /// - Throws: `DeviceError` with `missing` or `damaged`, what is wrong with it.
+    /// - Throws: `DeviceError` with `missing` or `damaged` and what is wrong.
     private static func whole(
         _ path: String, named source: String
     ) throws(DeviceError) -> (engine: String, model: InstalledModel) {
@@ -156,11 +155,11 @@ package struct ModelStore: Sendable {
             .unsupported, "add", "\(source): no engine recognizes this as a model; see fieldscribe models --help")
     }
 
-    /// Writes the files, with their digests where none came along, and syncs them.
+    /// Writes and syncs the files, and SHA256SUMS if it is missing.
     private static func write(_ files: [File], to folder: String) throws(DeviceError) {
         var sums = ""
         var made: Set<String> = []
-        // As the service reads it, whose user is another one.
+        // The service reads it as another user.
         try makeFolder(folder, mode: 0o755)
         for file in files {
             var place = folder
@@ -188,7 +187,7 @@ package struct ModelStore: Sendable {
             digest.add(bytes)
             try FileDescriptor.write(bytes, to: number, named: path)
         }
-        // Whatever the umask says.
+        // Regardless of the umask.
         _ = fchmod(number, 0o644)
         try file.sync()
         return digest.finish()
@@ -196,7 +195,7 @@ package struct ModelStore: Sendable {
 }
 
 extension MappedFile {
-    /// Hands the bytes on by the megabyte.
+    /// Passes the bytes on by the megabyte.
     fileprivate func pieces(_ take: (UnsafeRawBufferPointer) throws(DeviceError) -> Void) throws(DeviceError) {
         var start = 0
         while start < bytes.count {

@@ -4,14 +4,14 @@ import Glibc
 import Recognition
 import System
 
-/// A wheel of moonshine_voice: a zip file with weights and runtime, which Debian's `unzip` reads.
+/// A wheel of moonshine_voice: a zip file with weights and runtime, read with Debian's `unzip`.
 ///
-/// Every file is checked against the SHA-256 that the wheel's own list tells.
+/// Every file is compared with its SHA-256 in the wheel's RECORD.
 struct ModelWheel {
     private static let program = "/usr/bin/unzip"
     private static let prefix = "moonshine_voice-"
     private static let patienceSeconds = 60
-    /// The list of a wheel with ten times as many files.
+    /// Ten times the RECORD of today's wheels.
     private static let mostListBytes = 1 << 20
 
     #if arch(arm64)
@@ -24,10 +24,10 @@ struct ModelWheel {
 
     private let path: String
 
-    /// - Throws: `DeviceError` with `missing` for a file that is not there, or without the program that unpacks it;
-    ///   `unsupported` for another wheel, or that of another machine.
+    /// - Throws: `DeviceError` with `missing` if the file or `unzip` is missing; `unsupported` for another wheel, or one
+    ///   for another machine.
     init(_ path: String) throws(DeviceError) {
-        // Without waiting for who may write to a FIFO.
+        // O_NONBLOCK: opening a FIFO would wait for a writer.
         let kind = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK).status().kind
         guard kind == .file else {
             throw DeviceError(
@@ -55,7 +55,7 @@ struct ModelWheel {
 
     /// The files of its model, and the name that packages give it.
     ///
-    /// - Throws: `DeviceError` with `missing` where it has no model, or a version without; `damaged` where it is no wheel.
+    /// - Throws: `DeviceError` with `missing` if it has no model or no version; `damaged` if it is not a wheel.
     func contents() throws(DeviceError) -> (name: String, files: [ModelStore.File]) {
         let names = String(decoding: try bytes("-Z1"), as: UTF8.self).split(separator: "\n").map(String.init)
             .filter(Self.isPlain)
@@ -88,14 +88,14 @@ struct ModelWheel {
 
     private static func last(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? "" }
 
-    /// Names that `unzip` takes as they are, and that lead nowhere else.
+    /// Names that `unzip` does not interpret, without `..`.
     private static func isPlain(_ name: String) -> Bool {
         !name.hasPrefix("/") && !name.hasSuffix("/") && !name.hasPrefix("-")
             && !name.split(separator: "/").contains("..")
             && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_./+".contains($0)) }
     }
 
-    /// SHA-256, in hexadecimal digits, of the files that a list names: lines of `name,sha256=BASE64URL,bytes`.
+    /// The SHA-256 of each file in RECORD, whose lines are `name,sha256=BASE64URL,bytes`.
     private static func sums(_ list: String) -> [String: String] {
         var sums: [String: String] = [:]
         for line in list.split(whereSeparator: \.isNewline) {
@@ -108,7 +108,7 @@ struct ModelWheel {
         return sums
     }
 
-    /// Hands on what is in a file of the wheel, and compares it.
+    /// Passes on a file of the wheel, and compares its digest.
     private func copy(
         _ name: String, sum: String, _ take: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
     ) throws(DeviceError) {
@@ -123,7 +123,7 @@ struct ModelWheel {
         }
     }
 
-    /// What `unzip` says of the wheel.
+    /// What `unzip` reports about the wheel.
     private func bytes(_ option: String, _ name: String? = nil) throws(DeviceError) -> [UInt8] {
         var all: [UInt8] = []
         try unzip([option, path] + (name.map { [$0] } ?? []), most: Int64(Self.mostListBytes)) {

@@ -3,7 +3,7 @@ import Glibc
 import Recognition
 import System
 
-/// Moonshine, which reads, with PocketSphinx, which tells when each word was said.
+/// Moonshine, which transcribes, with PocketSphinx, which times the words.
 struct MoonshineEngine: EngineEntry {
     let name = "moonshine"
     let summary = "a network made for small boards: nine words in ten are right, with capitals and punctuation"
@@ -19,13 +19,13 @@ struct MoonshineEngine: EngineEntry {
     let readsTwice = true
     let readsGrammars = false
 
-    /// Boards with less memory cannot read with it at all.
+    /// Boards with less memory cannot run it.
     private static let leastMegabytes = 380
-    /// Boards with less memory keep the weights once, and read with `fast`.
+    /// Boards with less memory load the weights once, and use `fast`.
     private static let smallMegabytes = 700
-    /// ONNX Runtime takes its tensors anew at each step: large pages, and what was freed kept for the next, save most of what the
-    /// kernel and the allocator do for them. Once one threshold is set, glibc no longer moves the other, so that each tensor of
-    /// 128 KiB would be mapped and given back again.
+    /// ONNX Runtime allocates its tensors again at each step. Large pages and a high trim threshold save most of the work
+    /// of kernel and allocator. Setting one threshold stops glibc from adapting the other, so that each tensor of 128 KiB
+    /// would be mapped and unmapped again.
     private static let memoryTunables = [
         "hugetlb=1", "trim_threshold=268435456", "mmap_threshold=33554432", "arena_max=1", "tcache_max=65536",
     ].map { "glibc.malloc.\($0)" }.joined(separator: ":")
@@ -83,7 +83,7 @@ struct MoonshineEngine: EngineEntry {
 
     func reader(in configuration: Configuration) -> String { configuration.moonshineModel.path }
 
-    /// A worker reads all its files and compares them, before it loads any.
+    /// A worker reads and compares all its files before it loads any.
     func integrity(in configuration: Configuration) -> String {
         access(configuration.moonshineModel.digests, F_OK) == 0
             ? "its files match SHA256SUMS" : "without SHA256SUMS, so damage would go unnoticed"
@@ -98,7 +98,7 @@ struct MoonshineEngine: EngineEntry {
         return cost
     }
 
-    /// `live` and `final` search alike: what one of them has read the other would read the same.
+    /// `live` and `final` search alike, so either pass is as good.
     func suffices(_ pass: PassSummary) -> Bool {
         pass.isComplete && pass.engine.name == name && pass.profile != "fast"
     }
@@ -110,7 +110,7 @@ struct MoonshineEngine: EngineEntry {
     func models(in configuration: Configuration) -> [InstalledModel] {
         var taken: Set<String> = []
         return configuration.modelFolders.flatMap { folder in
-            // One that begins with a dot is still being added.
+            // A folder that begins with a dot is still being added.
             ((try? names(inFolder: folder)) ?? []).filter { !$0.hasPrefix(".") }
                 .compactMap { model(at: "\(folder)/\($0)") }
         }.filter { taken.insert($0.name).inserted }
@@ -135,13 +135,14 @@ struct MoonshineEngine: EngineEntry {
     }
 }
 
-/// Opens Moonshine and, beside it, what tells when its words were said.
+/// Opens Moonshine and the aligner that times its words.
 private struct TimedMoonshine: RecognizerProvider {
     let options: WorkerOptions
     let profile: MoonshineProfile
 
-    /// What the encoder needs for seconds of sound is larger, what the decoder hands on from token to token smaller. Returned from
-    /// 1 MB on, blocks cost a twentieth of all CPU in page faults; from 8 MB on, or never, a worker's peak is 220 to 243 MB; so, 190.
+    /// The encoder's blocks for seconds of sound are larger, the decoder's per token smaller. If blocks from 1 MB are
+    /// returned to the kernel, page faults cost a twentieth of all CPU; from 8 MB or never, a worker's peak is 220 to 243
+    /// MB; with this value 190.
     private static let largestKept = 4 << 20
 
     func open() throws(DeviceError) -> any Recognizer {
@@ -155,7 +156,7 @@ private struct TimedMoonshine: RecognizerProvider {
         return TimedRecognizer(reader, timing: try ForcedAligner(model: timing), voice: VoiceReading())
     }
 
-    /// What the person's vocabulary names, without classes and sounds.
+    /// The words of the user's vocabulary, without classes and sounds.
     private func phrases() throws(DeviceError) -> [String] {
         guard let file = options.vocabulary else { return [] }
         let text = try content(ofFile: file, limit: VocabularyFile.largest)
@@ -164,7 +165,7 @@ private struct TimedMoonshine: RecognizerProvider {
         return vocabulary.phrases.map { $0.words.joined(separator: " ") }
     }
 
-    /// What was learned from corrections.
+    /// The words learned from corrections.
     private func learned() -> [String] {
         VocabularyFile(options.learnedWords() ?? "").phrases.map { $0.words.joined(separator: " ") }
     }

@@ -27,7 +27,7 @@ package struct PocketSphinxEngine: EngineEntry {
         try checkVocabulary(configuration)
     }
 
-    /// Looks whether the person's vocabulary is there, where one is named.
+    /// Checks that the user's vocabulary exists, if one is named.
     ///
     /// - Throws: `DeviceError` with `missing` or `denied`.
     func checkVocabulary(_ configuration: Configuration) throws(DeviceError) {
@@ -63,12 +63,12 @@ package struct PocketSphinxEngine: EngineEntry {
 
     package func cost(in configuration: Configuration) -> EngineCost {
         var cost = EngineCost()
-        // Measured was 1.3, and 1.6 with a vocabulary.
+        // Measured: 1.3, and 1.6 with a vocabulary.
         if configuration.hasVocabulary { cost.mostFasterRatio = 2.5 }
         return cost
     }
 
-    /// What another engine of ours has read is left as it is, too: it is the better one.
+    /// Also keeps the text of our other engine, which is better.
     package func suffices(_ pass: PassSummary) -> Bool {
         let others = EngineRegistry.all.map(\.name).filter { $0 != name }
         return pass.isComplete && (pass.profile == SecondPass.profile || others.contains(pass.engine.name))
@@ -77,7 +77,7 @@ package struct PocketSphinxEngine: EngineEntry {
     package func reader(in configuration: Configuration) -> String { configuration.recognizer.model }
 
     package func speedName(in configuration: Configuration) -> String? {
-        // With a vocabulary it is another speed.
+        // A vocabulary changes the speed.
         configuration.modelFolder(configuration.recognizer.model)
             + (configuration.hasVocabulary ? " with a vocabulary" : "")
     }
@@ -87,10 +87,10 @@ package struct PocketSphinxEngine: EngineEntry {
             Self.model)
     }
 
-    /// Any folder: it tells what lacks.
+    /// Accepts any folder, and reports what it lacks.
     package func model(at path: String) -> InstalledModel? { Self.model(ModelFolder(path: path)) }
 
-    /// Of a package's model, as Debian tells it first in the package's list: `License: BSD-2`.
+    /// The license of a package's model: the first `License:` line of Debian's copyright file.
     private static func licence(of folder: ModelFolder) -> String? {
         guard folder.path == "\(ModelFolder.debian)/\(folder.name)",
             let text = try? content(ofFile: "/usr/share/doc/pocketsphinx-\(folder.name)/copyright", limit: 1 << 16)

@@ -2,8 +2,8 @@ import Core
 import Recognition
 import System
 
-/// Makes the person's vocabulary ready, where there is one, and then loads the engine: all of it in the worker's process, so
-/// that neither can reach a recording.
+/// Prepares the user's vocabulary, if any, and then loads the engine. Both happen in the worker's process, so that a crash
+/// cannot reach a recording.
 struct PreparedPocketSphinx: RecognizerProvider {
     let options: WorkerOptions
     let profile: DecoderProfile
@@ -14,7 +14,7 @@ struct PreparedPocketSphinx: RecognizerProvider {
             dictionary: options.dictionary)
         try model.check()
         let learned = options.hint == .confirmation ? nil : options.learnedWords()
-        // The lines are gone, and what was made of them is to be gone as well.
+        // The lines are gone, so what was made of them must go as well.
         if learned == nil, options.hint != .confirmation {
             try? VocabularyPreparation.removeLearned(from: options.cache)
         }
@@ -30,7 +30,7 @@ struct PreparedPocketSphinx: RecognizerProvider {
             model: prepared, profile: profileOfHint(isGrammar: outcome.grammar != nil))
     }
 
-    /// The model with what was learned; without it where nothing of that can be heard: a recording must not fail for a word.
+    /// The model with the learned words; without them if none can be used, since a word must not make a recording fail.
     private func learnedModel(_ model: PocketSphinxModel, _ learned: String) -> PocketSphinxModel {
         do throws(DeviceError) {
             return try model.prepare(nil, and: learned, keptIn: options.cache).model
@@ -45,7 +45,7 @@ struct PreparedPocketSphinx: RecognizerProvider {
         return options.hint == .search ? .search : profile
     }
 
-    /// The person's vocabulary; where a yes or no is awaited, a grammar of that in place of any but a grammar.
+    /// The user's vocabulary; for a yes-or-no hint, a grammar of yes and no unless the vocabulary is a grammar.
     private func vocabularyOfHint() throws(DeviceError) -> String? {
         guard options.hint == .confirmation else { return options.vocabulary }
         if let vocabulary = options.vocabulary {

@@ -1,8 +1,8 @@
 import Core
 import Recognition
 
-/// whisper.cpp, by its program. `auto` never takes it: the service's sandbox lets no program but Fieldscribe's own run, unless
-/// its owner names it in `ExecPaths=`.
+/// whisper.cpp, by its program. `auto` never chooses it: the service's sandbox runs only Fieldscribe's own programs, unless
+/// its owner adds this one to `ExecPaths=`.
 struct WhisperEngine: EngineEntry {
     let name = "whisper"
     let summary = "transcribes each utterance with whisper.cpp's program"
@@ -13,7 +13,7 @@ struct WhisperEngine: EngineEntry {
 
     init() {}
 
-    /// It has one way of reading.
+    /// It has one profile.
     func suffices(_ pass: PassSummary) -> Bool { pass.isComplete && pass.engine.name == name }
 
     func check(_ configuration: Configuration) throws(DeviceError) {

@@ -3,19 +3,19 @@ import Glibc
 import Recognition
 import System
 
-/// How fast decode workers were on this board, kept from one recording to the next: the profile is chosen by it.
+/// How fast decode workers are on this board, stored between recordings to choose the profile.
 ///
-/// It can be lost at any time; until the next recording has measured it anew, nothing is claimed.
+/// The file may be lost at any time; then the speed is unknown until the next recording.
 package struct BoardSpeed: Sendable {
-    /// Less speech tells too little: a worker's first second of CPU is spent on the model.
+    /// Shorter speech says too little: a worker's first second of CPU loads the model.
     private static let leastSeconds = 60.0
 
     private let folder: String
-    /// Another model is another speed, and so is a vocabulary beside it; nil for an engine whose speed is not measured.
+    /// Identifies model and vocabulary, which change the speed; nil if the engine's speed is not measured.
     private let model: String?
     private let cost: EngineCost
 
-    /// Finds where the measured speed of this configuration's engine, model and vocabulary is kept.
+    /// Finds the stored speed of this configuration's engine, model and vocabulary.
     package init(_ configuration: Configuration) {
         folder = configuration.cacheFolder
         let engine = configuration.engine
@@ -23,7 +23,7 @@ package struct BoardSpeed: Sendable {
         model = engine.speedName(in: configuration)
     }
 
-    /// Seconds of speech that a worker decodes with `live` in a second of CPU; nil where that was not measured.
+    /// Seconds of speech that a worker decodes with `live` per second of CPU; nil if not measured.
     var live: Double? {
         guard let model, let bytes = try? beginning(ofFile: path, count: 4_096) else { return nil }
         let words = String(decoding: bytes, as: UTF8.self).split(
@@ -36,7 +36,7 @@ package struct BoardSpeed: Sendable {
 
     private var path: String { "\(folder)/decoder-speed" }
 
-    /// Takes what a transcription in real time has cost. That it cannot be kept harms nobody.
+    /// Stores the measured cost of a live transcription. Failing to do so has no consequence.
     package func keep(_ statistics: Statistics, profile: String) {
         guard statistics.speechSeconds >= Self.leastSeconds, statistics.cpuSeconds > 0 else { return }
         let speed = statistics.speechSeconds / statistics.cpuSeconds
@@ -53,7 +53,7 @@ package struct BoardSpeed: Sendable {
 }
 
 extension Configuration {
-    /// How this board transcribes, by its cores, its memory, and what was measured of its speed.
+    /// How this board transcribes, by its cores, its memory and its measured speed.
     var plan: DecodePlan {
         let engine = engine
         return DecodePlan(
@@ -62,21 +62,21 @@ extension Configuration {
                 liveSpeed: BoardSpeed(self).live, sharesModel: engine.makesCopies, cost: engine.cost(in: self)))
     }
 
-    /// Processors that are on line.
+    /// The number of online processors.
     static var cores: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
-    /// All memory of this board.
+    /// The board's memory in bytes.
     static var memoryMegabytes: Int {
         sysconf(Int32(_SC_PHYS_PAGES)) / 1_024 * sysconf(Int32(_SC_PAGESIZE)) / 1_024
     }
 
-    /// The profile that keeps pace with speech on this board.
+    /// The profile that keeps up with speech on this board.
     package var liveProfile: String {
         let name = plan.profile
-        // One that has a single way of reading is told the same name always, so that its passes are not told apart.
+        // An engine with one profile always gets the same name, so that its passes are equal.
         return engine.profiles.contains(name) ? name : "live"
     }
 
-    /// How many decode workers: as configured, else one a core as far as the board's memory goes.
+    /// The number of decode workers: as configured, else one per core as far as memory allows.
     package var workerCount: Int { recognizer.workers == 0 ? plan.workers : recognizer.workers }
 }

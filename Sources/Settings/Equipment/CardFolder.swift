@@ -3,20 +3,21 @@ import Glibc
 import Recognition
 import System
 
-/// The card's partition that a laptop sees: what a person put there is read, and answered.
+/// The card's partition that a laptop sees. Reads what a user put there, and writes an answer.
 package struct CardFolder {
-    /// What came of it.
+    /// The result of reading it.
     package struct Outcome: Hashable, Sendable {
-        /// What counts.
+        /// The valid settings.
         package var settings: CardSettings
 
-        /// The words of the person's own, where they count.
+        /// The user's vocabulary, if it is valid.
         package var vocabulary: [UInt8]?
 
-        /// What is wrong, a line each; empty where nothing is.
+        /// What is wrong, one line each.
         package var problems: [String]
 
-        /// The answer for RESULT.txt, with line ends that every system shows. It has no date: only what has changed is written.
+        /// The answer for RESULT.txt, with line ends that every system shows. It has no date, so that an equal answer is
+        /// not written again.
         package var answer: String {
             var lines =
                 problems.isEmpty
@@ -32,22 +33,22 @@ package struct CardFolder {
 
     /// - Parameters:
     ///   - path: where the partition is mounted.
-    ///   - zones: the folder of the time zones that there are.
+    ///   - zones: the folder of the time zones.
     package init(_ path: String, zones: String = "/usr/share/zoneinfo") {
         self.path = path
         self.zones = zones
     }
 
-    /// Reads what is there. It never fails: what cannot be read is a problem, and the rest counts.
+    /// Reads the folder. It never fails: what cannot be read is a problem, and the rest counts.
     ///
-    /// - Parameter place: where the recorder will find the words of the person's own.
+    /// - Parameter place: where the recorder will find the user's vocabulary.
     package func read(vocabularyAt place: String) -> Outcome {
         var bytes: [UInt8] = []
         var unreadable: [String] = []
         do throws(DeviceError) {
             bytes = try file(CardSettings.fileName, upTo: CardSettings.largest)
         } catch {
-            // Without the file, everything is by default.
+            // Without the file, all settings have their defaults.
             if error.code != .missing { unreadable = ["\(CardSettings.fileName): \(error.message)"] }
         }
         var outcome = Outcome(settings: CardSettings(bytes, isTimeZone: isTimeZone), problems: unreadable)

@@ -2,55 +2,55 @@ import Copying
 import Core
 import Recognition
 
-/// The settings of a recorder that starts from a card's image, as `fieldscribe.txt` on the card has them.
+/// The settings in `fieldscribe.txt` on a card made from the image.
 ///
-/// Each line counts by itself: what is wrong with one is answered, and the others count.
+/// Each line counts by itself: an invalid one is reported, and the others count.
 package struct CardSettings: Hashable, Sendable {
-    /// The file's name, on the partition that a laptop sees.
+    /// The file's name on the partition that a laptop sees.
     static let fileName = "fieldscribe.txt"
 
-    /// The most bytes that it may have.
+    /// The largest size in bytes.
     static let largest = 65_536
 
-    /// What the recorder finds in its configuration.
+    /// The recorder's configuration.
     private(set) var configuration: Configuration
 
-    /// The recorder's name; nil where the file gives none.
+    /// The recorder's name, if given.
     package private(set) var name: String?
 
-    /// As `Europe/Zurich`; nil where the file gives none.
+    /// A name like `Europe/Zurich`, if given.
     package private(set) var timeZone: String?
 
-    /// A file of words beside `fieldscribe.txt`; nil for none. It has not been looked at.
+    /// A vocabulary file beside `fieldscribe.txt`, if given. It is not read here.
     private(set) var vocabulary: String?
 
-    /// The clock with a battery that is wired to the board, as the kernel calls it; nil for none.
+    /// The battery-backed clock on the board, by the kernel's name, if given.
     package private(set) var rtc: String?
 
-    /// Whether whoever holds the board's serial pins has a shell there.
+    /// Whether the board's serial pins have a shell.
     package private(set) var hasSerialConsole = false
 
-    /// The public key of minisign with which newer images are signed; nil where none is taken.
+    /// The minisign public key that signs newer images; nil to accept none.
     package private(set) var upgradeKey: String?
 
-    /// What is wrong, a line each, in the order of the file.
+    /// What is wrong, one line each, in the order of the file.
     private(set) var problems: [String] = []
 
     private var linesOfKeys: [String: Int] = [:]
 
-    /// The settings where nothing is set.
+    /// The settings of an empty file.
     static let base: Configuration = {
         var configuration = Configuration()
         configuration.capture.device = microphone
         return configuration
     }()
 
-    /// As the rules of udev name the first USB microphone.
+    /// The name that the udev rules give to the first USB microphone.
     private static let microphone = "alsa:plughw:CARD=Fieldscribe"
 
     /// - Parameters:
-    ///   - bytes: of the file.
-    ///   - isTimeZone: whether there is a time zone of that name.
+    ///   - bytes: the file's contents.
+    ///   - isTimeZone: whether a time zone of that name exists.
     init(_ bytes: [UInt8], isTimeZone: (String) -> Bool) {
         configuration = Self.base
         guard bytes.count <= Self.largest else {
@@ -69,15 +69,15 @@ package struct CardSettings: Hashable, Sendable {
         }
     }
 
-    /// Lets words of the person's own count.
+    /// Uses the user's vocabulary.
     ///
-    /// - Parameter path: where the recorder finds them.
+    /// - Parameter path: where the recorder finds it.
     mutating func use(vocabulary path: String) { configuration.recognizer.vocabulary = path }
 
-    /// Has nothing be copied: what cannot be read may have said for whom copies are sealed.
+    /// Prevents all copies: what cannot be read may have named the recipients.
     mutating func refuseCopies() { configuration.export.recipients = [Configuration.Export.nobody] }
 
-    /// What the recorder's configuration file says: each setting that is not by default.
+    /// The recorder's configuration file: each setting that differs from its default.
     package var text: String {
         var text = "# Made at each start from \(Self.fileName) on the card.\n"
         for key in ConfigurationKey.all where key.value(in: configuration) != key.value(in: Configuration()) {
@@ -86,7 +86,7 @@ package struct CardSettings: Hashable, Sendable {
         return text
     }
 
-    /// Takes a line; returns what is wrong with it.
+    /// Parses a line; returns what is wrong with it.
     private mutating func take(_ line: String, number: Int, _ isTimeZone: (String) -> Bool) -> String? {
         let text = line.trimmed
         guard !text.isEmpty, text.first != "#", text.first != ";" else { return nil }
@@ -95,14 +95,13 @@ package struct CardSettings: Hashable, Sendable {
         }
         let key = text[..<separator].trimmed.lowercased()
         let value = text[text.index(after: separator)...].withoutComment.trimmed
-        // By whatever name it is given.
-        let given = Self.paths[key] ?? Self.former[key] ?? key
-        let path = given == "storage.keep-days" ? "storage.after-export" : given
+        // A key may have a short name.
+        let path = Self.paths[key] ?? key
         if let earlier = linesOfKeys[path] {
             return "\(key) is set twice; what line \(earlier) says counts"
         }
         linesOfKeys[path] = number
-        // Of these, to be without a value is to be wrong, and what is wrong with them ends in no copies.
+        // These are invalid without a value, and an invalid value prevents all copies.
         let saysWhoReads = ["recipients", "export.recipients", "sticks", "export.sticks"].contains(key)
         guard !value.isEmpty || saysWhoReads else {
             return "\(key) has no value; put a # in front of the line for the default"
@@ -151,7 +150,7 @@ package struct CardSettings: Hashable, Sendable {
             upgradeKey = value
         case "recipients", "export.recipients":
             let problem = value.isEmpty ? "has no value" : set("export.recipients", to: value)
-            // For whom is not certain: then nothing leaves the recorder, and nothing is ever copied in the clear instead.
+            // The recipients are unknown, so nothing may be copied, least of all unencrypted.
             if problem != nil { refuseCopies() }
             return problem.map { "\($0). Nothing is copied until this line is corrected" }
         case "sticks", "export.sticks":
@@ -161,7 +160,7 @@ package struct CardSettings: Hashable, Sendable {
         case "microphone": return set("capture.device", to: value.lowercased() == "auto" ? Self.microphone : value)
         case "button", "lamp": return set("panel.\(key)", to: Self.address(value))
         default:
-            guard let path = Self.paths[key] ?? Self.former[key] ?? (key.contains(".") ? key : nil) else {
+            guard let path = Self.paths[key] ?? (key.contains(".") ? key : nil) else {
                 return "is not a setting; \(suggestion(for: key, among: Self.names))"
             }
             return set(path, to: value)
@@ -169,22 +168,22 @@ package struct CardSettings: Hashable, Sendable {
         return nil
     }
 
-    /// Sets what `fieldscribe.conf` has by the name `section.key`; returns what is wrong.
+    /// Sets a key by its name `section.key` in `fieldscribe.conf`; returns what is wrong.
     private mutating func set(_ path: String, to value: String) -> String? {
         let parts = path.split(separator: ".", maxSplits: 1)
         guard parts.count == 2 else { return "is not a setting; write it as section.key" }
         if let refusal = Self.fixed[path] { return refusal }
         do throws(ConfigurationError) {
-            configuration = try Configuration.overlay(
+            configuration = try ConfigurationParser.overlay(
                 Array("[\(parts[0])]\n\(parts[1]) = \(value)\n".utf8), file: Self.fileName, over: configuration,
-                keys: ConfigurationKey.all, refusal: { _, _ in nil })
+                keys: ConfigurationKey.all)
             return nil
         } catch {
             return error.problems.first?.reason ?? "is refused"
         }
     }
 
-    /// What `rtc` may say.
+    /// The values of `rtc`.
     private static let clocks = ["none", "ds3231", "pcf8523"]
 
     /// `17` and `GPIO17` mean the line of that name.
@@ -194,16 +193,13 @@ package struct CardSettings: Hashable, Sendable {
         return "gpio:GPIO\(number)"
     }
 
-    /// The settings that have a short name, and those of `fieldscribe.conf` that they are.
+    /// The short names, and the keys that they stand for.
     private static let paths = [
         "style": "panel.style", "shutdown": "panel.shutdown", "after-export": "storage.after-export",
         "settings-by-stick": "export.settings",
     ]
 
-    /// Names of an earlier version, which go on counting.
-    private static let former = ["keep-days": "storage.keep-days"]
-
-    /// Every name that a line may have without a section.
+    /// All names without a section.
     static let names =
         [
             "name", "language", "time-zone", "vocabulary", "microphone", "button", "lamp", "recipients", "rtc",
@@ -211,7 +207,7 @@ package struct CardSettings: Hashable, Sendable {
         ]
         + paths.keys.sorted()
 
-    /// What the image itself depends on.
+    /// Settings that the image itself depends on.
     private static let fixed = [
         "storage.directory": "stays as it is: recordings are on the card's third partition; delete this line",
         "control.socket": "stays as it is: the image's own programs use it; delete this line",
@@ -229,7 +225,7 @@ extension StringProtocol {
 }
 
 extension Substring {
-    /// Without what follows a # or ; behind a blank.
+    /// Without a comment, which begins with # or ; after a blank.
     fileprivate var withoutComment: Substring {
         var earlier: Character = " "
         for place in indices {

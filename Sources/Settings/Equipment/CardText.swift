@@ -1,7 +1,6 @@
-/// The lines of a text file that a person wrote on any system: UTF-8 or UTF-16, with or without a byte order mark, whatever ends its
-/// lines.
+/// The lines of a text file from any system: UTF-8 or UTF-16, with or without a byte order mark, with any line ends.
 struct CardText: Hashable, Sendable {
-    /// Each line without what ends it; nil for one that is not text.
+    /// Each line without its end; nil for one that is not text.
     private(set) var lines: [String?]
 
     init(_ bytes: [UInt8]) {
@@ -20,7 +19,7 @@ struct CardText: Hashable, Sendable {
         }
     }
 
-    /// The text of UTF-16; nil where it is none. Without a mark it is known by the zeros of its letters.
+    /// Decodes UTF-16; nil if it is not. Without a mark, it is recognized by the zero bytes of its letters.
     private static func wide(_ bytes: [UInt8]) -> String? {
         let isLittle: Bool
         switch (bytes.first, bytes.dropFirst().first) {

@@ -2,15 +2,13 @@ import Core
 import Recognition
 
 extension Configuration {
-    /// Decode workers of the engine that is configured, which start when they are needed. Where it cannot read, PocketSphinx
-    /// reads in its place.
+    /// Decode workers of the configured engine, started when needed. If it cannot be used, PocketSphinx replaces it.
     ///
     /// - Parameters:
     ///   - profile: one of the engine's.
-    ///   - niceness: how far the workers step back behind everything else.
-    ///   - count: how many; nil: as many as suit the board.
-    /// - Throws: `DeviceError` with `missing`, `denied` or `damaged` where what the engine needs is not whole, and PocketSphinx
-    ///   cannot read either.
+    ///   - niceness: the workers' nice value.
+    ///   - count: how many; nil for as many as suit the board.
+    /// - Throws: `DeviceError` with `missing`, `denied` or `damaged` if neither the engine nor PocketSphinx is complete.
     package func workers(profile: String, niceness: Int32 = 0, count: Int? = nil) throws(DeviceError) -> WorkerPool {
         let engine = engine
         let count = count ?? workerCount
@@ -29,8 +27,8 @@ extension Configuration {
             wanted, size: count, niceness: niceness, fallback: fallback, partials: partialsCommand(wanted, spare))
     }
 
-    /// What gives volatile readings: PocketSphinx, word by word, where the board has room for it beside what reads; else greedy
-    /// readings of what was said so far.
+    /// The source of partial results: PocketSphinx, word by word, if the board has memory for it beside the engine; else
+    /// greedy decoding of the speech so far.
     private func partialsCommand(_ wanted: WorkerCommand, _ spare: PocketSphinxEngine) -> WorkerCommand {
         if partialsEngine is PocketSphinxEngine, let command = try? spare.command(self, profile: "live") {
             return command
@@ -38,7 +36,7 @@ extension Configuration {
         return (try? engine.command(self, profile: "fast")) ?? wanted
     }
 
-    /// The engine that gives volatile readings.
+    /// The engine that gives partial results.
     package var partialsEngine: any EngineEntry {
         let (engine, spare) = (engine, PocketSphinxEngine())
         let hasRoom = Self.cores > 1 && Self.memoryMegabytes >= Self.megabytesForTwoEngines
@@ -48,7 +46,7 @@ extension Configuration {
 
     private static let megabytesForTwoEngines = 900
 
-    /// How recordings are cut and read for the engine that reads them.
+    /// How recordings are segmented and decoded for the engine.
     package func transcriberSettings(for description: EngineDescription) -> Transcriber.Settings {
         var settings = Transcriber.Settings()
         settings.speech = speech

@@ -1,7 +1,7 @@
 import Recognition
 import Synchronization
 
-/// The appliance's decode workers: those that read what is being recorded, and those of the second pass.
+/// The appliance's decode workers, for live transcription and for the second pass.
 package final class DecodeWorkers: Sendable {
     private let configuration: Configuration
     private let pool = Mutex<WorkerPool?>(nil)
@@ -9,9 +9,9 @@ package final class DecodeWorkers: Sendable {
 
     package init(_ configuration: Configuration) { self.configuration = configuration }
 
-    /// The decode workers, which start when they are needed.
+    /// The decode workers, started when needed.
     ///
-    /// - Throws: `DeviceError` with `missing` or `denied` where the model is not whole.
+    /// - Throws: `DeviceError` with `missing` or `denied` if the model is not complete.
     package func readers() throws -> WorkerPool {
         try pool.withLock { pool in
             if let pool { return pool }
@@ -21,9 +21,9 @@ package final class DecodeWorkers: Sendable {
         }
     }
 
-    /// The decode workers of the second pass, which step back behind everything else.
+    /// The niced decode workers of the second pass.
     ///
-    /// - Throws: `DeviceError` with `missing` or `denied` where the model is not whole.
+    /// - Throws: `DeviceError` with `missing` or `denied` if the model is not complete.
     package func rereaders() throws -> WorkerPool {
         try secondPool.withLock { pool in
             if let pool { return pool }
@@ -33,8 +33,8 @@ package final class DecodeWorkers: Sendable {
         }
     }
 
-    /// Ends the decode workers that nobody needs. Where the board was found to be faster or slower than was known, the next
-    /// ones read with another profile.
+    /// Ends the idle decode workers. If the board turned out to be faster or slower than expected, the next ones use
+    /// another profile.
     package func releaseIdle() async {
         guard let old = pool.withLock({ $0 }) else { return }
         await old.releaseIdle()
@@ -42,7 +42,8 @@ package final class DecodeWorkers: Sendable {
         pool.withLock { if $0 === old { $0 = nil } }
     }
 
-    /// Ends the decode workers of the second pass, also in mid-utterance; it goes on behind what it has committed.
+    /// Ends the second pass's decode workers, also within an utterance; the pass continues after its last committed
+    /// segment.
     package func endRereaders() async {
         let old = secondPool.withLock { pool in
             defer { pool = nil }
@@ -51,7 +52,7 @@ package final class DecodeWorkers: Sendable {
         await old?.end()
     }
 
-    /// Ends all of them; what they had not read yet is left for later.
+    /// Ends all decode workers; their unfinished work is left for later.
     package func end() async {
         for pool in [pool.withLock { $0 }, secondPool.withLock { $0 }] { await pool?.end() }
     }

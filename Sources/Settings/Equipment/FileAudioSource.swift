@@ -4,30 +4,30 @@ import Recognition
 import Synchronization
 import System
 
-/// An audio file, or standard input, as the source of a transcription: as fast as it is asked for.
+/// Transcribes an audio file or standard input, unpaced.
 package final class FileAudioSource: AudioSource {
-    /// Audio that one step reads: 2 s.
+    /// Samples per step: 2 s.
     private static let chunk = 2 * SamplePosition.rate
 
     private struct State {
         let reader: AudioFileReader
-        /// Where the next samples lie.
+        /// The position of the next samples.
         var position = SamplePosition.zero
-        /// Gaps that were passed on.
+        /// The gaps that were reported.
         var gaps = 0
         var pending: [AudioChunk] = []
     }
 
     private let state: Mutex<State>
 
-    /// Channels of what `next` gives, interleaved: 1, or 2 where both were to be kept and the file has two.
+    /// The number of interleaved channels that `next` returns: 1, or 2 if the file has two and both are to be kept.
     package let channels: Int
 
     /// Opens a file; `-` is standard input.
     ///
     /// - Parameters:
-    ///   - keeping: 2 keeps both channels of a file that has two; they are mixed else.
-    ///   - track: which tracks of a container are read.
+    ///   - keeping: 2 keeps both channels of a stereo file; else they are mixed.
+    ///   - track: which tracks of a container to decode.
     /// - Throws: `DeviceError` that names the file and the remedy.
     package init(path: String, keeping: Int = 1, track: SoundTrack = .automatic) throws(DeviceError) {
         let opened =
@@ -38,10 +38,10 @@ package final class FileAudioSource: AudioSource {
         state = Mutex(State(reader: opened))
     }
 
-    /// The file's own length, where its header tells.
+    /// The length in the file's header, if any.
     package var estimatedLength: SamplePosition? { state.withLock { $0.reader.estimatedLength } }
 
-    /// What was read against what the file holds; complete after its end.
+    /// Counts of what was read and what the file holds; complete at the file's end.
     package var report: SoundAccount { state.withLock { $0.reader.report } }
 
     package func next() async throws -> AudioChunk? {
@@ -65,12 +65,12 @@ package final class FileAudioSource: AudioSource {
         state.pending = chunks(of: samples, &state)
     }
 
-    /// The samples, and gaps in place of the silence that stands for sound that is missing.
+    /// The samples, with gaps in place of the silence that replaces missing sound.
     private func chunks(of samples: [Int16], _ state: inout State) -> [AudioChunk] {
         guard !samples.isEmpty else { return [] }
         let read = SampleRange(state.position, state.position + Int64(samples.count / channels))
         state.position = read.end
-        // Who keeps channels apart looks for people, at places of its own.
+        // Diarization by channels reads at positions of its own.
         guard channels == 1 else { return [.samples(samples)] }
         var chunks: [AudioChunk] = []
         var done = read.start

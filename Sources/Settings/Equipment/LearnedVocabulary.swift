@@ -3,9 +3,10 @@ import Glibc
 import Recognition
 import System
 
-/// `learned.txt` in the archive's folder: read and written through that folder alone, since others may edit it meanwhile.
+/// `learned.txt` in the archive's folder. It is accessed only through that folder, since others may edit it at the same
+/// time.
 package struct LearnedVocabulary: Sendable {
-    /// So many of its lines are used: each further one costs accuracy with all that is said.
+    /// How many lines are used: each further one costs accuracy for all speech.
     package static let mostUsed = 200
 
     private static let largest = VocabularyFile.largest
@@ -16,18 +17,19 @@ package struct LearnedVocabulary: Sendable {
     /// - Parameter storage: the archive's folder.
     package init(storage: String) { self.storage = storage }
 
-    /// Its path.
+    /// The path of `learned.txt`.
     package var path: String { "\(storage)/\(LearnedFile.name)" }
 
-    /// Takes a recording out of it, and removes what was made of the lines that go. They may hold what nobody is to read any more.
+    /// Removes a recording's words, and the files made from them, which may hold redacted words.
     ///
-    /// - Parameter kept: keys of words that people have corrected in the recording and that still stand there.
-    /// - Returns: what a person should know of it, without the words: empty where the file tells nothing of the recording.
+    /// - Parameter kept: keys of corrected words that the recording still has.
+    /// - Returns: what to tell the user, without the words; empty if there was nothing to remove.
     package func forget(_ recording: Int, keeping kept: Set<String>) -> [String] {
         do throws(DeviceError) {
             let cache = "\(storage)/cache"
             var file = try file()
-            // Before the lines, which say what is to be done after a power cut; and after them, since a worker may make it again.
+            // Before the lines, which say what to do after a power cut; and after them, since a worker may have made it
+            // again.
             if file.forget(recording, keeping: kept) > 0 { try VocabularyPreparation.removeLearned(from: cache) }
             let lines = try change { $0.forget(recording, keeping: kept) }
             guard lines > 0 else { return [] }
@@ -39,10 +41,11 @@ package struct LearnedVocabulary: Sendable {
         }
     }
 
-    /// Its bytes; nil where there is none.
+    /// The file's bytes; nil if there is none.
     ///
-    /// - Parameter isOptional: whether a folder that this user may not look into is as good as none.
-    /// - Throws: `DeviceError` with `denied` for a link or where it may not be read, `unsupported` for what is no file, or too long.
+    /// - Parameter isOptional: whether an inaccessible folder counts as a missing file.
+    /// - Throws: `DeviceError` with `denied` for a link or an unreadable file, `unsupported` if it is not a file or too
+    ///   long.
     private func bytes(isOptional: Bool = false) throws(DeviceError) -> [UInt8]? {
         let folder: Folder
         do throws(DeviceError) { folder = try Folder(opening: storage, crosses: true) } catch {
@@ -60,9 +63,9 @@ package struct LearnedVocabulary: Sendable {
         }
     }
 
-    /// What of it is used, as a vocabulary whose lines have the file's numbers; nil where nothing is.
+    /// The lines in use, as a vocabulary with the file's line numbers; nil if there are none.
     ///
-    /// - Parameter tell: takes what is wrong with it, a line each; the rest is used.
+    /// - Parameter tell: gets each problem; the rest of the file is used.
     func inUse(_ tell: (String) -> Void) -> String? {
         do throws(DeviceError) {
             guard let bytes = try bytes(isOptional: true) else { return nil }
@@ -76,10 +79,10 @@ package struct LearnedVocabulary: Sendable {
         }
     }
 
-    /// Its content, which is empty where there is no file.
+    /// The parsed file; empty if it is missing.
     ///
-    /// - Throws: `DeviceError` as where it cannot be read; `damaged`, with file and line, where it is not UTF-8: then it must not be
-    ///   written again, since that would lose something.
+    /// - Throws: `DeviceError` if it cannot be read; `damaged`, with file and line, if it is not UTF-8, since rewriting it
+    ///   would lose text.
     package func file() throws(DeviceError) -> LearnedFile { try file(of: bytes() ?? []) }
 
     private func file(of bytes: [UInt8]) throws(DeviceError) -> LearnedFile {
@@ -92,11 +95,11 @@ package struct LearnedVocabulary: Sendable {
         return LearnedFile(text)
     }
 
-    /// Changes it, so that a power cut leaves the old content or the new; where somebody has changed it meanwhile, what they wrote is
-    /// changed instead.
+    /// Changes the file atomically; repeats the change if another program wrote the file meanwhile.
     ///
-    /// - Returns: what `body` returns.
-    /// - Throws: `DeviceError` as `file()`, or where it cannot be written, `busy` where somebody goes on changing it; then it is as it was.
+    /// - Returns: the result of `body`.
+    /// - Throws: `DeviceError` as `file()`, or if it cannot be written; `busy` if others keep changing it. It is unchanged
+    ///   then.
     package func change<Value>(_ body: (inout LearnedFile) -> Value) throws(DeviceError) -> Value {
         for _ in 0..<Self.mostAttempts {
             let before = try bytes()
@@ -108,7 +111,7 @@ package struct LearnedVocabulary: Sendable {
             guard text.count <= Self.largest else {
                 throw DeviceError(.unsupported, "learn", on: path, "is full", remedy: "delete lines of it")
             }
-            // Not only its status: an editor may have written within the same tick of the clock.
+            // Comparing its status is not enough: an editor may have written within the clock's resolution.
             guard try bytes() == before else { continue }
             let folder = try Folder(opening: storage, crosses: true)
             try folder.replace(LearnedFile.name, with: text)
@@ -119,15 +122,15 @@ package struct LearnedVocabulary: Sendable {
 }
 
 extension Configuration {
-    /// What people have put right, as far as it is to be learned from.
+    /// The words learned from corrections.
     package var learned: LearnedVocabulary { LearnedVocabulary(storage: storage.directory) }
 
-    /// Whether a vocabulary of any kind is listened for, which makes a board slower.
+    /// Whether any vocabulary is used, which makes a board slower.
     var hasVocabulary: Bool {
         recognizer.vocabulary != nil || recognizer.learn != .no && learned.inUse({ _ in }) != nil
     }
 
-    /// What a decode worker is told of vocabularies.
+    /// The vocabulary options for a decode worker.
     var vocabularyArguments: [String] {
         (recognizer.vocabulary.map { ["--vocabulary", $0] } ?? [])
             + (recognizer.learn == .no ? [] : ["--learned", storage.directory])

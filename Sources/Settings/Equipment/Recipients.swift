@@ -2,12 +2,12 @@ import Copying
 import Core
 
 extension Configuration {
-    /// The most that copies may be sealed for.
+    /// The largest number of recipients.
     private static let mostRecipients = 64
 
-    /// For whom copies are sealed, by `export.recipients`; nil where they are not sealed.
+    /// The recipients of copies, by `export.recipients`; nil if copies are not encrypted.
     ///
-    /// - Throws: `DeviceError` where that is not certain: then nothing may be copied.
+    /// - Throws: `DeviceError` if they are uncertain: then nothing may be copied.
     package func recipients() throws(DeviceError) -> [Recipient]? {
         if export.recipients.isEmpty { return nil }
         if export.recipients == [Export.nobody] {
@@ -18,9 +18,9 @@ extension Configuration {
         return try Self.recipients(export.recipients, of: "export.recipients")
     }
 
-    /// For whom recordings are sealed on the recorder, by `storage.seal`; nil where they are not.
+    /// The recipients of recordings, by `storage.seal`; nil if recordings are not encrypted.
     ///
-    /// - Throws: `DeviceError` where that is not certain: then nothing is sealed.
+    /// - Throws: `DeviceError` if they are uncertain: then nothing is sealed.
     package func sealers() throws(DeviceError) -> [Recipient]? {
         try storage.seal.isEmpty ? nil : Self.recipients(storage.seal, of: "storage.seal")
     }

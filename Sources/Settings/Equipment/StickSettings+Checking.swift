@@ -5,7 +5,7 @@ import Recognition
 import System
 
 extension StickSettings {
-    /// The kinds of files that are read.
+    /// The kinds of files on a stick.
     package enum Kind: String, CaseIterable {
         case settings, vocabulary, recipients
 
@@ -17,7 +17,7 @@ extension StickSettings {
             }
         }
 
-        /// What is wrong with a file, a line each, as a confined process finds it.
+        /// Finds the problems of a file in a sandboxed process.
         ///
         /// - Parameter configuration: the machine's own.
         /// - Throws: `DeviceError` if that process exceeds its limits.
@@ -34,9 +34,9 @@ extension StickSettings {
             return lines
         }
 
-        /// The answer of the confined process.
+        /// Runs in the sandboxed process and writes its answer.
         ///
-        /// - Parameter configuration: the machine's own, over which settings would count.
+        /// - Parameter configuration: the machine's own, which the settings would override.
         package func answer(to bytes: [UInt8], over configuration: Configuration) -> [UInt8] {
             let lines = problems(bytes, over: configuration)
             return (try? JSONEncoder().encode(lines)).map(Array.init) ?? []
@@ -59,7 +59,7 @@ extension StickSettings {
         }
     }
 
-    /// What is wrong with a vocabulary: a line each.
+    /// The problems of a vocabulary, one line each.
     static func vocabularyProblems(_ bytes: [UInt8]) -> [String] {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         if let index = lines.firstIndex(where: { String(validating: $0, as: UTF8.self) == nil }) {

@@ -4,18 +4,18 @@ import Glibc
 import Recognition
 import System
 
-/// Settings that a person brings on a stick, in `Fieldscribe/settings`: a configuration, a vocabulary, and public keys for which copies are
-/// sealed, as long as there are none.
+/// Settings on a stick, in `Fieldscribe/settings`: a configuration, a vocabulary, and public keys to encrypt copies to if
+/// there are none.
 ///
-/// Each is checked whole, and then kept beside the archive, where it counts over the machine's own configuration; what is wrong is
-/// answered, and what counted before goes on counting. Nothing is taken unless `export.settings` says so.
+/// Each file is checked as a whole, and then kept beside the archive, where it overrides the machine's configuration.
+/// Problems are answered, and the previous settings stay. Nothing is accepted unless `export.settings` is yes.
 package enum StickSettings {
     /// What became of a stick's settings.
     package struct Outcome: Hashable, Sendable {
-        /// What there is to say, for RESULT.txt.
+        /// The lines for RESULT.txt.
         package var lines: [String] = []
 
-        /// Whether something else counts from now on.
+        /// Whether other settings count from now on.
         package var hasChanged = false
 
         package init() {}
@@ -23,23 +23,23 @@ package enum StickSettings {
 
     static let configurationName = "fieldscribe.conf"
     static let vocabularyName = "vocabulary.txt"
-    /// A file of public keys; where it is signed, with its signature beside it.
+    /// The file of public keys; its signature lies beside it.
     static let recipientsName = "recipients.txt"
-    /// What it is kept as where it was signed.
+    /// The name under which signed keys are kept.
     static let signedRecipientsName = "recipients-signed.txt"
     static let folderName = "settings"
     private static let largestConfiguration = 65_536
     private static let mostProblems = 50
 
-    /// Where they are kept.
+    /// The folder in which settings are kept.
     static func folder(in storage: String) -> String { "\(storage)/\(folderName)" }
 
-    /// Takes what is on a stick.
+    /// Reads a stick's settings.
     ///
     /// - Parameters:
-    ///   - path: where the stick is mounted; nothing there is followed or waited for.
-    ///   - configuration: the machine's own, over which the stick's would count.
-    ///   - program: the one that checks files, confined.
+    ///   - path: where the stick is mounted; no link or FIFO on it is opened.
+    ///   - configuration: the machine's own, which the stick's would override.
+    ///   - program: checks files in a sandbox.
     package static func take(
         fromStick path: String, over configuration: Configuration, program: String = "/proc/self/exe"
     ) -> Outcome {
@@ -105,7 +105,7 @@ package enum StickSettings {
         }
     }
 
-    /// Takes the public keys for which copies are sealed from now on: while there are none, or where they are signed.
+    /// Accepts the public keys to encrypt copies to, if there are none yet or they are signed.
     private static func takeRecipients(
         in folder: Folder, keptIn configuration: Configuration, _ outcome: inout Outcome, _ check: Check
     ) {
@@ -137,9 +137,9 @@ package enum StickSettings {
         }
     }
 
-    /// Whether they are signed with the key that this recorder knows.
+    /// Whether the keys are signed with `export.settings-key`.
     ///
-    /// - Throws: `DeviceError` with `denied` where they have a signature that is not that key's, `missing` without minisign.
+    /// - Throws: `DeviceError` with `denied` for another signature, `missing` without minisign.
     private static func isSigned(
         _ bytes: [UInt8], in folder: Folder, _ told: String, _ configuration: Configuration
     ) throws(DeviceError) -> Bool {
@@ -154,7 +154,7 @@ package enum StickSettings {
         return true
     }
 
-    /// Why a stick may not say for whom copies are sealed, unless that is signed; nil where it may.
+    /// Why a stick may not set the recipients without a signature; nil if it may.
     private static func refusal(_ counting: [String], _ configuration: Configuration) -> String? {
         let signed = "or have \(recipientsName) signed with the key that export.settings-key names"
         if counting == configuration.export.recipients, !counting.isEmpty {
@@ -171,14 +171,14 @@ package enum StickSettings {
     }
 }
 
-// What counts.
+// The settings in effect.
 extension Configuration {
-    /// The same with the settings that a stick brought, where there are any that are right and `export.settings` says yes. Public
-    /// keys that it brought count as long as they are there, and no others are set: they do not lapse.
+    /// Returns a copy with the accepted settings of a stick, if they are valid and `export.settings` is yes. Its public
+    /// keys count as long as they exist and no others are set, even if `export.settings` is no.
     func withStickSettings() -> Configuration {
         let folder = StickSettings.folder(in: storage.directory)
         var configuration = self
-        // What was signed counts over the machine's own, as long as that key is known, or there are no others.
+        // Signed keys override the machine's own as long as the signing key is set, or there are no others.
         for (name, counts) in [
             (StickSettings.recipientsName, export.recipients.isEmpty),
             (StickSettings.signedRecipientsName, export.recipients.isEmpty || !export.settingsKey.isEmpty),
@@ -201,11 +201,13 @@ extension Configuration {
 
 extension Configuration {
     func overlaid(by bytes: [UInt8], file: String) throws(ConfigurationError) -> Configuration {
-        try Configuration.overlay(bytes, file: file, over: self, keys: ConfigurationKey.all) { $0.refusalOfStick($1) }
+        try ConfigurationParser.overlay(bytes, file: file, over: self, keys: ConfigurationKey.all) {
+            $0.refusalOfStick($1)
+        }
     }
 }
 
-// What a stick may set.
+// The keys that a stick may set.
 extension ConfigurationKey {
     private static let ofSticks: Set<String> = [
         "capture.rate", "capture.channels", "capture.preroll-seconds", "capture.sync-seconds", "recognizer.hint",
@@ -214,8 +216,8 @@ extension ConfigurationKey {
         "panel.shutdown", "export.formats", "export.pause-seconds", "export.audio", "export.accept",
     ]
 
-    /// Why a stick may not set this, and what to do; nil where it may. Nothing that it sets names a file or a program of the
-    /// machine, nor where recordings are kept, nor who may control the recorder.
+    /// Why a stick may not set this, and what to do; nil if it may. A stick must not name files or programs of the machine,
+    /// move the storage, or choose who controls the recorder.
     func refusalOfStick(_ value: String) -> String? {
         switch path {
         case "capture.device":
@@ -238,8 +240,8 @@ extension ConfigurationKey {
         }
     }
 
-    /// Whether it names a card and nothing else: the library's names may hold whole devices, which write to files and start
-    /// programs.
+    /// Whether this names a card and nothing else: ALSA names may contain whole device definitions, which write to files
+    /// and start programs.
     private static func isCard(_ device: String) -> Bool {
         guard device.hasPrefix("alsa:") else { return false }
         let parts = device.dropFirst("alsa:".count).split(separator: ":", omittingEmptySubsequences: false)

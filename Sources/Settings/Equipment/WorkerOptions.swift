@@ -1,4 +1,4 @@
-/// What `decode-worker` is told of how to read.
+/// The options of `decode-worker`.
 package struct WorkerOptions: Sendable {
     /// One of the engine's profiles.
     package var profile = "live"
@@ -6,32 +6,32 @@ package struct WorkerOptions: Sendable {
     /// The model's folder or file.
     package var model: String?
 
-    /// The folder of PocketSphinx's model, by which words are timed that another engine reads.
+    /// The PocketSphinx model folder with which another engine's words are timed.
     package var timingModel: String?
 
-    /// In place of the model's own.
+    /// Replaces the model's own.
     package var languageModel: String?
-    /// A pronouncing dictionary, in place of the model's own.
+    /// A pronouncing dictionary that replaces the model's own.
     package var dictionary: String?
 
-    /// A person's words and phrases, or a grammar.
+    /// The user's words and phrases, or a grammar.
     package var vocabulary: String?
 
-    /// The archive's folder, where there may be words that people have put right; nil: these do not count.
+    /// The archive's folder, for words learned from corrections; nil to ignore them.
     package var learned: String?
 
-    /// Where is kept what can be made again.
+    /// The folder for files that can be recreated.
     package var cache = "."
-    /// What the words are likely to be.
+    /// The kind of words to expect.
     package var hint = Configuration.Recognizer.Hint.dictation
 
-    /// Takes what a person should know of their vocabulary, a line at a time.
+    /// Gets each message about the user's vocabulary.
     package var tell: @Sendable (String) -> Void = { _ in }
 
     /// The defaults.
     package init() {}
 
-    /// What was learned from corrections, as a vocabulary; nil where nothing was.
+    /// The words learned from corrections, as a vocabulary; nil if there are none.
     func learnedWords() -> String? {
         learned.flatMap { LearnedVocabulary(storage: $0).inUse(tell) }
     }

@@ -30,8 +30,7 @@ enum DecodeWorkerCommand: Command {
         let engine = try arguments.choice(
             "--engine", of: EngineRegistry.all, named: \.name, default: PocketSphinxEngine())
         var options = WorkerOptions()
-        let profile = arguments["--profile"] ?? options.profile
-        options.profile = EngineRegistry.formerProfiles[profile] ?? profile
+        options.profile = arguments["--profile"] ?? options.profile
         options.model = arguments["--model"]
         options.timingModel = arguments["--timing-model"]
         options.languageModel = arguments["--language-model"]

@@ -138,9 +138,7 @@ enum TranscribeCommand: Command {
 
     /// An engine without profiles accepts any name.
     private static func profile(_ arguments: Arguments, _ configuration: Configuration) throws -> String {
-        let name = try arguments.choice(
-            "--pass", of: EngineRegistry.profiles, named: { $0 }, default: "live", former: EngineRegistry.formerProfiles
-        )
+        let name = try arguments.choice("--pass", of: EngineRegistry.profiles, named: { $0 }, default: "live")
         let engine = configuration.engine
         return engine.knowsProfiles && !engine.profiles.contains(name) ? "live" : name
     }
