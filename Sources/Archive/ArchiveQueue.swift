@@ -1,6 +1,6 @@
 import Dispatch
 
-/// The thread of execution of the archive: a commit waits for the card, and must not hold up the other tasks meanwhile.
+/// Runs the archive's actor on its own queue: a commit waits for the card and must not block other tasks.
 final class ArchiveQueue: SerialExecutor {
     private let queue = DispatchQueue(label: "fieldscribe.archive")
 

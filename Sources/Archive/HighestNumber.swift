@@ -2,16 +2,16 @@ import Core
 import Glibc
 import System
 
-/// The highest number that a recording had when it was last looked, in a file beside the database, `last-number`: written
-/// before anything is erased, since only what was erased leaves its number nowhere else.
+/// The highest number that a recording has had, in the file `last-number` beside the database. It is written before
+/// anything is erased, since an erased recording leaves its number nowhere else.
 struct HighestNumber {
     private static let name = "last-number"
     private let folder: Folder
 
-    /// - Parameter folder: the database's.
+    /// - Parameter folder: the folder of the database.
     init(in folder: Folder) { self.folder = folder }
 
-    /// The number; 0 where none is kept, or one that no counting has come to.
+    /// The number; 0 if none is kept, or one too high to be real.
     var kept: Int {
         guard let bytes = try? folder.openFile(Self.name, O_RDONLY).bytes(count: 32),
             let number = Int(String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)),
@@ -20,7 +20,7 @@ struct HighestNumber {
         return number
     }
 
-    /// Keeps a number, durably, where it is higher.
+    /// Keeps a number durably if it is higher than the kept one.
     func keep(_ number: Int) throws(DeviceError) {
         guard number > kept, number < Journal.highest - 1_000_000 else { return }
         try folder.replace(Self.name, with: Array("\(number)\n".utf8))

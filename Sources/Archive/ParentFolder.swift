@@ -1,7 +1,7 @@
 import Core
 import Glibc
 
-/// Creates the folder of a file, and those above it, where they are missing; each is durable when this returns.
+/// Durably creates the missing folders in a file's path.
 func createParentFolder(of path: String) throws(DeviceError) {
     guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return }
     try createFolder(String(path[..<slash]))
@@ -10,7 +10,7 @@ func createParentFolder(of path: String) throws(DeviceError) {
 private func createFolder(_ folder: String) throws(DeviceError) {
     if access(folder, F_OK) == 0 { return }
     try createParentFolder(of: folder)
-    // Another program may have made it meanwhile.
+    // Another program may have created it meanwhile.
     guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
         let status = errno
         let (code, remedy): (DeviceError.Code, String) =
@@ -26,8 +26,8 @@ private func createFolder(_ folder: String) throws(DeviceError) {
     sync(parentOf: folder)
 }
 
-/// A new folder survives a power cut once its parent is synced. A parent that cannot be opened for reading is left to
-/// the file system, which writes it within seconds.
+/// A new folder survives a power cut once its parent is synced. If the parent cannot be opened for reading, the file system
+/// writes it within seconds.
 private func sync(parentOf folder: String) {
     let above = folder.lastIndex(of: "/").map { $0 == folder.startIndex ? "/" : String(folder[..<$0]) } ?? "."
     let descriptor = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

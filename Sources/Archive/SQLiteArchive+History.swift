@@ -2,14 +2,16 @@ import Core
 import FoundationEssentials
 import System
 
-/// Who did what. An entry is in the file, durably, before the change that it tells of is committed to the database with it: what only
-/// the file has is from a moment in which the power went, and is no sign of anything else.
+/// The history of who did what. An entry is durable in the file before the transaction that makes it true commits. An entry
+/// that only the file has comes from a power cut between the two.
 extension SQLiteArchive {
-    /// Enters what is being done; the caller holds the transaction.
+    /// Adds an entry; the caller holds the transaction.
     ///
-    /// - Parameter tell: adds what belongs to the act.
-    func enter(_ act: HistoryEntry.Act, of recording: Int?, _ tell: (inout HistoryEntry) -> Void = { _ in }) throws {
-        // What others have written into the database is no number of ours.
+    /// - Parameter tell: fills in the entry's fields.
+    func addToHistory(_ act: HistoryEntry.Act, of recording: Int?, _ tell: (inout HistoryEntry) -> Void = { _ in })
+        throws
+    {
+        // Skips numbers that only another program can have inserted.
         let last = try connection.rows(
             "SELECT number, line FROM history WHERE number < ? ORDER BY number DESC LIMIT 1",
             [.integer(HistoryEntry.highest)]
@@ -35,7 +37,7 @@ extension SQLiteArchive {
         try insert(String(decoding: line, as: UTF8.self), entry, end: written)
     }
 
-    /// Where the last entry that the database knows ends in the file, in bytes.
+    /// Where the database's last entry ends in the file, in bytes.
     private func historyEnd() throws -> Int64 {
         try connection.rows("SELECT coalesce(max(end_bytes), 0) FROM history") { max(0, $0.long(0)) }.first ?? 0
     }
@@ -48,8 +50,9 @@ extension SQLiteArchive {
             .integer(end))
     }
 
-    /// Takes over what the file has beyond what the database knows: all of it where that is new, else what a power cut has kept from it.
-    func takeHistory() throws {
+    /// Inserts the file's entries that the database lacks: all if the database is new, else those that a power cut left
+    /// uncommitted.
+    func importHistory() throws {
         let end = try historyEnd()
         let found = try history.lines(from: end).lines.map { (line: $0, entry: HistoryEntry(line: $0.text)) }
         guard found.contains(where: { $0.entry != nil }) else { return }
@@ -60,8 +63,8 @@ extension SQLiteArchive {
         }
     }
 
-    /// The last entry since which a recording's samples are what they are: of the last redaction, or of its end if it was never signed.
-    /// A file that somebody has cut or extended since is no reason to sign again.
+    /// SQL for the entry since which a recording's samples are unchanged: its last redaction, or its end if it was never
+    /// signed. A later repair that changes the file's length is no reason to sign again.
     private static func lastOfSound(_ recording: String) -> String {
         """
         (SELECT max(entry.number) FROM history AS entry WHERE entry.recording = \(recording) AND (
@@ -72,8 +75,7 @@ extension SQLiteArchive {
 
     private static let isSignature = "made.act = '\(HistoryEntry.Act.signed.rawValue)'"
 
-    /// Recordings that were closed and never signed, or redacted and not signed since: with the number of the entry that says so. None
-    /// that only earlier versions have closed.
+    /// The recordings to be signed: ended and never signed, or redacted since; each with the number of that entry.
     package nonisolated func unsigned() async throws -> [(recording: Int, entry: Int)] {
         try await readers.read { queries in
             try queries.connection.rows(
@@ -87,9 +89,9 @@ extension SQLiteArchive {
         }
     }
 
-    /// Enters a recording's signature.
+    /// Adds a recording's signature to the history.
     ///
-    /// - Parameter closed: the entry as of which it was made; where the recording was closed or struck since, nothing is entered.
+    /// - Parameter closed: the entry at which the samples were read; if there is a later one, nothing is added.
     package func enter(signature: String, sound: String, length: SamplePosition, of recording: Int, asOf closed: Int)
         throws
     {
@@ -97,12 +99,12 @@ extension SQLiteArchive {
             let now = try connection.rows("SELECT \(Self.lastOfSound("?1"))", [.integer(recording)]) { $0.integer(0) }
                 .first
             guard now == closed, try queries.recording(recording)?.length == length else { return }
-            try enter(.signed, of: recording) {
+            try addToHistory(.signed, of: recording) {
                 $0.sound = sound
                 $0.length = length.seconds
                 $0.signature = signature
             }
-            if let owner = try journalOwner(of: recording) { try keep(owner, recording: recording) }
+            if let owner = try journalOwner(of: recording) { try appendToJournal(owner, recording: recording) }
         }
     }
 
@@ -110,11 +112,11 @@ extension SQLiteArchive {
         try await readers.read { try $0.history(of: recording) }
     }
 
-    /// What is wrong with the history, a line each; nothing where all of it is there, unchanged and in its order.
+    /// What is wrong with the history; empty if it is complete and unchanged.
     package nonisolated func historyFindings() async throws -> [StorageFinding] {
         let file = history
         return try await readers.read { queries in
-            // The database first: the file is always as far, or further.
+            // The database first: the file always has as many entries or more.
             let known = try queries.history(of: nil)
             do throws(DeviceError) {
                 return HistoryCheck(file: file.path, known: known, found: try file.lines().lines.map(\.text)).findings
@@ -124,9 +126,9 @@ extension SQLiteArchive {
         }
     }
 
-    /// Writes the file anew from the database where it is not what that tells, and the database's own entries follow from each other;
-    /// the file is kept aside. Returns how that is called; nil where nothing was to be done, or could be.
-    package func mendHistory() throws -> String? {
+    /// Rewrites a damaged history file from the database, if the database's own chain is intact, and sets the damaged file
+    /// aside. Returns that file's new path; nil if nothing was done.
+    package func repairHistory() throws -> String? {
         let known = try queries.history(of: nil)
         var isDamaged = true
         if let found = try? history.lines().lines.map(\.text) {
@@ -134,7 +136,7 @@ extension SQLiteArchive {
         }
         let own = HistoryCheck(file: history.path, known: known, found: known.map(\.text))
         guard isDamaged, own.findings.isEmpty else { return nil }
-        let aside = try history.isThere ? try history.setAside() : "nothing, since it was gone"
+        let aside = try history.isThere ? try history.setAside() : "nothing, because it was missing"
         try history.write(known.map(\.text))
         try connection.transaction {
             var end: Int64 = 0
@@ -143,7 +145,7 @@ extension SQLiteArchive {
                 try connection.run(
                     "UPDATE history SET end_bytes = ?2 WHERE number = ?1", .integer(line.entry.number), .integer(end))
             }
-            try enter(.mended, of: nil)
+            try addToHistory(.mended, of: nil)
         }
         return aside
     }
@@ -164,7 +166,7 @@ extension ArchiveQueries {
 }
 
 extension HistoryEntry {
-    /// Reads an entry's line; nil for anything else.
+    /// Parses an entry's line; nil if it is not one.
     init?(line: String) {
         guard let bytes = try? JSONStrings.check(Array(line.utf8)),
             let entry = try? JSONDecoder().decode(HistoryEntry.self, from: Data(bytes)),

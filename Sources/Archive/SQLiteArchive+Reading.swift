@@ -1,18 +1,18 @@
 import Core
 
-/// What is read of the archive goes over connections of its own: it waits for nothing that is written, nor does that wait for
-/// it. A cancelled task ends its reading.
+/// Queries use connections of their own: they neither wait for writes nor delay them. Cancelling the task interrupts the
+/// query.
 extension SQLiteArchive {
     package nonisolated func recordings() async throws -> [RecordingSummary] {
         try await readers.read { try $0.recordings() }
     }
 
-    /// A recording's row; nil where there is none.
+    /// A recording's row; nil if there is none.
     package nonisolated func recording(_ id: Int) async throws -> RecordingSummary? {
         try await readers.read { try $0.recording(id) }
     }
 
-    /// Where a recording lost audio, in the order of time.
+    /// The stretches without audio, in the order of time.
     package nonisolated func gaps(of recording: Int) async throws -> [Gap] {
         try await readers.read { try $0.gaps(of: recording) }
     }
@@ -53,19 +53,19 @@ extension SQLiteArchive {
         try await readers.read { try $0.exports(of: recording) }
     }
 
-    /// How many lines of a recording's journal are damaged, and whether it tells another text than the database.
+    /// How many lines of a recording's journal are damaged, and whether its text differs from the database's.
     package nonisolated func journalFindings(of recording: Int) async throws -> (damagedLines: Int, differs: Bool) {
         let journal = journal
         return try await readers.read { try $0.findings(in: journal, of: recording) }
     }
 
-    /// SHA-256 of a recording's samples that was signed, as its journal has it; nil if that does not tell.
+    /// SHA-256 of a recording's signed samples, from its journal; nil if the journal has none.
     package nonisolated func journalSound(of recording: Int) async throws -> String? {
         let journal = journal
         return try await readers.read { _ in JournalRecord(try journal.read(recording).entries).owner.sound }
     }
 
-    /// Reads the whole database for damage.
+    /// Checks the whole database for damage.
     ///
     /// - Throws: `DeviceError` with `damaged`.
     package nonisolated func check() async throws {
@@ -73,21 +73,21 @@ extension SQLiteArchive {
         try await readers.read(isWhole: true) { try Migrations.checkReading($0.connection, path: path) }
     }
 
-    /// What is asked of the archive in the midst of a change.
+    /// Queries over the writing connection, for use inside a transaction.
     var queries: ArchiveQueries { ArchiveQueries(connection: connection) }
 }
 
 extension ArchiveQueries {
     func findings(in journal: Journal, of recording: Int) throws -> (damagedLines: Int, differs: Bool) {
         let (entries, damagedLines) = try journal.read(recording)
-        let told = JournalRecord(entries).passes.map(\.ordered)
-        let kept = try passes(of: recording).map { try segments(ofPass: $0.id) }
-        // A confidence that is no number comes back from the database as 0.
+        let journaled = JournalRecord(entries).passes.map(\.ordered)
+        let stored = try passes(of: recording).map { try segments(ofPass: $0.id) }
+        // NaN confidences come back from the database as 0.
         let differs =
-            !told.isEmpty
-            && !(told.count == kept.count
-                && zip(told, kept).allSatisfy { told, kept in
-                    told.map(\.text) == kept.map(\.text) && told.map(\.range) == kept.map(\.range)
+            !journaled.isEmpty
+            && !(journaled.count == stored.count
+                && zip(journaled, stored).allSatisfy { journaled, stored in
+                    journaled.map(\.text) == stored.map(\.text) && journaled.map(\.range) == stored.map(\.range)
                 })
         return (damagedLines, differs)
     }

@@ -2,31 +2,31 @@ import Core
 import System
 
 extension SQLiteArchive {
-    /// An archive that was opened, and what had to be done for it.
+    /// An opened archive, and what was repaired to open it.
     package struct Opened: Sendable {
-        /// The archive, open.
+        /// The archive.
         package var archive: SQLiteArchive
 
-        /// Where the damaged database was put, where there was one; the archive was made anew from the journals.
+        /// The new path of a damaged database; the archive was rebuilt from the journals.
         package var setAside: String?
 
-        /// Where something was put that lay in the place of the recordings' folder, and was none.
-        package var noFolder: String?
+        /// The new path of something that lay in place of the recordings' folder.
+        package var rootSetAside: String?
 
-        /// Recordings that were behind their journals, and have caught up.
+        /// Recordings whose rows were completed from their journals.
         var restored: [Int]
 
-        /// Recordings whose journals could not be read or taken over, and why: they are as the database knows them.
+        /// Recordings whose journals could not be read or were refused, and why; their rows are unchanged.
         var refused: [Int: DeviceError]
     }
 
-    /// Opens the archive whatever state its files are in. A database that is damaged, another program's, no file or not
-    /// ours to open is set aside, never deleted, and made anew from the journals in the recordings' folders.
+    /// Opens the archive, repairing what it must. A database that is damaged, another program's, not a file or not ours to
+    /// open is set aside, never deleted, and rebuilt from the journals in the recordings' folders.
     ///
     /// - Parameters:
-    ///   - isChecked: whether all of the database is read for damage before; else what is met later is told then.
-    ///   - catchesUp: whether all journals are looked at before; else `catchUp(with:)` does so for each.
-    /// - Throws: `DeviceError` as `init` does, but `damaged` only where the disk makes damaged files again.
+    ///   - isChecked: whether to check the whole database for damage first.
+    ///   - catchesUp: whether to read all journals; if not, call `catchUp(with:)` for each.
+    /// - Throws: `DeviceError` as `init` does; `damaged` only if the disk damages new files, too.
     package static func openRepairing(
         path: String, isChecked: Bool = true, catchesUp: Bool = true
     ) async throws -> Opened {
@@ -38,32 +38,32 @@ extension SQLiteArchive {
             else { throw error }
             let aside: String
             do throws(DeviceError) { aside = try files.setAside() } catch let refusal {
-                // Whose folder this is not cannot help it: the first error is the one to tell.
+                // Without access to the folder, the first error is the useful one.
                 throw refusal.code == .denied ? error : refusal
             }
             return try await opened(path, setAside: aside, isChecked: isChecked, catchesUp: catchesUp)
         }
     }
 
-    // A function of its own: a database that is damaged is closed when it has returned.
+    // A separate function, so that a damaged database is closed when it returns.
     private static func opened(
         _ path: String, setAside: String?, isChecked: Bool, catchesUp: Bool
     ) async throws -> Opened {
         let archive = try SQLiteArchive(path: path, isChecked: isChecked)
-        let noFolder = try archive.journal.clear()
-        // What earlier versions have erased, too.
+        let rootSetAside = try archive.journal.setAsideNonFolder()
+        // Includes numbers of recordings that earlier versions erased.
         try? await archive.keepHighestNumber()
-        // A file that cannot be read is told of by verify.
-        try? await archive.takeHistory()
+        // verify reports a file that cannot be read.
+        try? await archive.importHistory()
         let (restored, refused) = catchesUp ? try await archive.catchUp() : ([], [:])
         return Opened(
-            archive: archive, setAside: setAside, noFolder: noFolder, restored: restored, refused: refused)
+            archive: archive, setAside: setAside, rootSetAside: rootSetAside, restored: restored, refused: refused)
     }
 
-    /// Takes over what journals tell that the database lacks; returns the recordings for which that was so, and those
-    /// whose journals were refused.
+    /// Completes the rows of all recordings from their journals. Returns the recordings that changed, and those whose
+    /// journals were refused.
     private func catchUp() throws -> (restored: [Int], refused: [Int: DeviceError]) {
-        // Where rows have the same number, having been moved into its limits, no journal is that one's.
+        // Rows can share a number after it was clamped; then no journal belongs to them.
         let known = Dictionary(
             try connection.rows("SELECT id, journal_bytes FROM recording") { ($0.integer(0), Int64($0.integer(1))) }
         ) { first, _ in first }
@@ -77,9 +77,9 @@ extension SQLiteArchive {
         return (restored, refused)
     }
 
-    /// Takes over what the journal of one recording tells that the database lacks; returns whether there was anything.
+    /// Completes a recording's rows from its journal, and returns whether anything was missing.
     ///
-    /// - Parameter audio: the length of its audio; nil if that is not whole, or is unknown.
+    /// - Parameter audio: the length of its audio; nil if that is incomplete or unknown.
     /// - Throws: `DeviceError` with `ForeignJournal.operation` if the journal is another recording's.
     package func catchUp(with recording: Int, audio: SamplePosition? = nil) throws -> Bool {
         let known = try connection.rows("SELECT journal_bytes FROM recording WHERE id = ?", [.integer(recording)]) {
@@ -93,11 +93,11 @@ extension SQLiteArchive {
         guard size > 0, known != size else { return false }
         let record = JournalRecord(try journal.read(recording).entries)
         if known == nil { try refuse(record, as: recording, audio: audio) }
-        // Without its first line it is adopted by whoever sees its audio.
+        // Without its first line, the repair that reads its audio adopts it.
         guard known != nil || record.start != nil else { return false }
         try restore(record, as: recording, journalBytes: size)
-        // The entry of what only the journal tells may be lost as well; of a database that is new, the history's file has them.
-        if known != nil { try connection.transaction { try enter(.restored, of: recording) } }
+        // The export's history entry may be lost, too. For a new database, the history file has it.
+        if known != nil { try connection.transaction { try addToHistory(.restored, of: recording) } }
         return true
     }
 
@@ -116,12 +116,12 @@ extension SQLiteArchive {
                         startedAt: startedAt, clock: .unverified, microphone: start.microphone, boot: nil,
                         monotonic: nil),
                 ],
-                recording: recording, told: 0)
+                recording: recording, committed: 0)
         }
         try restore(record, as: recording, journalBytes: journal.size(of: recording))
     }
 
-    /// Brings a recording's rows up to what its journal tells; rows that are there stay as they are.
+    /// Adds the rows that the journal has; existing rows stay unchanged.
     private func restore(_ record: JournalRecord, as recording: Int, journalBytes: Int64) throws {
         try connection.transaction {
             let present = try connection.rows(
@@ -183,22 +183,22 @@ extension SQLiteArchive {
         return ids
     }
 
-    /// Writes a recording's journal anew where it is damaged, or missing beside the recording's folder; a damaged one is
-    /// set aside. Returns whether that was so.
-    package func mendJournal(of recording: Int) throws -> Bool {
+    /// Rewrites a recording's journal if it is damaged, differs, or is missing from an existing folder; sets a damaged one
+    /// aside. Returns whether it was rewritten.
+    package func repairJournal(of recording: Int) throws -> Bool {
         let isMissing = try journal.size(of: recording) == 0
         if isMissing, try !journal.hasFolder(recording) { return false }
         let (entries, damagedLines) = try journal.read(recording)
         let record = JournalRecord(entries)
         if record.owner.numbers.isEmpty { try refuse(record, as: recording) }
-        // What is being sealed is not written out again: its sealing is completed.
+        // If sealing has begun, do not write the text again: the sealing is completed instead.
         let row = try queries.recording(recording)
         if record.seal != nil, row?.isSealed == false { return false }
-        // They differ where writes failed and a log brought back what was told to have failed: then both are believed.
+        // They differ if a failed write reached the log after all. Then both texts are kept.
         guard try isMissing || damagedLines > 0 || queries.findings(in: journal, of: recording).differs else {
-            // One of an earlier version says from now on whose it is.
+            // Adds the recording's number to an old journal.
             if record.owner.numbers.isEmpty, row != nil, let owner = try journalOwner(of: recording) {
-                try connection.transaction { try keep(owner, recording: recording) }
+                try connection.transaction { try appendToJournal(owner, recording: recording) }
             }
             return false
         }
@@ -209,7 +209,7 @@ extension SQLiteArchive {
         return true
     }
 
-    /// What the database holds of a recording, as a journal would tell it.
+    /// A recording's rows as journal entries.
     func journalEntries(of recording: Int) throws -> [JournalEntry] {
         let starts = try connection.rows(
             """
@@ -252,6 +252,6 @@ extension SQLiteArchive {
 }
 
 extension DeviceError {
-    /// Whether it concerns the whole database or its disk, and not one recording.
+    /// Whether the error concerns the whole database or its disk, not one recording.
     package var isOfDatabase: Bool { code == .damaged || code == .full || code == .busy }
 }

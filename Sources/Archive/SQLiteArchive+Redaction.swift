@@ -3,7 +3,7 @@ import Core
 extension SQLiteArchive {
     package func strike(recording: Int) async throws {
         if erasing.contains(recording) { throw unknown(recording: recording) }
-        // Its journal is not to have text again.
+        // Its journal must not contain text again.
         try refuseSealed(recording)
         try connection.transaction {
             let ranges = try queries.gaps(of: recording).struck
@@ -18,7 +18,7 @@ extension SQLiteArchive {
             if let speakers = try queries.speakers(of: recording) {
                 try replace(speakers.without(ranges), recording: recording)
             }
-            // A copy of before is no copy of what there is now, for whose sake that might be erased.
+            // Copies made before the redaction do not count, so that they are no reason to erase the recording.
             try connection.run("UPDATE export SET pass = NULL WHERE recording = ?", .integer(recording))
             let bytes = try journal.replace(try journalEntries(of: recording), recording: recording)
             try connection.run(
@@ -27,8 +27,8 @@ extension SQLiteArchive {
         try await scrub()
     }
 
-    /// Puts segments without the struck words in the place of those that a pass has, from the first that differs on: a segment
-    /// never changes, and those of a pass are entered in their order.
+    /// Replaces a pass's segments from the first that differs, without the redacted words. Segments never change, and are
+    /// inserted in order, so later ones must be inserted again.
     private func strike(_ ranges: [SampleRange], pass: PassSummary, recording: Int) throws {
         let segments = try queries.segments(ofPass: pass.id)
         if let first = segments.first(where: { $0.struck(ranges) != $0 }) {

@@ -1,6 +1,6 @@
 import Core
 
-/// Rows in; the caller holds the transaction, and keeps the journal.
+/// Inserts rows; the caller holds the transaction, and writes the journal.
 extension SQLiteArchive {
     /// - Parameter id: nil for the next number.
     @discardableResult
@@ -20,7 +20,7 @@ extension SQLiteArchive {
             .integer(recording), .text(engine.name), .text(engine.version), .text(engine.model), .text(profile))
     }
 
-    /// A pass that a person has written, complete, with its text.
+    /// Inserts a person's pass, complete, with its text.
     func insert(_ correction: Correction, _ segments: [Segment], recording: Int) throws -> Int {
         let id = try inserted(
             """
@@ -82,7 +82,7 @@ extension SQLiteArchive {
             .integer(recording), .position(mark.position), .text(mark.text)) > 0
     }
 
-    /// Puts who spoke when in the place of what was known of it; returns how many recordings of this number there are.
+    /// Replaces the speakers of a recording; returns how many recordings have this number.
     @discardableResult
     func replace(_ speakers: Speakers, recording: Int) throws -> Int {
         let known = try connection.run("UPDATE recording SET has_speakers = 1 WHERE id = ?", .integer(recording))
@@ -105,7 +105,7 @@ extension SQLiteArchive {
             .text(entry.folder), .text(entry.manifest), .real(entry.exportedAt))
     }
 
-    /// Runs an INSERT that returns its row's id.
+    /// Runs an INSERT and returns the new row's id.
     func inserted(_ sql: String, _ values: SQLValue...) throws(DeviceError) -> Int {
         try connection.rows(sql, values) { $0.integer(0) }.first ?? 0
     }

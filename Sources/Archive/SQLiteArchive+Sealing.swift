@@ -1,23 +1,22 @@
 import Core
 import System
 
-/// Sealing a recording, in three steps, each of which a start can complete: `beginSealed`, from which on its journal has none of
-/// its text; removing its files, which is the caller's; and `endSealed`, before which nobody is told that it is sealed.
+/// Sealing takes three steps, and every start completes them: `beginSealed` removes the text from the journal, the caller
+/// removes the files, and `endSealed` removes the rows and marks the recording as sealed.
 extension SQLiteArchive {
-    /// How long a recording's journal is, in bytes, and what it holds: as long as it stays so, nothing more was entered.
+    /// A recording's journal and its length in bytes, which tells whether anything was added since.
     package func journalContent(of recording: Int) throws -> (bytes: Int64, text: String) {
         let content = try journal.content(of: recording)
         return (Int64(content.count), String(decoding: content, as: UTF8.self))
     }
 
-    /// Whether a recording's sealing was begun, and has not come to its end: what was said in it cannot be changed any more.
+    /// Whether sealing has begun and not ended: its text can no longer change.
     package func isBeingSealed(_ recording: Int) -> Bool { sealing.contains(recording) }
 
-    /// Puts a journal in the place of a recording's that has nothing but when it was, where it was copied to, and its seal. From then on
-    /// nothing of what was said is entered.
+    /// Replaces a recording's journal with one that has only its dates, copies and seal. From then on no text can be added.
     ///
-    /// - Parameter bytes: the journal's length when that was sealed.
-    /// - Returns: false where something was entered since, or there is no such recording any more: then all is as it was.
+    /// - Parameter bytes: the length of the journal that was sealed.
+    /// - Returns: false if anything was added since or the recording is gone; nothing is changed then.
     package func beginSealed(_ recording: Int, _ manifest: SealedManifest, journalOf bytes: Int64) throws -> Bool {
         guard !erasing.contains(recording), let row = try queries.recording(recording), !row.isSealed,
             try journal.size(of: recording) == bytes
@@ -41,25 +40,25 @@ extension SQLiteArchive {
                     "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(length))
             }
         } catch {
-            // Where the journal came through and the row did not, nothing is entered until this has come to its end.
+            // If the journal was replaced but the row was not, no text may be added until sealing ends.
             if !isBegun(recording) { sealing.remove(recording) }
             throw error
         }
         return true
     }
 
-    /// Whether a journal says that its recording is sealed, or may say so.
+    /// Whether the journal says that the recording is sealed; true if it cannot be read.
     private func isBegun(_ recording: Int) -> Bool {
         do { return try seal(of: recording) != nil } catch { return true }
     }
 
-    /// What a recording's journal says of its seal; nil where it says nothing, or another number's recording is there.
+    /// The seal in a recording's journal; nil if there is none.
     package func seal(of recording: Int) throws -> SealedManifest? {
         JournalRecord(try journal.read(recording).entries).seal
     }
 
-    /// Erases the text, index entries and marks of a recording whose journal says that it is sealed, so that they are gone from the
-    /// archive's files; then, and not before, it is told to be sealed.
+    /// Erases the rows and index entries of a recording whose journal says that it is sealed, also from the free pages of
+    /// the archive's files. Then marks it as sealed.
     package func endSealed(_ recording: Int) async throws {
         guard let manifest = try seal(of: recording) else { throw unknown(recording: recording) }
         sealing.insert(recording)
@@ -78,42 +77,42 @@ extension SQLiteArchive {
                 """
                 UPDATE recording SET state = ?2, transcribed_samples = length_samples, journal_bytes = ?3 WHERE id = ?1
                 """, .integer(recording), .text(manifest.text), .integer(bytes))
-            try enter(.sealed, of: recording) { $0.digest = manifest.file }
+            try addToHistory(.sealed, of: recording) { $0.digest = manifest.file }
         }
         sealing.remove(recording)
     }
 }
 
-/// Another sealed file in the place of a recording's, in three steps: `beginResealed`; the file takes the place, which is the caller's, and
-/// which a start completes; `endResealed`.
+/// Replacing a sealed file takes three steps, and every start completes them: `beginResealed`, the caller replaces the
+/// file, `endResealed`.
 extension SQLiteArchive {
-    /// Says in a sealed recording's journal what its sealed file is to be.
+    /// Writes the new sealed file's manifest to the journal.
     ///
-    /// - Parameter before: what it is now.
-    /// - Returns: false where that is another, or the recording is gone: then nothing is changed.
+    /// - Parameter before: the current manifest.
+    /// - Returns: false if the current one is another, or the recording is gone; nothing is changed then.
     package func beginResealed(_ recording: Int, _ manifest: SealedManifest, before: SealedManifest) throws -> Bool {
         guard !erasing.contains(recording), try queries.recording(recording)?.seal == before.text else { return false }
-        try connection.transaction { try keep(.sealed(manifest: manifest.text), recording: recording) }
+        try connection.transaction { try appendToJournal(.sealed(manifest: manifest.text), recording: recording) }
         return true
     }
 
-    /// Says of a sealed recording that its sealed file is the one that its journal tells of.
+    /// Marks a recording as sealed with the manifest in its journal.
     package func endResealed(_ recording: Int) throws {
         guard let manifest = try seal(of: recording) else { throw unknown(recording: recording) }
         try connection.transaction {
             try connection.run(
                 "UPDATE recording SET state = ?2 WHERE id = ?1", .integer(recording), .text(manifest.text))
-            try enter(.sealed, of: recording) { $0.digest = manifest.file }
+            try addToHistory(.sealed, of: recording) { $0.digest = manifest.file }
         }
     }
 
-    /// Enters that recordings were opened, all or none.
+    /// Adds to the history that recordings were opened, all or none.
     ///
-    /// - Parameter digests: the SHA-256 of each one's sealed file, by the recordings' numbers.
+    /// - Parameter digests: SHA-256 of each sealed file, by recording.
     package func enterOpened(_ digests: [Int: String]) throws {
         try connection.transaction {
             for (id, digest) in digests.sorted(by: { $0.key < $1.key }) {
-                try enter(.opened, of: id) { $0.digest = digest }
+                try addToHistory(.opened, of: id) { $0.digest = digest }
             }
         }
     }

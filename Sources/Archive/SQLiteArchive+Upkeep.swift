@@ -20,7 +20,7 @@ extension SQLiteArchive {
     }
 
     package func redate(recording: Int, startedAt: Double) throws {
-        try kept(.dated(startedAt: startedAt), recording: recording) {
+        try changing(.dated(startedAt: startedAt), recording: recording) {
             try connection.run(
                 "UPDATE recording SET started_at = ?2, clock = 'synchronized' WHERE id = ?1", .integer(recording),
                 .real(startedAt))
@@ -31,31 +31,32 @@ extension SQLiteArchive {
         erasing.formUnion(recordings)
         sealing.subtract(recordings)
         defer { erasing.subtract(recordings) }
-        // Without room for it they are erased all the same, and the next opening tries again.
+        // If the disk is full, erase them anyway; the next opening tries again.
         try? keepHighestNumber()
         for recording in recordings { try await delete(recording) }
         try await scrub()
     }
 
-    /// Has nothing of what was deleted be left in the archive's files.
+    /// Removes the contents of deleted rows from the archive's files.
     func scrub() async throws {
-        // The index keeps deleted words until its parts are merged; in steps, between which what is recorded goes first.
+        // The index keeps deleted words until its segments are merged. Merge in steps, so that recordings are written in
+        // between.
         try connection.execute("INSERT INTO segment_text (segment_text, rank) VALUES ('merge', -\(Self.mergedPages))")
         while true {
             let before = connection.changes
             try connection.execute(
                 "INSERT INTO segment_text (segment_text, rank) VALUES ('merge', \(Self.mergedPages))")
-            // As SQLite tells that nothing was left to merge.
+            // SQLite's documented sign that nothing was left to merge. https://www.sqlite.org/fts5.html#the_merge_command
             if connection.changes - before < 2 { break }
             await Task.yield()
         }
-        // The log keeps old pages until it is cut. Also where no row is left: an erasure that was interrupted ends here.
+        // The log keeps old pages until it is truncated, also those of an interrupted erasure.
         try await readers.pausing { try await self.emptyLog() }
     }
 
-    /// Pages of the index that are merged at once, some milliseconds' work.
+    /// Index pages merged per step: some milliseconds of work.
     private static let mergedPages = 64
-    /// Segments that are erased at once.
+    /// Segments deleted per transaction.
     private static let erasedSegments = 200
 
     /// Deletes the segments of a recording, in steps.
@@ -74,7 +75,7 @@ extension SQLiteArchive {
         }
     }
 
-    /// Erases one recording; what a kill interrupts is completed with the erasure of its folder.
+    /// Deletes one recording's rows. Erasing its folder completes an interrupted deletion.
     private func delete(_ recording: Int) async throws {
         try await deleteSegments(of: recording)
         try connection.transaction {
@@ -83,7 +84,7 @@ extension SQLiteArchive {
             try connection.run(
                 "INSERT INTO erasure (recording, erased_at) VALUES (?, ?)", .integer(recording),
                 .real(MonotonicClock.wallSeconds))
-            try enter(.erased, of: recording)
+            try addToHistory(.erased, of: recording)
         }
     }
 
@@ -98,25 +99,25 @@ extension SQLiteArchive {
 
     package func add(_ entry: ExportEntry) throws {
         var entry = entry
-        // A copy that was begun before the recording was sealed is of a reading that is gone.
+        // If the recording was sealed after the copy began, its pass is gone.
         if let pass = entry.pass, try !queries.passes(of: entry.recording).contains(where: { $0.id == pass }) {
             entry.pass = nil
         }
-        // One that was begun before something was struck may have it.
+        // A copy that began before a redaction may contain the redacted words.
         if let struck = entry.struck, try queries.gaps(of: entry.recording).struck.count != struck { entry.pass = nil }
         entry.struck = nil
         var counted = entry
         counted.pass = try entry.pass.map { try number(ofPass: $0, in: entry.recording) }
-        // The same copy is entered again where another reading turns out to be what it has.
+        // A copy is added again if another pass turns out to have the same text.
         let isKnown = try queries.exports(of: entry.recording).contains {
             ($0.volume, $0.folder, $0.manifest) == (entry.volume, entry.folder, entry.manifest)
         }
         try connection.transaction {
             try insert(entry)
-            try keep(.exported(content: counted), recording: entry.recording)
+            try appendToJournal(.exported(content: counted), recording: entry.recording)
             if isKnown { return }
-            try enter(.copied, of: entry.recording) {
-                // A folder's path may name people, and stays here for good.
+            try addToHistory(.copied, of: entry.recording) {
+                // A folder's path may name people, and the history is never erased.
                 $0.volume = entry.volume.hasPrefix("folder:") ? "folder" : entry.volume
                 $0.folder = entry.folder
                 $0.digest = entry.digest

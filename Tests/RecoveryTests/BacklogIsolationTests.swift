@@ -11,11 +11,11 @@ import TestKit
 @testable import Recognition
 @testable import System
 
-/// One recording may keep no other from being read: neither one that is erased meanwhile nor one that fails.
-@Suite("One recording of the backlog concerns no other") struct BacklogIsolationTests {
+/// A recording that is erased or fails does not stop the others.
+@Suite("Recordings of the backlog are independent") struct BacklogIsolationTests {
     private let storage = Storage()
 
-    /// Workers that wait at each utterance until the meeting lets them go.
+    /// Workers that wait at each utterance until the meeting lets them continue.
     private func pool(at meeting: WorkerMeeting) -> WorkerPool {
         let tests = #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" }
         return WorkerPool(
@@ -25,7 +25,7 @@ import TestKit
             size: 1)
     }
 
-    /// Erases a recording as soon as a worker has an utterance of it, which is read behind that.
+    /// Erases a recording as soon as a worker has an utterance of it.
     private func erase(
         _ id: Int, from archive: SQLiteArchive, at meeting: WorkerMeeting, while run: () async throws -> [Int]
     ) async throws -> [Int] {
@@ -45,7 +45,7 @@ import TestKit
         return done
     }
 
-    @Test("One that is erased while it is being written down is nobody's fault, and the next one's turn")
+    @Test("A recording erased during its transcription is no fault, and the next one follows")
     func erasedWhileWritten() async throws {
         let archive = try storage.archive()
         for _ in 1...3 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
@@ -53,7 +53,7 @@ import TestKit
         let events = hub.events(withPartials: false)
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: hub)
         let meeting = try WorkerMeeting()
-        // Another that is still waiting goes as well.
+        // Another waiting recording is erased as well.
         try await Erasure(storage: storage.folder.path, archive: archive).erase([2])
         let pool = pool(at: meeting)
         let done = try await erase(1, from: archive, at: meeting) { try await backlog.run(pool: pool) }
@@ -64,7 +64,7 @@ import TestKit
         #expect(access(RecordingFolder(storage: storage.folder.path, recording: 1).path, F_OK) != 0)
     }
 
-    @Test("One that is erased during its second reading is nobody's fault, and the next one's turn")
+    @Test("A recording erased during its second pass is no fault, and the next one follows")
     func erasedWhileReadAgain() async throws {
         let archive = try storage.archive()
         for _ in 1...2 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
@@ -82,7 +82,7 @@ import TestKit
         #expect(access(RecordingFolder(storage: storage.folder.path, recording: 1).path, F_OK) != 0)
     }
 
-    @Test("Which recording is being read again, how far, and how many wait, is told until all are read")
+    @Test("The second pass reports its recording, position and number of waiting recordings until its end")
     func progress() async throws {
         let archive = try storage.archive()
         for _ in 1...2 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
@@ -97,7 +97,7 @@ import TestKit
         let arrived = try FileDescriptor(opening: meeting.here, O_RDWR)
         let left = try FileDescriptor(opening: meeting.go, O_RDWR)
         async let told: [SecondPassProgress.Reading?] = onThread(named: "meeting") {
-            // The worker holds an utterance of which nothing is committed before it is let go.
+            // The worker holds an utterance, and nothing of it is committed yet.
             var told: [SecondPassProgress.Reading?] = []
             var byte: UInt8 = 0
             for _ in 1...24 {
@@ -117,7 +117,7 @@ import TestKit
         #expect(progress.now == nil)
     }
 
-    @Test("One that is erased while its own text is still being written is nobody's fault")
+    @Test("A recording erased while its own text is being written is no fault")
     func erasedBehindItsStop() async throws {
         let archive = try storage.archive()
         let hub = EventHub()
@@ -139,7 +139,7 @@ import TestKit
         #expect(try await archive.recordings() == [])
     }
 
-    @Test("One that cannot be kept is a fault, and the next one's turn")
+    @Test("A recording that cannot be stored is a fault, and the next one follows")
     func refused() async throws {
         let archive = try storage.archive()
         for _ in 1...2 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
@@ -150,11 +150,11 @@ import TestKit
         #expect(try await backlog.run(pool: BacklogTests.pool()) == [2])
         hub.finish()
         #expect(await BacklogTests.faults(in: events).count == 1)
-        // It is not given up.
+        // It is tried again.
         #expect(try await backlog.waiting().map(\.id) == [1])
     }
 
-    @Test("What every recording meets is told as one, and not tried with each")
+    @Test("A failure that every recording has is reported once, and not tried with each")
     func broken() async throws {
         let archive = try storage.archive()
         for _ in 1...4 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
@@ -169,7 +169,7 @@ import TestKit
 }
 
 extension SQLiteArchive {
-    /// Has the database refuse passes of a recording; only until it is opened again.
+    /// Makes the database refuse passes of a recording until it is opened again.
     fileprivate func refusePass(of recording: Int) throws {
         try connection.execute(
             """

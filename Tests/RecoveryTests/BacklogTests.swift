@@ -37,7 +37,7 @@ import TestKit
             path: "/usr/bin/python3", arguments: ["\(tests)/RecognizingTests/worker.py", model], model: model)
     }
 
-    /// Whether the stand-in heard the same, within a frame, with the same adaptation state: both are what its words tell.
+    /// Whether the stand-in decoded the same, within a frame, with the same adaptation state: its words contain both.
     private static func areSame(_ one: [Segment], _ other: [Segment]) -> Bool {
         let heard = [one, other].map { segments in
             segments.map { $0.text.dropFirst().split(separator: "c").compactMap { Int($0) } }
@@ -58,7 +58,7 @@ import TestKit
             && segments.allSatisfy { $0.endedBy != .error && !$0.words.isEmpty }
     }
 
-    /// Two recordings that were read once.
+    /// Two recordings that were transcribed once.
     private func writtenDown() async throws -> SQLiteArchive {
         let archive = try storage.archive()
         for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }
@@ -67,7 +67,7 @@ import TestKit
         return archive
     }
 
-    @Test("Recordings that are behind are written down, oldest first, and each segment is told of once")
+    @Test("Recordings without complete text are transcribed, oldest first, and each segment is reported once")
     func all() async throws {
         let archive = try storage.archive()
         for _ in 1...3 { try await storage.record([.samples(Self.sound)], in: archive) }
@@ -86,7 +86,7 @@ import TestKit
         #expect(try await backlog.run(pool: Self.pool()) == [])
     }
 
-    @Test("A run that is cancelled again and again comes to the same end, and commits nothing twice")
+    @Test("A run that is cancelled repeatedly gives the same result, and commits nothing twice")
     func cancelled() async throws {
         let archive = try storage.archive()
         try await storage.record([.samples(Self.sound)], in: archive)
@@ -114,7 +114,7 @@ import TestKit
         }
         #expect(runs > 1)
         #expect(try await isWhole(archive, 1))
-        // And to the same text as one that nobody cancelled: each goes on with the adaptation state of the one before.
+        // The text equals an uncancelled run's: each run continues with the previous adaptation state.
         try await storage.record([.samples(Self.sound)], in: archive)
         let undisturbed = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await undisturbed.run(pool: Self.pool()) == [2])
@@ -122,7 +122,7 @@ import TestKit
         #expect(try await archive.passes(of: 1).map(\.isComplete) == [true])
     }
 
-    @Test("Where the power went in mid-speech, the next run hears that utterance from its beginning")
+    @Test("After a power cut in mid-speech, the next run decodes that utterance from its beginning")
     func midSpeech() async throws {
         let archive = try storage.archive()
         for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }
@@ -141,7 +141,7 @@ import TestKit
         #expect(try await archive.passes(of: 2).map(\.adaptation) == [AdaptationState(["cepstralMean": [12]])])
     }
 
-    @Test("What is written down is read once more, as a pass of its own that is shown; nobody is told of its segments")
+    @Test("Transcribed recordings get a second pass, which is shown; its segments are not reported")
     func onceMore() async throws {
         let archive = try storage.archive()
         for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }
@@ -157,24 +157,24 @@ import TestKit
         for await event in events { Issue.record("told of \(event)") }
         #expect(try await archive.passes(of: 1).map(\.profile) == ["live", SecondPass.profile])
         #expect(try await archive.passes(of: 1).map(\.isComplete) == [true, true])
-        // The second pass begins each utterance with the adaptation state that it surveyed, which the words of the stand-in tell.
+        // The second pass begins each utterance with the adaptation state of its survey, which the stand-in's words contain.
         let better = try await timeline(archive, 1).segments
         #expect(better.count == live.count && better.map(\.text) != live.map(\.text))
         #expect(try await isWhole(archive, 1))
         #expect(try await rereading.run(pool: Self.pool()) == [])
     }
 
-    @Test("A second reading that a power cut broke off goes on behind what it has, and comes to the same text")
+    @Test("A second pass continues after a power cut, with the same text")
     func onceMoreBrokenOff() async throws {
         let archive = try storage.archive()
         for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await backlog.run(pool: Self.pool()) == [1, 2])
-        // One is read in one go.
+        // One is decoded without interruption.
         let rereading = SecondPassJob(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await rereading.run(pool: Self.pool()) == [1, 2])
         let whole = try await timeline(archive, 1).segments
-        // Of the other only the beginning was committed when the power went.
+        // Of the other only the beginning was committed when the power failed.
         for done in [0, 1, 5, whole.count] {
             let id = try await storage.record([.samples(Self.sound)], in: archive)
             #expect(try await backlog.run(pool: Self.pool()) == [id])
@@ -189,7 +189,7 @@ import TestKit
         }
     }
 
-    @Test("A second reading that was begun with other settings is begun anew, and what it had is not mixed in")
+    @Test("A second pass that began with other settings starts again, without mixing in the old text")
     func onceMoreWithOtherSettings() async throws {
         let archive = try await writtenDown()
         let live = try await timeline(archive, 1).segments
@@ -208,11 +208,11 @@ import TestKit
         #expect(try await rereading.waiting().isEmpty)
     }
 
-    @Test("A second pass that is damaged is a pass that is not there: the live text stays, and the next one is read")
+    @Test("A damaged second pass is ignored: the live text stays, and the next recording follows")
     func onceMoreDamaged() async throws {
         let archive = try await writtenDown()
         let live = try await timeline(archive, 1).segments
-        // It says more than the recording holds, and its audio has become unreadable since.
+        // It has more text than the recording can hold, and its audio is unreadable now.
         let engine = try await Self.pool().prepare()
         let pass = try await archive.beginPass(recording: 1, engine: engine, profile: SecondPass.profile)
         try await archive.commit(segment(999, "beyond"), pass: pass, recording: 1)
@@ -221,7 +221,7 @@ import TestKit
         let events = hub.events(withPartials: false)
         let rereading = SecondPassJob(configuration: storage.configuration, archive: archive, hub: hub)
         #expect(try await rereading.run(pool: Self.pool()) == [2])
-        // It is told of once, and not after each later recording.
+        // It is reported once, not after each later recording.
         #expect(try await rereading.waiting().isEmpty)
         #expect(try await rereading.run(pool: Self.pool()) == [])
         hub.finish()
@@ -229,7 +229,7 @@ import TestKit
         #expect(try await timeline(archive, 1).segments == live)
     }
 
-    @Test("Another engine starts a pass of its own, which is shown once it is complete")
+    @Test("Another engine starts its own pass, which is shown once it is complete")
     func otherEngine() async throws {
         let archive = try storage.archive()
         let id = try await storage.record([.samples(Self.sound)], in: archive)
@@ -242,7 +242,7 @@ import TestKit
         #expect(try await isWhole(archive, id))
     }
 
-    @Test("Lost audio is read over, and its place is kept", arguments: [8_000, 40_000])
+    @Test("Lost audio is skipped, and its place is kept", arguments: [8_000, 40_000])
     func gap(lost: Int) async throws {
         let archive = try storage.archive()
         let half = Self.sound.count / 2
@@ -257,7 +257,7 @@ import TestKit
         #expect(timeline.segments.last.map { $0.range.end > gap.range.end } == true)
     }
 
-    @Test("One whose audio is gone is a fault, and the next one's turn")
+    @Test("A recording whose audio is gone is a fault, and the next one follows")
     func unreadable() async throws {
         let archive = try storage.archive()
         for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }

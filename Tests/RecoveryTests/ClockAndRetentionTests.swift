@@ -7,7 +7,7 @@ import TestKit
 @testable import System
 
 @Suite("Clock correction") struct ClockCorrectionTests {
-    @Test("A start is as long ago as the machine has run since; one in the future is left alone")
+    @Test("A start is as long ago as the machine has run since; one in the future is not changed")
     func dates() {
         let dates = ClockCorrection.dates(
             of: [
@@ -20,7 +20,7 @@ import TestKit
         #expect(dates.keys.sorted() == [1, 2, 4])
     }
 
-    @Test("Only unverified recordings of this boot are dated anew, once, and also when the archive is made anew")
+    @Test("Only unverified recordings of this boot get a new date, once, and also when the archive is rebuilt")
     func archive() async throws {
         let storage = Storage()
         func write() async throws {
@@ -56,7 +56,7 @@ extension Storage {
     }
 }
 
-@Suite("Keeping for some days") struct RetentionTests {
+@Suite("Erasing after some days") struct RetentionTests {
     private static let now = 1_800_000_000.0
 
     enum Case: String, CaseIterable, Sendable {
@@ -64,7 +64,7 @@ extension Storage {
             audioOnlyExported, exportedWhileRecording, exportedInTheFuture
     }
 
-    /// A recording of 10 s, 31 days old, that may go after 30 but for one thing.
+    /// A recording of 10 s, 31 days old, that may be erased after 30 but for one thing.
     private func candidate(_ kind: Case) -> Retention.Candidate {
         let start = Self.now - 31 * 86_400
         var recording = RecordingSummary(
@@ -91,21 +91,21 @@ extension Storage {
             recording: recording, shownPass: pass, exports: kind == .notExported ? [] : [entry])
     }
 
-    @Test("A recording goes only when nothing speaks against it", arguments: Case.allCases)
+    @Test("A recording is erased only if nothing speaks against it", arguments: Case.allCases)
     func decision(kind: Case) {
         let rule = kind == .never ? Configuration.AfterExport.keep : .eraseAfterDays(30)
         let expired = Retention(rule).expired([candidate(kind)], now: Self.now)
         #expect(expired == (kind == .fine ? [7] : []))
     }
 
-    @Test("Erased at once, clocks do not matter, and all else does", arguments: Case.allCases)
+    @Test("With immediate erasure, clocks do not matter, but all else does", arguments: Case.allCases)
     func atOnce(kind: Case) {
         let expired = Retention(kind == .never ? .keep : .erase).expired([candidate(kind)], now: Self.now)
         let goes: [Case] = [.fine, .young, .unverified, .exportedWhileRecording, .exportedInTheFuture]
         #expect(expired == (goes.contains(kind) ? [7] : []))
     }
 
-    @Test("What is sealed goes once its sealed file was copied, and for no other copy")
+    @Test("A sealed recording is erased after its sealed file was copied, and for no other copy")
     func sealed() {
         func manifest(_ content: Character) -> SealedManifest {
             func digest(_ letter: Character) -> String { String(repeating: letter, count: 64) }
@@ -127,7 +127,7 @@ extension Storage {
         }
     }
 
-    @Test("What may go is erased, and nothing while the clock is not set")
+    @Test("Due recordings are erased, but none while the clock is not set")
     func applied() async throws {
         let storage = Storage()
         let archive = try storage.archive()
@@ -152,7 +152,7 @@ extension Storage {
             try await retention.apply(to: archive, storage: path, isSynchronized: true, now: 1_000_000).erased
                 == [1])
         #expect(try await archive.recordings().map(\.id) == [2])
-        // At once, also while the clock is not set; what was not copied stays.
+        // Immediately, also while the clock is not set; recordings without a copy stay.
         try await storage.record([.samples(numbered(4000))], words: ["text"], in: archive)
         let other = try #require(try await archive.shownPass(of: 3))
         try await archive.add(

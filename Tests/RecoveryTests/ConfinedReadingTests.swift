@@ -8,10 +8,10 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-/// Files from outside are read by a process with limits; here by the real one.
+/// Files from outside are parsed by a process with limits; here by the real one.
 @Suite("Confined reading") struct ConfinedReadingTests {
     init() {
-        // As in our programs: a reader that has gone is an error.
+        // As in our programs: writing to a reader that has exited is an error, not a signal.
         signal(SIGPIPE, SIG_IGN)
     }
 
@@ -27,7 +27,7 @@ import TestKit
 
     private func refusal(_ body: () throws -> IncomingFile) -> DeviceError? { thrown { _ = try body() } }
 
-    /// Corrections with a valid head, and an array that nobody asks for.
+    /// Corrections with a valid head, and an unexpected array.
     private func page(with others: Int) -> String {
         #"{"format":"fieldscribe-corrections","version":1,"recording":{"id":1,"sound":"\#(String(repeating: "a", count: 64))"},"#
             + #""editor":{"name":"Ann","saved":1},"segments":[],"other":["#
@@ -35,7 +35,8 @@ import TestKit
     }
 
     @Test(
-        "what a page saved, and a text, arrive as they would be read here", arguments: ["corrections.json", "text.srt"])
+        "a page's corrections and a text arrive as if they were parsed here",
+        arguments: ["corrections.json", "text.srt"])
     func same(name: String) throws {
         let text = name == "text.srt" ? "1\n00:00:00,000 --> 00:00:01,000\nOne two, three.\n" : page(with: 3)
         let here = try IncomingFile(Array(text.utf8), as: .init(named: name), name: name)
@@ -52,7 +53,7 @@ import TestKit
     }
 
     @Test(
-        "whatever a text of half a megabyte is made of: it is read, or refused in one line that names it",
+        "any text of half a megabyte is parsed, or refused in one line that names it",
         arguments: [
             "[", "{\"a\":", "\"", "\u{301}", "\0", "word ", "<i", "&lt;", "\n\n1\n", "00:00:01,000 --> 00:00:02,000\n",
             "<ANNOTATION>", "9,",
@@ -63,13 +64,13 @@ import TestKit
             do { _ = try reading(text, name) } catch let error as DeviceError {
                 let isLine = error.message.hasPrefix(name) && !error.message.contains("\n")
                 #expect(isLine && error.message.utf8.count < 300, "\(name): \(error.message)")
-                // There is memory for all of it, so that this would be a crash.
+                // There is memory for all of it, so failing would be a crash.
                 #expect(!error.message.contains("cannot be read with"), "\(error.message)")
             }
         }
     }
 
-    @Test("what needs more memory than there is for it is one line")
+    @Test("exceeding the memory limit gives one line")
     func memory() throws {
         let limits = ConfinedProcess.Limits(memory: 16 << 20)
         let text = String(repeating: "word ", count: 6_000_000)
@@ -77,7 +78,7 @@ import TestKit
         #expect(error.message.hasPrefix("a.txt: cannot be read with 16 MB of memory"), "\(error.message)")
     }
 
-    @Test("what takes longer than there is for it is one line")
+    @Test("exceeding the time limit gives one line")
     func time() throws {
         let process = ConfinedProcess(
             program: "/bin/sh", arguments: ["-c", "while :; do :; done"], limits: .init(cpuSeconds: 1))
@@ -85,7 +86,7 @@ import TestKit
         #expect(error.message.hasPrefix("a.srt: takes longer to read than 1 s of computing"), "\(error.message)")
     }
 
-    @Test("an answer that is too long is one line")
+    @Test("an answer that is too long gives one line")
     func answer() throws {
         let text = "1\n00:00:00,000 --> 00:00:01,000\n" + String(repeating: "one ", count: 100_000)
         let error = try #require(refusal { try reading(text, "a.srt", limits: .init(answer: 10_000)) })
@@ -93,7 +94,7 @@ import TestKit
     }
 
     @Test(
-        "a reader that crashes, says nothing, or is none is one line",
+        "a reader that crashes, says nothing, or is missing gives one line",
         arguments: ["/bin/false", "/bin/true", "/bin/echo"])
     func crashed(program: String) {
         let error = refusal { try IncomingFile(confined: Array("x".utf8), as: .text, name: "a.srt", program: program) }
@@ -103,7 +104,7 @@ import TestKit
     @Test("the reader has no files, no processes, and no network")
     func confined() throws {
         let child = try ChildProcess(try builtProgram("fieldscribe"), arguments: ["read-incoming", "text"])
-        // One that waits for its input has given all up.
+        // A reader that waits for its input has dropped all rights.
         try waitUntil("a filter of its calls") { try lines("/proc/\(child.id)/status").contains("Seccomp:\t2") }
         #expect(try lines("/proc/\(child.id)/status").contains("NoNewPrivs:\t1"))
         for task in try FileManager.default.contentsOfDirectory(atPath: "/proc/\(child.id)/task") {

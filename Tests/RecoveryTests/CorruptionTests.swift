@@ -6,7 +6,7 @@ import TestKit
 @testable import Archive
 @testable import Core
 
-/// Damage at random, as a bad card does it, and a start after it. `FIELDSCRIBE_SEEDS` tells how many; 60 without.
+/// Random damage, as by a bad card, and a start after it. `FIELDSCRIBE_SEEDS` sets how many; default 60.
 @Suite("A start on a damaged card") struct CorruptionTests {
     private struct Case {
         var file: String
@@ -15,7 +15,7 @@ import TestKit
 
     private static let seeds = getenv("FIELDSCRIBE_SEEDS").flatMap { UInt64(String(cString: $0)) } ?? 60
 
-    /// Three recordings with text: as they lie there after a cut, the database's log not yet taken into it, and closed.
+    /// Three recordings with text: as after a power cut, with the database's log, and closed.
     private func golden() async throws -> [Storage] {
         let closed = Storage()
         let cut = Storage()
@@ -54,7 +54,7 @@ import TestKit
         let what: String
         switch Int.random(in: 0..<10, using: &random) {
         case 0..<5:
-            // Half of all in the first kilobyte, where headers are.
+            // Half of all in the first kilobyte, which has the headers.
             let end = Bool.random(using: &random) ? min(1024, bytes.count) : bytes.count
             let count = Int.random(in: 1...64, using: &random)
             for _ in 0..<count {
@@ -111,14 +111,14 @@ import TestKit
             for (name, old) in kept where name.hasSuffix("audio.wav") {
                 let now = try bytes("\(root)/\(name)")
                 // All but the header, and half a sample, is as the card gave it. A recording that was cut short may lose zeros
-                // of its last block: nothing tells whether they were heard, or lie where the sound never reached the card.
+                // of its last block: they may be sound, or a place that the sound never reached on the card.
                 let given = old.dropFirst(512).prefix(max(0, old.count - 512) & ~1)
                 let isAsGiven = given.starts(with: now.dropFirst(512))
                 #expect(isAsGiven, label)
                 let missing = given.dropFirst(now.count - 512)
                 let wasCut = name == "recordings/000003/audio.wav"
                 let isDropped = missing.count <= (wasCut ? 4_096 : 0) && missing.allSatisfy { $0 == 0 }
-                // A longer recording that begins with the same sound is taken for one to which something was appended.
+                // A longer recording that begins with the same sound counts as one with an appendix.
                 let aside = try? bytes("\(root)/\(name).surplus-1")
                 #expect(isDropped || aside?.starts(with: missing) == true, label)
                 #expect(try samples(of: "\(root)/\(name)").count == (now.count - 512) / 2, label)
@@ -126,12 +126,12 @@ import TestKit
             let archive = try storage.archive()
             #expect(try await archive.recordings().map(\.id) == [1, 2, 3], label)
             for id in 1...3 where !damage.file.hasPrefix(String("recordings/00000\(id)/j")) {
-                // Text whose journal is sound is there, unless the database changed it without a trace.
+                // Text with an intact journal is there, unless the database changed it without a trace.
                 let segments = try #require(try await archive.transcript(of: id)).1.segments
                 if segments.map(\.text) == (1...20).map({ "word\(id)x\($0)" }) { texts += 1 }
                 #expect(segments.count == 20, label)
             }
-            // And the next recording can begin.
+            // The next recording can begin.
             #expect(try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "") == 4, label)
         }
         print("corruption: \(Self.seeds) starts, \(rebuilt) databases made anew, \(texts) texts unchanged")

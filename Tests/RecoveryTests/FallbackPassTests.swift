@@ -7,20 +7,20 @@ import TestKit
 @testable import Maintenance
 @testable import Recognition
 
-/// A worker that dies again and again of a recording, so that another engine reads on: whose text that is, is told.
-@Suite("What another engine reads is called by its name") struct FallbackPassTests {
+/// A worker that crashes repeatedly on a recording, so that another engine continues: passes must name the right one.
+@Suite("A replacement engine's text has its name") struct FallbackPassTests {
     private let storage = Storage()
 
-    /// As the executable does: a worker that no longer reads is an error, and no reason to die.
+    /// As in the executable: writing to a worker that has exited is an error, not a signal.
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    /// Of bursts over two seconds the wanted workers die.
+    /// On bursts over two seconds, the wanted engine's workers crash.
     private func pool() -> WorkerPool {
         WorkerPool(
             BacklogTests.command(model: "never"), size: 1, fallback: BacklogTests.command(model: "plain"))
     }
 
-    @Test("A text of which another engine has read a part is called by that one's name, in the journal, too")
+    @Test("A text with a part from another engine has that engine's name, also in the journal")
     func writtenDown() async throws {
         for (seconds, model) in [([1, 3, 1], "plain"), ([1, 1, 1], "never")] {
             let storage = Storage()
@@ -40,7 +40,7 @@ import TestKit
         }
     }
 
-    @Test("A second reading that the wanted engine cannot do changes no text, is told of, and the next one's turn")
+    @Test("A second pass that the wanted engine cannot do changes no text, is reported, and the next recording follows")
     func readAgain() async throws {
         let archive = try storage.archive()
         for seconds in [[1, 3, 1], [1, 1]] {
@@ -53,7 +53,7 @@ import TestKit
         let events = hub.events(withPartials: false)
         let rereading = SecondPassJob(configuration: storage.configuration, archive: archive, hub: hub)
         #expect(try await rereading.run(pool: pool()) == [2])
-        // It is tried again once there is another process.
+        // It is tried again by another process.
         #expect(try await rereading.waiting().isEmpty)
         #expect(
             try await SecondPassJob(configuration: storage.configuration, archive: archive, hub: hub).waiting().map(
@@ -62,7 +62,7 @@ import TestKit
         hub.finish()
         var messages: [String] = []
         for await case .fault(_, let message) in events { messages.append(message) }
-        #expect(messages.count == 1 && messages.allSatisfy { $0.contains("recording 1 keeps the text that it has") })
+        #expect(messages.count == 1 && messages.allSatisfy { $0.contains("recording 1 keeps its text") })
         #expect(try await archive.passes(of: 1).map(\.isComplete) == [true, false])
         #expect(try #require(try await archive.transcript(of: 1)).1.segments == before.segments)
         #expect(try await archive.passes(of: 2).map(\.engine.model) == ["plain", "never"])

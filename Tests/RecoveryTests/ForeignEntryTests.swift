@@ -11,8 +11,8 @@ import TestKit
 @testable import System
 
 // wait: a guard; code that opens a pipe hangs
-/// What somebody put into an archive, or left there: none of it keeps the rest from working, and nothing leads out.
-@Suite("Entries that do not belong into an archive", .timeLimit(.minutes(60))) struct ForeignEntryTests {
+/// Entries that somebody put into an archive must not stop the rest from working, and no link is followed.
+@Suite("Entries that do not belong in an archive", .timeLimit(.minutes(60))) struct ForeignEntryTests {
     private let storage = Storage()
 
     private func write(_ count: Int = 1) async throws {
@@ -35,7 +35,7 @@ import TestKit
         return try await archive.transcript(of: id)?.1.segments.map(\.text) == ["more"]
     }
 
-    @Test("A link that looks like an erasure, or a recording, is erased itself; what it points at stays")
+    @Test("A link with the name of an erasure or a recording is erased itself; its target stays")
     func links() async throws {
         try await write(2)
         let outside = try outside()
@@ -51,7 +51,7 @@ import TestKit
     }
 
     @Test(
-        "What cannot be erased is told, keeps nothing from starting and recording, and is tried again",
+        "A failed erasure is reported, stops neither start nor recording, and is tried again",
         .enabled(if: canBeStuck, "root may erase everything, and may mount nothing here"))
     func stuck() async throws {
         try await write(2)
@@ -68,7 +68,7 @@ import TestKit
         #expect(findings.map(\.recording) == [9] && findings.map(\.outcome) == [.damaged])
         #expect(findings.first?.message.contains(folder) == true)
         #expect(try await records())
-        // Also beside an erasure that works, and when the appliance rests.
+        // Also beside an erasure that works, and while the appliance is idle.
         let archive = try storage.archive()
         try await Erasure(storage: storage.folder.path, archive: archive).erase([1])
         let tried = try await Retention(.keep).apply(to: archive, storage: storage.folder.path)
@@ -79,7 +79,7 @@ import TestKit
         #expect(try names(inFolder: storage.folder.file("recordings")) == ["000002", "000010"])
     }
 
-    @Test("An erasure that is left of a number which is in use again takes nothing of that")
+    @Test("The remains of an erasure do not affect a new recording of the same number")
     func reused() async throws {
         try await write()
         try makeFolder(recordings(".erasing-1/deep"))
@@ -90,7 +90,7 @@ import TestKit
         #expect(try names(inFolder: storage.folder.file("recordings")) == [])
     }
 
-    @Test("Audio that is a pipe, a folder or a link is told, waited for by nobody, and not followed")
+    @Test("Audio that is a pipe, a folder or a link is reported, without waiting or following it")
     func audio() async throws {
         let outside = try outside()
         try await write(4)
@@ -137,10 +137,10 @@ import TestKit
         #expect(try bytes("\(outside)/theirs") == Array("theirs".utf8))
     }
 
-    /// What lies where a file of the database belongs.
+    /// What lies in place of a file of the database.
     enum Strange: String, CaseIterable, Sendable { case pipe, folder, loop, link, foreign, log }
 
-    @Test("A database that is no file, or another program's, is set aside and made anew", arguments: Strange.allCases)
+    @Test("A database that is not a file, or another program's, is set aside and rebuilt", arguments: Strange.allCases)
     func database(what: Strange) async throws {
         try await write()
         let outside = try outside()
@@ -152,7 +152,7 @@ import TestKit
         case .loop: #expect(symlink(path, path) == 0)
         case .link: #expect(symlink("\(outside)/theirs.sqlite", path) == 0)
         case .foreign:
-            // Firefox's, say.
+            // For example Firefox's.
             var content = try bytes(try database())
             content.replaceSubrange(68..<72, with: [1, 2, 3, 4])
             try Data(content).write(to: URL(filePath: path))
@@ -178,14 +178,14 @@ import TestKit
         return bytes
     }()
 
-    /// A sound database of ours.
+    /// An intact database of ours.
     private func database() throws -> String {
         let path = storage.folder.file("another/archive.sqlite")
         _ = try SQLiteArchive(path: path)
         return path
     }
 
-    @Test("Beside a newest folder with foreign audio, a new database begins a recording of its own")
+    @Test("A new database beside a newest folder with foreign audio begins a recording of its own")
     func foreignFolder() async throws {
         try await write(2)
         for suffix in ["", "-wal"] { unlink(storage.configuration.archivePath + suffix) }
@@ -207,7 +207,7 @@ import TestKit
         #expect(try await records())
     }
 
-    @Test("A link or a file where the recordings belong is set aside, and said", arguments: [true, false])
+    @Test("A link or a file in place of the recordings' folder is set aside, and reported", arguments: [true, false])
     func noFolder(isLink: Bool) async throws {
         let outside = try outside()
         let path = storage.folder.file("recordings")
@@ -218,7 +218,7 @@ import TestKit
         #expect(try names(inFolder: outside) == ["deep", "theirs"])
     }
 
-    @Test("Numbers that no recorder gave are nobody's: the next goes on behind those that are")
+    @Test("Impossible numbers are ignored: the next recording follows the existing ones")
     func numbers() async throws {
         try await write()
         try makeFolder(recordings("9223372036854775807"))
@@ -230,7 +230,7 @@ import TestKit
     }
 }
 
-/// Whether there is something that this user cannot remove: root may remove all but a place where something is mounted.
+/// A place that this user cannot remove: root may remove all but a mount point.
 private var canBeStuck: Bool {
     guard geteuid() == 0 else { return true }
     let folder = TemporaryFolder()

@@ -8,7 +8,7 @@ import TestKit
 @testable import Maintenance
 @testable import System
 
-/// A journal counts in its own recording's folder, and nowhere else.
+/// A journal counts only in its own recording's folder.
 @Suite("A journal in another recording's folder") struct ForeignJournalTests {
     private let storage = Storage()
 
@@ -45,7 +45,7 @@ import TestKit
     }
 
     @Test(
-        "where the database is gone, no text of one is shown as another's, and none is thrown away",
+        "without the database, no text is shown as another recording's, and none is lost",
         arguments: [true, false], [true, false])
     func lostDatabase(isMoved: Bool, hasHistory: Bool) async throws {
         try await record()
@@ -62,7 +62,7 @@ import TestKit
         #expect(try await Verification(storage: storage.folder.path, archive: archive()).run([]).wrong == [])
         #expect(try await storage.recover() == [])
         guard isMoved else { return }
-        // Where it belongs, it counts.
+        // In its own folder, it counts.
         unlink(journal(2))
         try durableRename("\(journal(1)).foreign-1", to: storage.folder.file("recordings/000001/mine"))
         rename(storage.folder.file("recordings/000001/mine"), journal(2))
@@ -71,7 +71,7 @@ import TestKit
     }
 
     @Test(
-        "where the database is there, it keeps the text, and writes the journal again",
+        "with the database, the recording keeps its text, and its journal is written again",
         arguments: [Recovery.Depth.start, .everything])
     func keptDatabase(depth: Recovery.Depth) async throws {
         try await record()
@@ -88,7 +88,7 @@ import TestKit
         #expect(try await texts() == [1: "one", 2: "two"])
     }
 
-    @Test("nothing is added to it, and nothing of it is cut, by who opens the archive without looking")
+    @Test("opening without repairs neither appends to it nor truncates it")
     func untouched() async throws {
         try await record()
         let theirs = try bytes(journal(2)) + bytes(journal(2))
@@ -101,7 +101,7 @@ import TestKit
         #expect(try bytes(journal(1)) == theirs)
     }
 
-    @Test("journals of earlier versions come back as they did, and say from then on whose they are")
+    @Test("journals of earlier versions are restored, and name their recording from then on")
     func earlier() async throws {
         try await record()
         for id in 1...2 { try age(id) }
@@ -118,7 +118,7 @@ import TestKit
 
     enum Witness: CaseIterable { case history, sound, beginning, copies }
 
-    @Test("one of an earlier version is refused if anything else contradicts it", arguments: Witness.allCases)
+    @Test("an earlier version's journal is refused if anything else contradicts it", arguments: Witness.allCases)
     func contradicted(witness: Witness) async throws {
         try await record(witness == .history || witness == .sound ? 5_000 : 3_000)
         if witness == .copies {
@@ -133,7 +133,7 @@ import TestKit
         let theirs = try bytes(journal(2))
         try Data(theirs).write(to: URL(filePath: journal(1)))
         if witness != .beginning { unlink(journal(2)) }
-        // Audio that is cut short is no witness.
+        // Audio that is cut short proves nothing.
         if witness == .history { try change(storage.audio(1)) { $0.removeLast(1_000) } }
         let found = try await storage.recover()
         #expect(
@@ -143,7 +143,8 @@ import TestKit
         #expect(try await texts()[1] == "")
     }
 
-    @Test("a folder that was renamed as a whole is left alone, and comes back with its name", arguments: [true, false])
+    @Test(
+        "a folder that was renamed as a whole is not changed, and works again under its name", arguments: [true, false])
     func renamedFolder(isSigned: Bool) async throws {
         try await record()
         if isSigned { _ = try? await SigningRecordings(storage: storage.folder.path, archive: storage.archive()).run() }

@@ -9,7 +9,7 @@ import TestKit
 @testable import Maintenance
 @testable import Transcripts
 
-/// What somebody may have written into the files of an archive: a start, and everything that is shown of it, goes on.
+/// Hostile contents of an archive's files must not stop a start, or any command that shows them.
 @Suite("Hostile content") struct HostileContentTests {
     private static let begun =
         #"{"began":{"clock":"synchronized","microphone":"m","monotonic":-9223372036854775808,"startedAt":1000}}"#
@@ -23,7 +23,7 @@ import TestKit
     private static let widest = #"{"end":9223372036854775807,"start":-9223372036854775808}"#
     private static let inverted = #"{"end":-9223372036854775808,"start":9223372036854775807}"#
 
-    /// Lines of a journal that are as they should be but for their content.
+    /// Lines of a journal that are valid except for their content.
     static let journals: [[String]] = [
         [begun, segment(widest, word: inverted)],
         [begun, segment(inverted, word: widest)],
@@ -60,7 +60,7 @@ import TestKit
             _ = UncertainWord.worst(10, of: timeline.segments)
         }
         try await ClockCorrection.apply(to: archive, boot: "a-boot", isSynchronized: true)
-        // It records, and writes down behind what is there.
+        // It records, and transcribes after the existing text.
         let id = try await archive.beginRecording(startedAt: 1, clock: .synchronized, microphone: "m")
         let pass = try await archive.beginPass(recording: id, engine: engine, profile: "live")
         try await archive.commit([RecoveryTests.segment(1, "more")], adaptation: nil, pass: pass, recording: id)
@@ -68,7 +68,7 @@ import TestKit
     }
 
     @Test(
-        "a journal whose lines are nonsense with a valid checksum stops no start, no showing and no verifying",
+        "a journal of nonsense with valid checksums stops neither start nor show nor verify",
         arguments: journals.indices)
     func journal(index: Int) async throws {
         let storage = Storage()
@@ -103,7 +103,7 @@ import TestKit
         "INSERT INTO export (recording, pass, volume, folder, manifest, exported_at) VALUES (1, 9223372036854775807, '', '', '', 9e999)",
     ]
 
-    @Test("a row that holds nonsense stops no start, no showing and no verifying", arguments: rows.indices)
+    @Test("a row of nonsense stops neither start nor show nor verify", arguments: rows.indices)
     func row(index: Int) async throws {
         let storage = Storage()
         try await storage.record([.samples(numbered(16_000))], words: ["one", "two"], in: storage.archive())
@@ -111,25 +111,25 @@ import TestKit
         try await look(at: storage, from: "\(Self.rows[index])")
     }
 
-    /// Changes the database by hand; it is closed again when this returns.
+    /// Changes the database; it is closed again when this returns.
     private func alter(_ storage: Storage, _ body: (Connection) throws -> Void) throws {
         try body(Connection(path: storage.configuration.archivePath))
     }
 
     @Test(
-        "a header that tells of more than a file can hold is corrected by the file's length",
+        "a header with more sound than a file can hold is corrected by the file's length",
         arguments: [UInt64(1) << 63 - 1, 1 << 63 - 512, .max, 1 << 62])
     func longHeader(bytes: UInt64) async throws {
         let storage = Storage()
         try await storage.record([.samples(numbered(16_000))], isClosed: false, in: storage.archive())
         let path = storage.audio(1)
         try change(path) { content in
-            // RF64: the length of the samples is in ds64, which lies where JUNK was.
+            // RF64: the length of the samples is in ds64, in the place of JUNK.
             content.replaceSubrange(0..<4, with: Array("RF64".utf8))
             content.replaceSubrange(12..<16, with: Array("ds64".utf8))
             for byte in 0..<8 { content[28 + byte] = UInt8(truncatingIfNeeded: bytes >> UInt64(8 * byte)) }
             content.replaceSubrange(508..<512, with: [0xFF, 0xFF, 0xFF, 0xFF])
-            // As long as whole blocks: there the file system may have put zeros.
+            // A length of whole blocks: the file system may have filled them with zeros.
             content += [UInt8](repeating: 0, count: 4_096 - content.count % 4_096)
         }
         #expect(
@@ -141,7 +141,7 @@ import TestKit
         #expect(verification.claimed == verification.length && verification.length >= SamplePosition(16_000))
     }
 
-    @Test("positions are within a hundred years, ranges are never inverted, shares and voices are what they are called")
+    @Test("positions are within a hundred years, ranges are never inverted, shares and voices have valid values")
     func types() throws {
         let far = SamplePosition(.max)
         #expect(far + 1 == far && far + .max == far && SamplePosition(.min) - .max == SamplePosition(.min))

@@ -9,7 +9,7 @@ import TestKit
 @testable import Settings
 @testable import System
 
-/// What becomes of corrections in the archive, and of `learned.txt` under the hands of strangers.
+/// Corrections in the archive, and `learned.txt` while other programs change it.
 @Suite("Learning from corrections") struct LearningTests {
     private let storage = Storage()
     private var path: String { storage.folder.file("learned.txt") }
@@ -30,7 +30,7 @@ import TestKit
         try await Learning(configuration(learn), archive: archive).learn()
     }
 
-    /// A recording in which a person has put other words in the place of what was heard.
+    /// A recording with words that a person corrected.
     private func correct(_ words: [String], over id: Int? = nil, in archive: SQLiteArchive) async throws -> Int {
         let heard = words.indices.map { "heard\($0)" }
         let recording: Int
@@ -48,7 +48,7 @@ import TestKit
     }
 
     @Test(
-        "words go into the file with how often and from where, and a deleted line comes back only when it is corrected again"
+        "the file has words, counts and recordings, and a deleted line returns only when it is corrected again"
     )
     func learned() async throws {
         let archive = try storage.archive()
@@ -57,18 +57,18 @@ import TestKit
         #expect(try text().contains("\nzorpel  # 1 time, in \(first)\n"))
         #expect(try await learn(archive).isEmpty)
         try write(text().replacing("zorpel  # 1 time, in \(first)\n", with: ""))
-        // The same page once more, with one word changed besides.
+        // The same page again, with one more word changed.
         _ = try await correct(["zorpel", "balafonu", "water", "kadiu"], over: first, in: archive)
         #expect(try await learn(archive) == ["kadiu"])
         let second = try await correct(["zorpel", "water"], in: archive)
         #expect(try await learn(archive) == ["water", "zorpel"], "water was corrected twice")
         #expect(try text().contains("\nzorpel  # 2 times, in \(first) \(second)\n"))
-        // Lost, it is made again.
+        // A lost file is made again.
         unlink(path)
         #expect(try await learn(archive).count == 4)
     }
 
-    /// Something that a decode worker made of learned words.
+    /// A file that a decode worker made of learned words.
     private func cache() throws -> String {
         let path = storage.folder.file("cache/learned-1f")
         try makeFolder(path)
@@ -76,7 +76,7 @@ import TestKit
         return path
     }
 
-    @Test("what is struck or deleted is no longer in learned.txt, nor in what was made of it, and both say so")
+    @Test("redacted or deleted words leave learned.txt and the files made from it, and both commands say so")
     func forgotten() async throws {
         let archive = try storage.archive()
         let first = try await correct(["zorpel", "balafonu", "kadiu"], in: archive)
@@ -95,7 +95,7 @@ import TestKit
         #expect(told == ["\(path): 1 word or phrase that came of recording \(first) alone were taken out"])
         #expect(try !text().contains("balafonu") && text().contains("kadiu  # 1 time, in 2\n"))
         #expect(try text().contains("mine\n") && access(made, F_OK) != 0)
-        // What is not to be read as one is told, and keeps nothing from being erased.
+        // What cannot be read is reported, and does not stop the erasure.
         unlink(path)
         mkfifo(path, 0o600)
         let others = try await Erasure(storage: storage.folder.path, archive: archive).erase([2])
@@ -103,7 +103,7 @@ import TestKit
         #expect(try await archive.recordings().isEmpty)
     }
 
-    @Test("a strike that was interrupted takes the words out at the next start")
+    @Test("an interrupted redaction removes the words at the next start")
     func interrupted() async throws {
         let archive = try storage.archive()
         let recording = try await correct(["zorpel", "balafonu"], in: archive)
@@ -115,7 +115,7 @@ import TestKit
         #expect(try !text().contains("zorpel") && text().contains("balafonu"))
     }
 
-    @Test("proposals are proposals, and no means no")
+    @Test("propose only proposes, and no learns nothing")
     func modes() async throws {
         let archive = try storage.archive()
         _ = try await correct(["zorpel"], in: archive)
@@ -126,7 +126,7 @@ import TestKit
     }
 
     @Test(
-        "whatever stands in the file's place is told, stays as it is, and stops neither learning elsewhere nor reading",
+        "anything else in the file's place is reported, stays, and stops neither learning nor transcription",
         arguments: ["link", "pipe", "folder", "huge", "bytes"])
     func hostile(kind: String) async throws {
         let archive = try storage.archive()
@@ -156,7 +156,7 @@ import TestKit
         if kind == "link" { #expect(try Data(contentsOf: URL(filePath: target)) == Data("mine\n".utf8)) }
     }
 
-    @Test("a file that may not be read is not replaced by what would lack its lines")
+    @Test("an unreadable file is not replaced by one that lacks its lines")
     func unreadable() async throws {
         guard geteuid() != 0 else { return print("skipped: root may read everything") }
         let archive = try storage.archive()
@@ -168,7 +168,7 @@ import TestKit
         #expect(try text() == "mine\n")
     }
 
-    @Test("a change by an editor meanwhile is kept")
+    @Test("an editor's change at the same time is kept")
     func meanwhile() throws {
         try write("mine\n")
         var turns = 0
@@ -183,7 +183,7 @@ import TestKit
         #expect(try text().contains("yours"))
     }
 
-    @Test("no folder of storage is nothing to use, and says nothing")
+    @Test("a missing storage folder is no error")
     func missing() {
         var told: [String] = []
         let learned = LearnedVocabulary(storage: storage.folder.file("none"))

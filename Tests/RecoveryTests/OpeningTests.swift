@@ -12,7 +12,7 @@ import TestKit
 @testable import Settings
 @testable import System
 
-@Suite("Sealed recordings that a private key opens", .serialized) struct OpeningTests {
+@Suite("Opening sealed recordings with a private key", .serialized) struct OpeningTests {
     private let storage = Storage()
     private let keys = TemporaryFolder()
     private let recipient: String
@@ -25,7 +25,7 @@ import TestKit
         recipient = try Self.key(keys.file("key.txt"))
     }
 
-    /// Makes a pair of keys; returns the public one.
+    /// Makes a key pair; returns the public key.
     private static func key(_ path: String) throws -> String {
         let told = try shell("age-keygen -o '\(path)' 2>&1 >/dev/null; age-keygen -y '\(path)'")
         let recipient = told.split(separator: "\n").last.map(String.init) ?? ""
@@ -68,7 +68,7 @@ import TestKit
 
     private func file(_ id: Int = 1) -> String { "\(folder(id))/sealed.age" }
 
-    /// Records each of these words, a recording a word, and seals them.
+    /// Records each of these words, one per recording, and seals them.
     private func seal(_ words: [String], in archive: SQLiteArchive, for recipient: String? = nil) async throws {
         for word in words {
             try await storage.record([.samples(numbered(20_000))], words: [word, "kaduna"], in: archive)
@@ -85,7 +85,7 @@ import TestKit
 
     private func inMemory() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: memory.path) }
 
-    @Test("its text can be read and searched, and is in memory alone; a lock leaves nothing")
+    @Test("its text can be read and searched, and is in memory only; a lock leaves nothing")
     func opens() async throws {
         let archive = try storage.archive()
         try await seal(["zanzibar", "mombasa"], in: archive)
@@ -101,7 +101,7 @@ import TestKit
         #expect(try await opening.search("kaduna", limit: 9).count == 2)
         let (summary, timeline) = try #require(try await opening.archive(of: 2)?.transcript(of: 2))
         #expect(timeline.segments.map(\.text) == ["mombasa", "kaduna"] && summary.length.samples == 20_000)
-        // Of the archive nothing has changed but its history.
+        // In the archive, only the history has changed.
         #expect(try await archive.search("zanzibar", limit: 9).isEmpty)
         #expect(try found("zanzibar", below: storage.folder.path) == "")
         #expect(try bytes(file()) == before)
@@ -122,7 +122,7 @@ import TestKit
         #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).wrong == [])
     }
 
-    @Test("it is locked when its time is over, whatever the clock on the wall says")
+    @Test("it is locked when its time is over, whatever the wall clock says")
     func expires() async throws {
         let archive = try storage.archive()
         try await seal(["zanzibar"], in: archive)
@@ -136,7 +136,7 @@ import TestKit
         #expect(try await opening.search("zanzibar", limit: 9).isEmpty)
     }
 
-    @Test("what is no key, or opens nothing, is told in one line, and what was open stays so")
+    @Test("an invalid key, or one that opens nothing, gives one line, and what was open stays open")
     func noKey() async throws {
         let archive = try storage.archive()
         try await seal(["zanzibar"], in: archive)
@@ -166,7 +166,7 @@ import TestKit
     }
 
     @Test(
-        "a key opens as Windows writes it: with its line ends, with a mark before it, with two bytes a letter",
+        "a key can be in a file from Windows: with its line ends, with a byte order mark, in UTF-16",
         arguments: 0..<5)
     func fromWindows(form: Int) async throws {
         let archive = try storage.archive()
@@ -191,12 +191,12 @@ import TestKit
         _ = try OpeningKey(in: Folder(opening: keys.path), "windows.txt")
     }
 
-    // A function of its own: Swift 6.0 takes no open file in an asynchronous one.
+    // A separate function: Swift 6.0 takes no open file in an asynchronous one.
     private func keyText(_ name: String) throws -> String {
         try OpeningKey.text(of: Folder(opening: keys.path).openFile(name, O_RDONLY))
     }
 
-    @Test("where the machine has less memory than its file systems in memory promise, nothing is opened into it")
+    @Test("if the machine has less free memory than its tmpfs has space, nothing is opened into it")
     func littleMemory() async throws {
         let archive = try storage.archive()
         try await seal(["zanzibar"], in: archive)
@@ -222,7 +222,7 @@ import TestKit
         }
     }
 
-    @Test("keys of SSH open, and so does the second of two keys")
+    @Test("SSH keys work, and so does the second of two keys")
     func otherKeys() async throws {
         let archive = try storage.archive()
         let ssh = keys.file("ssh")
@@ -240,7 +240,7 @@ import TestKit
         #expect(try inMemory().count == 1)
     }
 
-    @Test("one that was changed stays sealed, and is named; the others open", arguments: 0..<3)
+    @Test("a changed file stays sealed, and is named; the others open", arguments: 0..<3)
     func changed(damage: Int) async throws {
         let archive = try storage.archive()
         try await seal(["zanzibar", "mombasa"], in: archive)
@@ -254,13 +254,13 @@ import TestKit
         #expect(told[1].contains("recording 1 stays sealed") && told[1].contains("changed"), "\(told)")
     }
 
-    @Test("without a place in memory, without anything sealed, or with a disk that takes no history, nothing is opened")
+    @Test("without a tmpfs, without sealed recordings, or if the history cannot be written, nothing is opened")
     func nowhere() async throws {
         let archive = try storage.archive()
         let nothing = await thrown { _ = try await opening(archive).open(text(), named: "key.txt") }
         #expect(nothing?.message.contains("nothing is sealed") == true)
         try await seal(["zanzibar"], in: archive)
-        // The root of /proc is in memory to nobody.
+        // The root of /proc is not in memory.
         let disk = opening(archive, in: ["/proc", keys.file("missing")])
         let error = await thrown { _ = try await disk.open(text(), named: "key.txt") }
         #expect(error?.message.contains("is not in memory") == true)
@@ -268,7 +268,7 @@ import TestKit
     }
 
     @Test(
-        "memory without room for all has the latest opened, without room for one nothing; what was open stays so",
+        "with too little memory, the latest are opened; without space for one, nothing; what was open stays open",
         .enabled(if: canMount))
     func fullMemory() async throws {
         let archive = try storage.archive()
@@ -291,7 +291,7 @@ import TestKit
                 let told = try await opening.open(text(), named: "key.txt")
                 let opened = try #require(opening.state?.recordings)
                 outcomes.append(opened)
-                // The latest, and nothing of the others.
+                // Only the latest.
                 #expect(opened == Array((4 - opened.count)...3))
                 #expect(Set(try await opening.search("pemba", limit: 9).map(\.recording)) == [3])
                 #expect(try await opening.search("zanzibar", limit: 9).isEmpty == (opened.count < 3))
@@ -302,7 +302,7 @@ import TestKit
                     #expect(told.last?.contains("opening this recording needs") == true)
                     #expect(told.last?.contains("; open it on a laptop") == true)
                 }
-                // Another time, with less room: what was open stays so.
+                // Again with less space: what was open stays open.
                 let room = try Folder(opening: place.path).freeBytes()
                 try Self.shell("head -c \(room - 65_536) /dev/zero > '\(place.path)/mine'")
                 let error = await thrown { _ = try await opening.open(text(), named: "key.txt") }
@@ -320,7 +320,7 @@ import TestKit
         }
         let counts = outcomes.map(\.count)
         #expect(counts.first == 0 && counts.contains { 1...2 ~= $0 } && counts.last == 3, "\(counts)")
-        // Not even a database has room.
+        // There is not even space for a database.
         #expect(mount("tmpfs", place.path, "tmpfs", 0, "size=64k") == 0)
         defer { umount2(place.path, Int32(MNT_DETACH)) }
         let error = await thrown { _ = try await opening(archive, in: [place.path]).open(text(), named: "key.txt") }
@@ -330,7 +330,7 @@ import TestKit
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.path) == [])
     }
 
-    @Test("two dozen are opened by few descriptors, one after the other")
+    @Test("two dozen are opened one after the other, with few descriptors")
     func twoDozen() async throws {
         let archive = try storage.archive()
         try await seal((1...24).map { "word\($0)" }, in: archive)
@@ -358,7 +358,7 @@ import TestKit
         #expect(try await archive.historyFindings().isEmpty)
     }
 
-    /// How many descriptors of this process are of files there.
+    /// How many descriptors of this process refer to files there.
     private static func descriptors(below paths: [String]) -> Int {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         return names.count { name in
@@ -367,7 +367,7 @@ import TestKit
         }
     }
 
-    @Test("what a killed process left open goes with the next start")
+    @Test("the next start removes what a killed process left open")
     func leftovers() async throws {
         let child = try Self.shell("sh -c 'echo $$'").filter(\.isNumber)
         let left = "\(memory.path)/fieldscribe-opened-\(child)-abcdef"
@@ -377,7 +377,7 @@ import TestKit
         #expect(try inMemory() == [])
     }
 
-    @Test("what is erased, or no longer sealed, is not read any more")
+    @Test("recordings that are erased or no longer sealed cannot be read any more")
     func erased() async throws {
         let archive = try storage.archive()
         try await seal(["zanzibar", "mombasa"], in: archive)
@@ -393,7 +393,7 @@ import TestKit
 
     // Sealed again.
 
-    /// Opens, and gives the recording another pass, as a second pass would.
+    /// Opens, and adds a pass to the recording, as a second pass would.
     private func openAndRead(
         _ opening: OpenedRecordings, frames: Int64 = 20_000
     ) async throws -> OpenedRecordings.Open {
@@ -417,7 +417,7 @@ import TestKit
     }
 
     @Test(
-        "sealed again, it has the better text and the same sound, and its history tells of it", arguments: [1, 2])
+        "sealed again, it has the better text and the same sound, and an entry in its history", arguments: [1, 2])
     func sealedAgain(channels: Int) async throws {
         let archive = try storage.archive()
         try await storage.record(
@@ -444,14 +444,15 @@ import TestKit
         #expect(try Self.shell("grep -c zanzibar '\(keys.file("opened"))/journal.jsonl'") == "1\n")
         #expect(try await archive.history(of: 1).map(\.entry.act).suffix(3) == [.sealed, .opened, .sealed])
         #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).wrong == [])
-        // Again from there: with the key that it still has.
+        // Again from there, with the key that is still in memory.
         _ = try await opening.open(text(), named: "key.txt")
         #expect(try await opening.search("pemba", limit: 9).count == 1)
     }
 
     enum Cut: CaseIterable, Sendable { case written, told, toldLosingDatabase, renamed, renamedLosingDatabase }
 
-    @Test("cut off while it is sealed again, it is sealed with the one text or the other", arguments: Cut.allCases)
+    @Test(
+        "after a power cut while it is sealed again, it is sealed with one text or the other", arguments: Cut.allCases)
     func cutOff(cut: Cut) async throws {
         func begin() async throws {
             let archive = try storage.archive()

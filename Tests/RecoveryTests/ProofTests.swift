@@ -11,8 +11,8 @@ import TestKit
 
 private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
 
-/// What was closed and signed is compared with what was signed, and never extended or signed again.
-@Suite("Proved sound", .enabled(if: hasMinisign)) struct ProofTests {
+/// Signed recordings are compared with their signature, and never extended or signed again.
+@Suite("Signed sound", .enabled(if: hasMinisign)) struct ProofTests {
     private let storage = Storage()
     private var sums: String { storage.folder.file("recordings/000001/audio.sums") }
 
@@ -43,7 +43,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         try names(inFolder: storage.folder.file("recordings/000001")).filter { $0.contains("surplus") }
     }
 
-    @Test("verify says with what the sound was compared, the signature before the checksums")
+    @Test("verify says what the sound was compared with, the signature before the checksums")
     func evidence() async throws {
         try await record()
         let archive = try storage.archive()
@@ -62,7 +62,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
     }
 
     @Test(
-        "sound that was altered is found by its signature, with checksums, without, and with others",
+        "changed sound is found by its signature, with checksums, without, and with others",
         arguments: [0, 1, 2])
     func altered(kind: Int) async throws {
         try await record()
@@ -76,7 +76,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         #expect(findings.allSatisfy { $0.outcome == .damaged && $0.recording == 1 })
         #expect(findings.count == (kind == 0 ? 2 : 1))
         #expect(findings.last?.message.contains("is not what was signed") == true, "\(findings)")
-        // No start and no repair makes good of it, and it is not signed as it is now.
+        // No start and no repair accepts it, and it is not signed as it is now.
         let recovered = try await storage.recover()
         #expect(recovered.map(\.outcome) == (kind == 1 ? [.damaged] : []), "\(recovered)")
         #expect(isTaken(sums) == (kind != 1))
@@ -85,7 +85,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         #expect(try await verify().contains { $0.message.contains("is not what was signed") })
     }
 
-    @Test("checksums that do not fit sound that is what was signed are what is wrong")
+    @Test("wrong checksums of correctly signed sound are reported as wrong")
     func otherSums() async throws {
         try await record()
         try change(storage.audio(1)) { $0[512 + 2 * 20_000] ^= 1 }
@@ -96,7 +96,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         #expect(findings.map(\.file) == [sums] && findings[0].outcome == .damaged, "\(findings)")
     }
 
-    @Test("a signature in the history that is not the recorder's is told of; one of an earlier key is not checked")
+    @Test("a signature that is not the recorder's is reported; one of an earlier key is not checked")
     func otherSignature() async throws {
         try await record()
         unlink(storage.folder.file("signing.key"))
@@ -128,7 +128,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
     }
 
     @Test(
-        "what another program has appended is set aside and named, and nothing is signed anew",
+        "what another program appended is set aside and named, and nothing is signed again",
         arguments: Appended.allCases,
         [true, false])
     func appended(kind: Appended, isClosed: Bool) async throws {
@@ -150,7 +150,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         #expect(try await verify().allSatisfy { $0.outcome == .note })
     }
 
-    @Test("a recording that was closed and is not signed is not extended either", arguments: [true, false])
+    @Test("a closed recording without a signature is not extended either", arguments: [true, false])
     func unsigned(isClosed: Bool) async throws {
         try await record(isClosed: isClosed, isSigned: false)
         let before = try bytes(storage.audio(1))
@@ -170,7 +170,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         #expect(try await signatures() == 1)
     }
 
-    @Test("setting aside goes on after a kill at any step, and keeps one copy of what was appended", arguments: 0...3)
+    @Test("setting aside continues after a kill at any step, and keeps one copy of what was appended", arguments: 0...3)
     func killed(step: Int) async throws {
         try await record()
         let before = try bytes(storage.audio(1))
@@ -182,7 +182,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         if step == 0 { try added.prefix(9).write(to: URL(filePath: "\(audio).surplus.new")) }
         if step >= 1 { try added.write(to: URL(filePath: aside)) }
         if step == 2 { try change(audio) { $0.replaceSubrange(..<512, with: before[..<512]) } }
-        // What has the same length and is not it.
+        // A file of the same length with other contents.
         if step == 3 { try change(aside) { $0[5] ^= 1 } }
         #expect(try await storage.recover(.start).map(\.outcome) == [.repaired])
         #expect(try bytes(audio) == before)
@@ -190,7 +190,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
     }
 
     @Test(
-        "a file that is longer and begins otherwise, or is another program's, is left as it is", arguments: [0, 1, 2])
+        "a longer file with another beginning, or another program's, is not changed", arguments: [0, 1, 2])
     func longer(kind: Int) async throws {
         try await record()
         try append(.bytes)
@@ -221,7 +221,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         #expect(try await verify().contains { $0.outcome == .damaged })
     }
 
-    @Test("a header that is noise does not hide what was appended, and is kept")
+    @Test("a header of noise does not hide what was appended, and is kept")
     func damagedHeader() async throws {
         try await record()
         let before = try bytes(storage.audio(1))
@@ -233,7 +233,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         #expect(isTaken("\(storage.audio(1)).damaged-header-1"))
     }
 
-    @Test("parts that are put beside a signed recording are set aside; its own are joined", arguments: [true, false])
+    @Test("parts put beside a signed recording are set aside; its own are joined", arguments: [true, false])
     func parts(isOwn: Bool) async throws {
         func write() async throws {
             let archive = try storage.archive()
@@ -261,7 +261,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         #expect(try await storage.archive().recording(1)?.length.samples == (isOwn ? 60_000 : 48_000))
     }
 
-    @Test("a signed recording that loses its end keeps its signature, which says so")
+    @Test("a signed recording that loses its end keeps its signature, which shows the loss")
     func cut() async throws {
         try await record()
         try change(storage.audio(1)) { $0.removeLast(9_000) }

@@ -8,7 +8,7 @@ import TestKit
 @Suite("Repairing a recording's file") struct RepairTests {
     private let folder = TemporaryFolder()
 
-    /// What a cut, or a bad card, does to a file of 5,000 samples.
+    /// Damage by a power cut or a bad card to a file of 5,000 samples.
     enum Damage: String, CaseIterable, Sendable {
         case nothing, staleHeader, oddByte, zeroedHeader, randomHeader, name, rate, chunkSize, dataName
 
@@ -50,12 +50,12 @@ import TestKit
         #expect(try samples(of: path) == numbered(5000))
         let again = try RecordingRepair.run(path: path)
         #expect(again.changes.isEmpty && again.length.samples == 5000 && again.reason == reason)
-        // What lay in the place of a header is kept, if it was anything.
+        // What lay in place of a header is kept, if it was anything.
         let isUnreadable = repair.changes.contains(.newHeader) && damage != .zeroedHeader
         #expect((try? RecoveryTests.bytes("\(path).damaged-header-1")) == (isUnreadable ? Array(bytes[..<512]) : nil))
     }
 
-    @Test("A header that cannot be read says cut short, unless the archive knows better", arguments: [4999, 5000])
+    @Test("An unreadable header means cut short, unless the archive knows better", arguments: [4999, 5000])
     func reasonOfADamagedHeader(told: Int64) throws {
         let path = folder.file("audio.wav")
         var bytes = make(.button)
@@ -65,7 +65,7 @@ import TestKit
         #expect(repair.reason == (told == 5000 ? .button : .cutShort))
     }
 
-    @Test("A closed file that lost its end says cut short, and how much is gone")
+    @Test("A closed file that lost its end is cut short, with the length of the loss")
     func lostEnd() throws {
         let path = folder.file("audio.wav")
         try Data(make(.button).dropLast(2001)).write(to: URL(filePath: path))
@@ -75,7 +75,7 @@ import TestKit
         #expect(try samples(of: path) == numbered(3999))
     }
 
-    @Test("Zeros with which the file system filled the last block are no sound; those that a sync confirmed are")
+    @Test("Zeros with which the file system filled the last block are not sound; synced ones are")
     func unwrittenTail() throws {
         let path = folder.file("audio.wav")
         let whole = 3 * 4_096
@@ -105,7 +105,7 @@ import TestKit
         #expect(try RecordingRepair.run(path: path).length.samples == (2 * 4_096 - 512) / 2)
     }
 
-    @Test("A file that never got a whole header becomes an empty recording", arguments: [0, 1, 11, 511, 512])
+    @Test("A file that never got a complete header becomes an empty recording", arguments: [0, 1, 11, 511, 512])
     func shorterThanAHeader(length: Int) throws {
         let path = folder.file("audio.wav")
         let bytes = Array(make(.cutShort).prefix(length))
@@ -116,7 +116,7 @@ import TestKit
         #expect(try RecordingRepair.run(path: path).changes == [])
     }
 
-    @Test("Another program's file is left as it is", arguments: [8_000, 44_100])
+    @Test("Another program's file is not changed", arguments: [8_000, 44_100])
     func foreign(rate: UInt32) throws {
         let path = folder.file("audio.wav")
         var bytes = Array("RIFF".utf8) + [36, 0, 0, 0] + Array("WAVEfmt ".utf8) + [16, 0, 0, 0, 1, 0, 1, 0]

@@ -7,11 +7,11 @@ import TestKit
 @testable import Core
 @testable import Maintenance
 
-/// What a start leaves to be done behind it.
+/// The work that a start leaves for later.
 @Suite("Repairs") struct RepairsTests {
     private let storage = Storage()
 
-    /// So many recordings, of which all were cut short.
+    /// So many recordings, all of which were cut short.
     private func record(_ count: Int) async throws {
         let archive = try storage.archive()
         for _ in 0..<count {
@@ -19,7 +19,7 @@ import TestKit
         }
     }
 
-    @Test("A start that has no time is ready all the same, records meanwhile, and what it left is done behind it")
+    @Test("A start without time is ready immediately, records, and the rest is done later")
     func behind() async throws {
         try await record(5)
         let opened = try await Recovery.open(storage.configuration, depth: .start, within: .zero)
@@ -33,7 +33,7 @@ import TestKit
         #expect(try await opened.repairs.run() == [])
     }
 
-    @Test("One that is broken off goes on with those that are left")
+    @Test("An interrupted run continues with the remaining recordings")
     func brokenOff() async throws {
         try await record(3)
         let opened = try await Recovery.open(storage.configuration, depth: .start, within: .zero)
@@ -45,7 +45,7 @@ import TestKit
         #expect(Set(try await opened.repairs.run().compactMap(\.recording)) == [1, 2, 3])
     }
 
-    @Test("A database that is lost comes back behind the start, and no number is given twice meanwhile")
+    @Test("A lost database is rebuilt after the start, and no number is used twice meanwhile")
     func rebuilt() async throws {
         try await record(3)
         for suffix in ["", "-wal", "-shm"] { unlink(storage.configuration.archivePath + suffix) }
@@ -57,7 +57,7 @@ import TestKit
         #expect(try await opened.archive.search("kept", limit: 9).count == 3)
     }
 
-    @Test("Parts are not joined before the start, and joining goes on where it was")
+    @Test("Parts are not joined before the start, and joining continues where it was")
     func parts() async throws {
         func write() async throws {
             let archive = try storage.archive()
@@ -78,16 +78,16 @@ import TestKit
     }
 
     @Test("Damage that was found makes the next start check the whole database, and rebuild it if it is damaged")
-    func suspicion() async throws {
+    func marker() async throws {
         try await record(1)
-        let suspicion = Suspicion(of: storage.configuration.archivePath)
-        try suspicion.raise()
-        #expect(suspicion.isRaised)
+        let marker = DamageMarker(of: storage.configuration.archivePath)
+        try marker.create()
+        #expect(marker.exists)
         try await storage.recover(.start)
-        #expect(!suspicion.isRaised)
+        #expect(!marker.exists)
     }
 
-    @Test("What the archive knows to be lost at the end lies in the recording as silence")
+    @Test("What the archive knows to be lost at the end is silence in the recording")
     func lostEnd() async throws {
         func write() async throws {
             let archive = try storage.archive()
@@ -95,7 +95,7 @@ import TestKit
             try await archive.add(
                 Gap(SampleRange(SamplePosition(3200), SamplePosition(5000)), cause: .disk), recording: 1)
             try await storage.record([.samples(numbered(3000))], isClosed: false, in: archive)
-            // Nobody can have heard that.
+            // Nobody can have listened to that.
             try await archive.add(
                 Gap(SampleRange(SamplePosition(3000), SamplePosition(900_000_000)), cause: .disk), recording: 2)
         }

@@ -51,7 +51,7 @@ import TestKit
 
     private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() }
 
-    /// The files of the archive in which a word lies, as it is or in capitals.
+    /// The files of the archive that contain a word, as it is or in capitals.
     private func found(_ word: String) throws -> String {
         try Self.shell("cd '\(storage.folder.path)' && grep -rail '\(word)' . | sort")
     }
@@ -72,7 +72,7 @@ import TestKit
         try await archive.add(Bookmark(SamplePosition(800), text: "pemba"), recording: 1)
     }
 
-    @Test("nothing that can be read is left of it but number, date and length; who has the key has all of it")
+    @Test("without the key only number, date and length can be read; with it, everything")
     func sealed() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -96,7 +96,7 @@ import TestKit
         try Self.shell("cd '\(opened)' && sox audio.flac -t raw -e signed -b 16 out.raw")
         let raw = try bytes("\(opened)/out.raw")
         #expect(raw == sound.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] })
-        // Nothing is to be done with it any more.
+        // Nothing remains to be done with it.
         #expect(try await sealing(archive).waiting().isEmpty)
         #expect(try await archive.unfinished().isEmpty)
         #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).wrong == [])
@@ -123,7 +123,7 @@ import TestKit
         try await look()
     }
 
-    @Test("what is not transcribed to its end waits, and so does all where no key is given")
+    @Test("an incompletely transcribed recording waits, and so do all without a key")
     func waits() async throws {
         let archive = try storage.archive()
         try await storage.record([.samples(numbered(4000))], words: ["open"], isClosed: false, in: archive)
@@ -133,7 +133,7 @@ import TestKit
         #expect(try await SealingRecordings(storage.configuration, archive: archive).waiting().isEmpty)
     }
 
-    /// Writes the sealed file, and comes no further.
+    /// Writes the sealed file, and stops there.
     private func writeSealed(_ archive: SQLiteArchive) async throws -> (manifest: SealedManifest, journal: Int64) {
         let journal = try await archive.journalContent(of: 1)
         let (summary, timeline) = try #require(try await archive.transcript(of: 1))
@@ -147,7 +147,7 @@ import TestKit
 
     enum Cut: CaseIterable, Sendable { case written, begun, removed, removedLosingDatabase }
 
-    @Test("cut off after any step, it is whole or sealed, and a start completes it", arguments: Cut.allCases)
+    @Test("after a power cut at any step, it is unchanged or sealed, and a start completes it", arguments: Cut.allCases)
     func cutOff(cut: Cut) async throws {
         func begin() async throws {
             let archive = try storage.archive()
@@ -182,7 +182,7 @@ import TestKit
         try await look()
     }
 
-    @Test("what is entered while it is being sealed is not lost: it is sealed anew")
+    @Test("what is added while it is being sealed is not lost: it is sealed again")
     func meanwhile() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -194,7 +194,7 @@ import TestKit
         #expect(try Self.shell("cat '\(try opened())/journal.jsonl'").contains("late"))
     }
 
-    @Test("once sealing has begun, nothing is struck, corrected or marked any more, and the journal has no text again")
+    @Test("once sealing has begun, nothing is redacted, corrected or marked, and the journal gets no text")
     func refusedMeanwhile() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -217,7 +217,7 @@ import TestKit
                 "\(String(describing: error))")
         }
         #expect(!Redaction.isUnderWay(1, in: storage.folder.path))
-        // A copy may be told of meanwhile.
+        // A copy may be recorded meanwhile.
         try await archive.add(
             ExportEntry(recording: 1, pass: 1, volume: "V", folder: "f", manifest: "m", exportedAt: 5))
         let text = try #require(
@@ -231,7 +231,7 @@ import TestKit
         #expect(error?.message.contains("is sealed") == true)
     }
 
-    @Test("nothing is sealed in which something is being struck")
+    @Test("nothing is sealed during a redaction")
     func strikeUnderWay() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -250,7 +250,7 @@ import TestKit
         #expect(try bytes("\(keys.file("opened"))/out.raw") == [UInt8](repeating: 0, count: 800))
     }
 
-    @Test("sound is not erased where the sealed file is gone, or is another")
+    @Test("sound is not erased if the sealed file is missing or another one")
     func withoutFile() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -262,7 +262,7 @@ import TestKit
         #expect(access(storage.audio(1), F_OK) == 0)
     }
 
-    @Test("verify names a sealed file that was changed or is gone, and what lies beside it", arguments: 0..<4)
+    @Test("verify names a changed or missing sealed file, and what lies beside it", arguments: 0..<4)
     func verification(damage: Int) async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -280,7 +280,7 @@ import TestKit
         #expect(quick.count == (damage == 0 ? 0 : 1))
     }
 
-    @Test("a text for it is refused, and it says that it is sealed")
+    @Test("a correction of it is refused with the reason")
     func importing() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -296,7 +296,7 @@ import TestKit
         #expect(error?.message.contains("age -d -i key.txt") == true)
     }
 
-    @Test("a damaged database that was kept aside is told of, once anything is sealed")
+    @Test("a damaged database that was set aside is reported once anything is sealed")
     func keptAside() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -311,7 +311,7 @@ import TestKit
         #expect(try await verification.run([]).wrong == [])
     }
 
-    @Test("nothing is added to it, and it can be erased")
+    @Test("nothing can be added to it, and it can be erased")
     func afterwards() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -345,7 +345,7 @@ import TestKit
     }
 
     @Test(
-        "a disk that is full, from the start or in the middle, leaves the recording as it was; with room it is sealed",
+        "a full disk, from the start or in the middle, leaves the recording unchanged; with space it is sealed",
         .enabled(if: canMount))
     func fullDisk() async throws {
         let disk = TemporaryFolder()
@@ -353,7 +353,7 @@ import TestKit
         defer { umount2(disk.path, Int32(MNT_DETACH)) }
         let storage = Storage(disk)
         let archive = try storage.archive()
-        // Noise, which no encoder makes shorter.
+        // Noise, which no encoder compresses.
         var generator = SystemRandomNumberGenerator()
         let noise = (0..<1_600_000).map { _ in Int16.random(in: .min ... .max, using: &generator) }
         try await storage.record([.samples(noise)], words: ["zanzibar"], in: archive)
@@ -379,7 +379,7 @@ import TestKit
         try fill(leaving: 1 << 20)
         try await refused("sealing this recording needs")
         unlink(filler)
-        // There is room when it begins.
+        // There is space when it begins.
         let isOver = Wakeup()
         async let filled: Void = onThread(named: "fill", niceness: 0) {
             let file = open(filler, O_WRONLY | O_CREAT, 0o600)

@@ -8,7 +8,7 @@ import TestKit
 @testable import Settings
 @testable import System
 
-@Suite("Telling who spoke") struct SpeakerTests {
+@Suite("Identifying speakers") struct SpeakerTests {
     private let storage = Storage()
     private let folder = TemporaryFolder()
 
@@ -19,7 +19,7 @@ import TestKit
         return configuration
     }
 
-    /// A model that is there, and a program that answers in the place of our own.
+    /// A model that exists, and a program that answers instead of ours.
     private func telling(_ script: String) throws -> DiarizationProcess {
         for name in ["campplus.ort", "libonnxruntime.so.1"] { try write("none\n", to: folder.file(name)) }
         return DiarizationProcess(program: try folder.program("teller", script), configuration)
@@ -45,39 +45,39 @@ import TestKit
         echo '{"speakers":{"turns":[{"range":{"start":0,"end":900},"speaker":0},{"range":{"start":900,"end":2500},"speaker":1}]}}'
         """#
 
-    @Test("each recording is looked at once, and its turns are kept")
+    @Test("each recording is processed once, and its turns are stored")
     func told() async throws {
         let archive = try await archive(recordings: 2)
         let telling = try telling(Self.answer)
-        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub(), telling: telling)
+        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub(), diarization: telling)
         #expect(try await work.run().map(\.count) == [2, 2])
         #expect(try await archive.transcript(of: 1)?.1.speakers?.turns.map(\.speaker) == [0, 1])
         #expect(try await work.waiting().isEmpty)
         #expect(try await work.run().isEmpty)
     }
 
-    @Test("what is asked are the places that have words, and how many people there are")
+    @Test("the request has the places with words, and the number of people")
     func asked() async throws {
         let archive = try await archive()
         var configuration = configuration
         configuration.recognizer.speakers = .exactly(3)
         _ = try telling("read order; echo \"$order $*\" >\(folder.file("asked")); echo '{\"speakers\":{\"turns\":[]}}'")
         let telling = DiarizationProcess(program: folder.file("teller"), configuration)
-        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub(), telling: telling)
+        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub(), diarization: telling)
         #expect(try await work.run().map(\.count) == [0])
         let asked = String(decoding: try content(ofFile: folder.file("asked"), limit: 10_000), as: UTF8.self)
         #expect(asked.contains(#""count":3"#) && asked.contains("--audio \(storage.audio(1)) --model \(folder.path)"))
         #expect(asked.contains(#""start":1750"#) && asked.contains(#""end":5700"#), "\(asked)")
     }
 
-    /// Two people in turn, a second each, with a microphone each; the other's hears a quarter.
+    /// Two people in turn, a second each, with a microphone each; the other's gets a quarter.
     private static let conversation: [Int16] = (0..<16_000 * 8).flatMap { (index: Int) -> [Int16] in
         let swell = index % 3_200 < 1_600 ? 4_000 : 300
         let voice = Int16((index &* 7_919 % 2_001 - 1_000) * swell / 1_000)
         return index / 16_000 % 2 == 0 ? [voice, voice / 4] : [voice / 4, voice]
     }
 
-    @Test("two microphones tell by themselves, without a model; what has one waits for it, and a line says so")
+    @Test("two microphones need no model; recordings with one wait for it, and a line says so")
     func byChannel() async throws {
         let archive = try storage.archive()
         try await storage.record([.samples([Int16](repeating: 5, count: 16_000))], words: ["one"], in: archive)
@@ -96,7 +96,7 @@ import TestKit
         #expect(try await work.waiting().map(\.id) == [1])
     }
 
-    @Test("two microphones that hear the same leave it to the voices, and so does another number of people")
+    @Test("two equal microphones, or another number of people, leave it to the voices")
     func notByChannel() async throws {
         let archive = try storage.archive()
         let same = Self.conversation.indices.map { Self.conversation[$0 / 2 * 2] }
@@ -111,12 +111,12 @@ import TestKit
         three.recognizer.speakers = .exactly(3)
         let other = DiarizationProcess(three)
         #expect(try await other.speakersByChannel(in: storage.audio(2), regions: regions) == nil)
-        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub(), telling: telling)
+        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub(), diarization: telling)
         #expect(try await work.run().map(\.recording) == [1, 2])
         #expect(try await archive.transcript(of: 1)?.1.speakers?.turns.count == 2, "the model's answer")
     }
 
-    /// An archive of three recordings of which it is told who spoke, two people each; in the first, A is Anna, if anybody is named.
+    /// An archive of three recordings with two speakers each; in the first, A is Anna, if anybody is named.
     private func remembering(_ names: [String: String] = ["A": "Anna"]) async throws -> SQLiteArchive {
         let archive = try await archive(recordings: 3)
         for id in 1...3 {
@@ -154,7 +154,7 @@ import TestKit
         var configuration = configuration
         configuration.speakers.remember = remember
         let script = Self.voices.replacing("ORDERS", with: folder.file("orders"))
-        return VoiceprintJob(configuration: configuration, archive: archive, telling: try telling(script))
+        return VoiceprintJob(configuration: configuration, archive: archive, diarization: try telling(script))
     }
 
     private var file: String { "\(storage.configuration.storage.directory)/\(VoiceprintStore.fileName)" }
@@ -162,7 +162,7 @@ import TestKit
         try VoiceprintStore(in: storage.configuration.storage.directory)
     }
 
-    @Test("a name is proposed where the voice comes again, never given; off by default; once for each reading")
+    @Test("a name is proposed for the same voice, never set; off by default; once for each pass")
     func remember() async throws {
         let archive = try await remembering()
         #expect(try await remembering(archive, remember: false).run().isEmpty)
@@ -177,13 +177,13 @@ import TestKit
         let before = try asked()
         #expect(try await remembering(archive).run().isEmpty)
         #expect(try asked() == before)
-        // Who has a name is learned, and proposed no more.
+        // A named person is learned, and not proposed any more.
         try await name(["B": "Bob"], in: 2, of: archive)
         #expect(try await remembering(archive).run().isEmpty)
         #expect(try remembered().proposals.isEmpty && remembered().voices.map(\.name) == ["Anna", "Bob"])
     }
 
-    @Test("what is forgotten is gone, and stays so; what comes after it is learned from")
+    @Test("removed voices stay removed; later recordings are learned from")
     func forget() async throws {
         let archive = try await remembering()
         let place = storage.configuration.storage.directory
@@ -196,7 +196,7 @@ import TestKit
         #expect(try remembered().voices.isEmpty)
     }
 
-    @Test("a name that nobody has forgets nothing; one that is forgotten is not learned again, others are")
+    @Test("an unknown name removes nothing; a removed one is not learned again, others are")
     func forgetOne() async throws {
         let archive = try await remembering()
         let place = storage.configuration.storage.directory
@@ -207,7 +207,7 @@ import TestKit
         #expect(try remembered() == before)
         #expect(try VoiceprintStore.forget(["Anna"], upTo: 2, in: place) == 1)
         #expect(try remembered().voices.isEmpty && remembered().proposals.isEmpty)
-        // Bob can still be learned from what is there, and Anna from what comes.
+        // Bob can still be learned from the existing recordings, and Anna from new ones.
         try await name(["B": "Bob"], in: 2, of: archive)
         try await name(["A": "Anna", "B": "Cleo"], in: 1, of: archive)
         try await remembering(archive).run()
@@ -217,7 +217,7 @@ import TestKit
         #expect(try remembered().voices.map { "\($0.recording) \($0.name)" } == ["1 Cleo", "2 Bob", "3 Anna"])
     }
 
-    @Test("who is named after several recordings is proposed in those that were there before, once each")
+    @Test("a person who is named later is proposed in earlier recordings, once each")
     func namedLater() async throws {
         let archive = try await remembering([:])
         #expect(try await remembering(archive).run().isEmpty)
@@ -232,14 +232,14 @@ import TestKit
         let before = try asked()
         #expect(try await remembering(archive).run().isEmpty)
         #expect(try asked() == before, "there is no new name")
-        // Who spoke was told again: what came of these letters is gone, and learned again.
+        // The speakers were identified again: the old voices are removed, and learned again.
         try VoiceprintStore.drop(1, in: storage.configuration.storage.directory)
         #expect(try remembered().proposals == [2: ["A": "Dora"]])
         try await remembering(archive).run()
         #expect(try remembered().proposals == [2: ["A": "Dora", "B": "Anna"]])
     }
 
-    @Test("a file of before is read, and what it says was looked at is looked at once more")
+    @Test("an old file is read, and the recordings that it lists are processed once more")
     func before() async throws {
         let archive = try await remembering()
         try write(#"{"after":0,"looked":{"2":2,"3":3},"proposals":{},"voices":[]}"#, to: file)
@@ -248,7 +248,7 @@ import TestKit
         #expect(try await remembering(archive).run().isEmpty && remembered().after == 3)
     }
 
-    @Test("a voice stays when its recording is sealed, and goes when that is erased")
+    @Test("a voice stays when its recording is sealed, and is erased with it")
     func sealed() async throws {
         let archive = try await remembering()
         try await remembering(archive).run()
@@ -266,7 +266,7 @@ import TestKit
         #expect(try remembered().voices.isEmpty)
     }
 
-    @Test("what came of a recording goes with it, and where something is struck in it")
+    @Test("a recording's voices are removed with it, and after a redaction of it")
     func gone() async throws {
         let archive = try await remembering()
         let place = storage.configuration.storage.directory
@@ -276,14 +276,14 @@ import TestKit
         let struck = SampleRange(SamplePosition(100), SamplePosition(200))
         _ = try await Redaction(storage: place, archive: archive).strike(struck, of: 1)
         #expect(try remembered().voices.isEmpty)
-        // Of a file that nobody can read all goes.
+        // Of an unreadable file all is removed.
         try write("no voices\n", to: file)
         #expect(await thrown { try await remembering(archive).run() }?.message.contains("speakers forget") == true)
         _ = try await Redaction(storage: place, archive: archive).strike(struck, of: 3)
         #expect(try remembered().voices.isEmpty)
     }
 
-    @Test("two names that are as alike, or none that is alike enough, are no proposal; each name is proposed once")
+    @Test("two equally similar names, or none that is similar enough, give no proposal; each name is proposed once")
     func proposals() {
         func voice(_ name: String, _ numbers: [Float]) -> VoiceprintStore.Voice {
             VoiceprintStore.Voice(name: name, recording: 1, label: "A", numbers: numbers)
@@ -300,7 +300,7 @@ import TestKit
         #expect(proposed([("A", [.nan, 0])]).isEmpty)
     }
 
-    @Test("nobody is asked where nobody speaks, or nobody wants to know")
+    @Test("without speech, or if it is off, no process is started")
     func nobody() async throws {
         let archive = try await archive()
         var unwanted = configuration
@@ -311,7 +311,7 @@ import TestKit
                 == 0)
     }
 
-    @Test("without a model it is told so, and nothing is made up")
+    @Test("a missing model is reported, and nothing is invented")
     func missing() async throws {
         let archive = try await archive()
         let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub())
@@ -321,13 +321,14 @@ import TestKit
     }
 
     @Test(
-        "what fails is told, and looked at again the next time",
+        "a failure is reported, and the recording is tried again the next time",
         arguments: [
             (
                 "read order; echo '{\"code\":\"damaged\",\"message\":\"the network is damaged\"}'",
                 "the network is damaged"
             ),
-            ("read order; exit 1", "has ended by itself"), ("read order; kill -SEGV $$", "has ended by itself"),
+            ("read order; exit 1", "the process that identifies speakers exited"),
+            ("read order; kill -SEGV $$", "the process that identifies speakers exited"),
             ("read order; echo '{\"speakers\":[]}'", ""), ("read order; echo 'hello'", ""),
         ] as [(String, String)])
     func failing(_ script: String, _ message: String) async throws {
@@ -335,7 +336,7 @@ import TestKit
         let hub = EventHub()
         let events = hub.events(withPartials: false)
         let work = DiarizationJob(
-            configuration: configuration, archive: archive, hub: hub, telling: try telling(script))
+            configuration: configuration, archive: archive, hub: hub, diarization: try telling(script))
         #expect(try await work.run().isEmpty)
         hub.finish()
         var told: [String] = []
@@ -345,13 +346,13 @@ import TestKit
     }
 
     // wait: a guard; the process ends by itself only after two hours
-    @Test("it is broken off long before the process ends by itself, which is gone", .timeLimit(.minutes(60)))
+    @Test("cancelling ends it long before the process would end, and kills the process", .timeLimit(.minutes(60)))
     func cancelled() async throws {
         let archive = try await archive()
         let telling = try telling(
             // wait: stands for work that outlasts the test; the cancellation kills it
             "echo $$ >\(folder.file("pid.new")); mv \(folder.file("pid.new")) \(folder.file("pid")); exec sleep 7200")
-        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub(), telling: telling)
+        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub(), diarization: telling)
         let task = Task { try await work.run().count }
         try await eventually("the process") { access(folder.file("pid"), F_OK) == 0 }
         task.cancel()

@@ -14,7 +14,7 @@ import TestKit
     private let storage = Storage()
     private var folder: String { storage.folder.file("recordings/000001") }
 
-    /// Three segments of one word each, in the first half of each thousand samples; the second is struck.
+    /// Three segments of one word each, in the first half of each thousand samples; the second is redacted.
     private let range = SampleRange(SamplePosition(900), SamplePosition(1_700))
 
     private func record(in archive: SQLiteArchive) async throws {
@@ -59,7 +59,7 @@ import TestKit
         for word in ["secretword", "secretmark"] { #expect(try holders(of: word) == []) }
     }
 
-    @Test("what is struck is in no file any more, all else is as it was, and a lost database does not bring it back")
+    @Test("redacted words are in no file, all else is unchanged, and a lost database does not restore them")
     func strikes() async throws {
         do {
             let archive = try storage.archive()
@@ -76,7 +76,7 @@ import TestKit
         try expectNowhere()
     }
 
-    @Test("what a power cut interrupts is done at the next look; where nothing was begun, all is as it was")
+    @Test("an interrupted redaction is completed at the next check; one that had not begun changes nothing")
     func interrupted() async throws {
         do {
             let archive = try storage.archive()
@@ -97,7 +97,7 @@ import TestKit
         try expectNowhere()
     }
 
-    @Test("what is read or corrected late of such a place comes without its words")
+    @Test("a late pass or correction of the range comes without its words")
     func late() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -123,7 +123,7 @@ import TestKit
         #expect(try holders(of: "secretmark") == [])
     }
 
-    @Test("corrections of a page of before are refused, and it says why", arguments: [true, false])
+    @Test("corrections from an old page are refused with the reason", arguments: [true, false])
     func oldPage(isSigned: Bool) async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -138,13 +138,13 @@ import TestKit
                 storage.configuration, archive: archive, program: builtProgram("fieldscribe")
             ).take(file)
         }
-        let words = isSigned ? "in recording 1; copy" : "in recording 1, or of another one; copy"
+        let words = isSigned ? "of recording 1; copy" : "of recording 1, or of another recording; copy"
         #expect(
-            error?.message.contains("is of before something was struck \(words)") == true,
+            error?.message.contains("was made before a redaction \(words)") == true,
             "\(String(describing: error))")
     }
 
-    @Test("in a recording that goes on, the checksums follow once it has ended")
+    @Test("in a running recording, the checksums follow after its end")
     func growing() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -158,7 +158,7 @@ import TestKit
         #expect(try await !striking.finish(1))
     }
 
-    @Test("copies that were made before are named, count no more as such, and the drive for laptops is made again")
+    @Test("earlier copies are named and do not count any more, and the laptop drive is made again")
     func copies() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -171,7 +171,7 @@ import TestKit
         #expect(try await archive.exports(of: 1).map(\.pass) == [nil])
         #expect(access(storage.folder.file("drive/contents"), F_OK) != 0)
 
-        // What was copied since has taken its place; what another volume has is as it was.
+        // A later copy has replaced them; another volume's are unchanged.
         for (volume, folder) in [("1234-ABCD", "f_2"), ("5678-EF00", "g")] {
             try await archive.add(
                 ExportEntry(recording: 1, pass: 1, volume: volume, folder: folder, manifest: "n", exportedAt: 1))
@@ -181,7 +181,7 @@ import TestKit
         #expect(
             told.map { $0.prefix { $0 != ":" } } == ["f_2 on the volume 1234-ABCD", "g on the volume 5678-EF00"])
 
-        // One that was begun before the strike, and told of after it, is no copy of what there is now.
+        // A copy that began before the redaction and was recorded after it does not count.
         var late = ExportEntry(
             recording: 1, pass: 1, volume: "9999-0000", folder: "late", manifest: "m", exportedAt: 6)
         late.struck = 1
@@ -191,7 +191,7 @@ import TestKit
         #expect(try await archive.exports(of: 1).map(\.pass).suffix(2) == [nil, 1])
     }
 
-    /// Until when a recording was, which pauses there were, and what its last minute is, in seconds.
+    /// The end of a recording, its pauses, and its last minute, in seconds.
     struct Minute: Sendable {
         var until: Int
         var pauses: [[Int]]
@@ -216,7 +216,7 @@ import TestKit
     }
 
     @Test(
-        "the last seconds are those that were taken, whatever pauses lie among them and behind them",
+        "the last seconds are recorded ones, whatever pauses are among and after them",
         arguments: Minute.cases)
     func pauses(minute: Minute) throws {
         let pauses = minute.pauses.map { Minute.range($0[0], $0[1]) }
@@ -238,7 +238,8 @@ import TestKit
     }
 
     @Test(
-        "a place that is not there is refused in one line", arguments: [(5.0, 6.0), (0.1, 0.1), (-4, 0), (.nan, .nan)])
+        "a range outside of the recording is refused in one line",
+        arguments: [(5.0, 6.0), (0.1, 0.1), (-4, 0), (.nan, .nan)])
     func nothingThere(from: Double, to: Double) throws {
         let order = RedactionOrder(recording: 7, from: from, to: to)
         #expect(throws: DeviceError.self) { try order.range(of: 7, upTo: SamplePosition(seconds: 2)) }

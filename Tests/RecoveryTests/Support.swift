@@ -10,15 +10,15 @@ import TestKit
 
 let engine = EngineDescription(name: "fake", version: "1", model: "plain")
 
-/// Takes no notice of anything.
+/// Ignores everything.
 private struct Quiet: RecordingSink {}
 
 extension [StorageFinding] {
-    /// Without what is only worth knowing, such as with what sound was compared.
+    /// Without notes, such as what the sound was compared with.
     var wrong: [StorageFinding] { filter { $0.outcome != .note } }
 }
 
-/// A storage directory of a test's own.
+/// A test's own storage directory.
 struct Storage {
     let folder: TemporaryFolder
 
@@ -68,7 +68,7 @@ struct Storage {
         return id
     }
 
-    /// Makes the header what it was before the last sync of a recorder that was killed.
+    /// Restores the header to its state before a killed recorder's last sync.
     private func unclose(_ path: String) throws {
         try change(path) { bytes in
             bytes.replaceSubrange(112..<144, with: Array("cut short".utf8) + [UInt8](repeating: 0, count: 23))

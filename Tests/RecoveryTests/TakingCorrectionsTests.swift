@@ -7,8 +7,8 @@ import TestKit
 @testable import Maintenance
 @testable import Transcripts
 
-/// What a page, or another program, has saved of a recording of three segments: one, two, three.
-@Suite("Taking corrections") struct TakingCorrectionsTests {
+/// Corrections from a page or another program, of a recording of three segments: one, two, three.
+@Suite("Importing corrections") struct TakingCorrectionsTests {
     private let storage = Storage()
 
     private func recorded() async throws -> (SQLiteArchive, sound: String) {
@@ -47,7 +47,7 @@ import TestKit
         try await archive.transcript(of: 1)?.1.segments.flatMap { $0.words.map { Word.key(of: $0.text) } } ?? []
     }
 
-    @Test("a name that was given is taken back, and given again, on the page that gave it; older files change nothing")
+    @Test("a name is removed and set again on its own page; older files change nothing")
     func names() async throws {
         let (archive, sound) = try await recorded()
         let wrong = page(sound, saved: 10, names: #""A":"Wrong""#)
@@ -68,7 +68,7 @@ import TestKit
         #expect(try await names(archive) == ["A": "Wrong"])
     }
 
-    @Test("a word is taken back by who has put it there, and not by an empty page of somebody else")
+    @Test("a correction is undone by its author, and not by an empty page of somebody else")
     func words() async throws {
         let (archive, sound) = try await recorded()
         let put = { (saved: Double) in
@@ -83,7 +83,7 @@ import TestKit
         let others = page(sound, saved: 40, by: "Ben")
         #expect(try await take(others, in: archive).contains("nothing was corrected in it; nothing was changed"))
         #expect(try await words(archive) == ["one", "too", "three"])
-        // That it was heard, and is right, is told by the same words.
+        // Confirming it as correct sends the same words.
         let heard = page(
             sound, saved: 50,
             segments: #"{"id":1,"was":"one","text":"one","confirmed":[0]},{"id":2,"was":"two","text":"too"}"#)
@@ -91,7 +91,7 @@ import TestKit
         #expect(try await archive.transcript(of: 1)?.1.segments.first?.words.first?.confidence == 1)
     }
 
-    @Test("a text that was made before somebody named people corrects words, and leaves names and notes")
+    @Test("a text from before people were named corrects words, and keeps names and notes")
     func olderText() async throws {
         let (archive, sound) = try await recorded()
         _ = try await take(page(sound, saved: 10, names: #""A":"Anna""#, title: "Market"), in: archive)
@@ -111,7 +111,7 @@ import TestKit
         #expect(try await words(archive) == ["one", "too", "three"])
         #expect(try await names(archive) == ["A": "Anna"])
         #expect(try await archive.transcript(of: 1)?.1.annotations?.title == "Market")
-        // It does not tell when it was saved: once more it changes nothing, whatever was put right since.
+        // It has no time: importing it again changes nothing, whatever was corrected since.
         _ = try await take(
             page(sound, saved: 20, names: #""A":"Anne""#, segments: #"{"id":2,"was":"two","text":"tow"}"#), in: archive)
         let again = try await take(subtitles("one too three"), name: "old.vtt", person: "Ann", in: archive)
@@ -125,14 +125,14 @@ import TestKit
         "WEBVTT\n\n" + (sound.map { "NOTE recording 1, pass 1, sound sha256:\($0)\n\n" } ?? "") + cues + "\n"
     }
 
-    @Test("a text with the recording's checksum is taken however much was corrected, and the line says so")
+    @Test("a text with the recording's checksum is imported however much was corrected, and the line says so")
     func rewritten() async throws {
         let (archive, sound) = try await recorded()
         let cues = "00:00:00.000 --> 00:00:01.000\nnothing of that was said"
         let taken = try await take(subtitles(sound, cues), name: "t.vtt", in: archive)
         #expect(taken.hasSuffix("; only 0 of its 5 words are those that were heard"), "\(taken)")
         #expect(try await words(archive) == ["nothing", "of", "that", "was", "said"])
-        // Without a checksum a person has to say so.
+        // Without a checksum a person has to name the recording.
         let other = subtitles(nil, cues.replacing("nothing of that was said", with: "quite another text"))
         let neighbour = RecordingIdentity(recording: 1, sound: sound)
         let importing = CorrectionImport(
@@ -147,7 +147,7 @@ import TestKit
         #expect(try await importing.take(file).contains(": corrected in"))
     }
 
-    @Test("a recording of which nothing was read is given a text", arguments: ["t.vtt", "t.txt"])
+    @Test("a recording without a pass gets a text", arguments: ["t.vtt", "t.txt"])
     func unread(name: String) async throws {
         let archive = try storage.archive()
         let id = try await storage.record([.samples([Int16](repeating: 5, count: 48_000))], words: [], in: archive)
@@ -172,7 +172,7 @@ import TestKit
         }
     }
 
-    @Test("a line that was added keeps its times in the archive, and once more it is known")
+    @Test("an added line keeps its times in the archive, and is recognized when imported again")
     func added() async throws {
         let (archive, sound) = try await recorded()
         let old = try #require(try await archive.transcript(of: 1)?.1)
@@ -200,7 +200,7 @@ import TestKit
         return "00:00:\((milliseconds / 1_000).padded(to: 2)).\((milliseconds % 1_000).padded(to: 3))"
     }
 
-    @Test("what is more than the recording can hold is refused in one line that names the file")
+    @Test("more than the recording can hold is refused in one line that names the file")
     func excess() async throws {
         let (archive, sound) = try await recorded()
         let importing = CorrectionImport(

@@ -42,7 +42,8 @@ import TestKit
     }
 
     @Test(
-        "What is sound is found sound, and each damage is named with its file and a remedy", arguments: Damage.allCases)
+        "Intact files are found intact, and each damage is named with its file and a remedy", arguments: Damage.allCases
+    )
     func findings(kind: Damage) async throws {
         let archive = try storage.archive()
         try await storage.record(
@@ -63,7 +64,7 @@ import TestKit
         #expect(only.isEmpty == (kind != .unknownFolder))
     }
 
-    @Test("Damaged sound is told of by its place, but not where the sound is left alone")
+    @Test("Damaged sound is reported with its place, but not by a quick check")
     func sound() async throws {
         let archive = try storage.archive()
         try await storage.record([.samples(numbered(40_000))], in: archive)
@@ -75,7 +76,7 @@ import TestKit
         #expect(try await verification.run([], isQuick: true) == [])
     }
 
-    @Test("Recordings without checksums are told of in one line, are not damaged, and recover makes what they lack")
+    @Test("Recordings without checksums are reported in one line, are not damaged, and recover computes the checksums")
     func unsummed() async throws {
         func record() async throws {
             let archive = try storage.archive()
@@ -88,14 +89,14 @@ import TestKit
             #expect(findings.last?.message.hasPrefix("recordings 1-2, 4: ") == true, "\(findings)")
         }
         try await record()
-        // A start leaves them as they are.
+        // A start does not change them.
         #expect(try await storage.recover(.start) == [])
         #expect(try await storage.recover().map(\.outcome) == [.note, .note, .note])
         #expect(try await storage.recover() == [])
         #expect(try await Verification(storage: storage.folder.path, archive: storage.archive()).run([]).wrong == [])
     }
 
-    @Test("What is being recorded is said to be that, and what is safe of it is checked", arguments: [false, true])
+    @Test("The current recording is reported as such, and its stable part is checked", arguments: [false, true])
     func beingRecorded(isDamaged: Bool) async throws {
         let archive = try storage.archive()
         try await storage.record([.samples(numbered(40_000))], isClosed: false, in: archive)
@@ -105,7 +106,7 @@ import TestKit
         #expect(findings.first?.message.contains("is being recorded") == true)
     }
 
-    @Test("What lies in the place of a recording's folder is named, and the others are checked")
+    @Test("Something in place of a recording's folder is named, and the others are checked")
     func stray() async throws {
         let archive = try storage.archive()
         try await storage.record([.samples(numbered(40_000))], in: archive)
@@ -116,7 +117,7 @@ import TestKit
         #expect(findings.last?.message.contains("is not a folder") == true, "\(findings)")
     }
 
-    @Test("A number that is nowhere is refused")
+    @Test("An unknown number is refused")
     func unknown() async throws {
         let verification = Verification(storage: storage.folder.path, archive: try storage.archive())
         #expect(await thrown { _ = try await verification.run([3]) }?.code == .missing)

@@ -4,7 +4,7 @@ import Testing
 @testable import Archive
 @testable import Core
 
-@Suite("What a person has put right") struct CorrectionTests {
+@Suite("A person's correction") struct CorrectionTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
@@ -19,7 +19,7 @@ import Testing
         return correction
     }
 
-    /// Reads a recording once by the engine, and has two people correct it.
+    /// Transcribes a recording with the engine, and has two people correct it.
     private func corrected(_ archive: SQLiteArchive) async throws -> Int {
         let (id, pass) = try await archive.record("one two", "three four")
         try await archive.add(Bookmark(SamplePosition(5), text: "recorded"), recording: id)
@@ -59,7 +59,7 @@ import Testing
         #expect(try await archive.journalFindings(of: id).differs == false)
     }
 
-    @Test("is shown, and no later reading takes its place")
+    @Test("is shown, and no later pass replaces it")
     func stays() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let id = try await corrected(archive)
@@ -70,7 +70,7 @@ import Testing
         try await check(archive, id)
     }
 
-    @Test("comes back from the journal, whatever is lost of the database, and after the journal was written anew")
+    @Test("is restored from the journal after any loss of the database, and from a rewritten journal")
     func comesBack() async throws {
         var id = 0
         do {
@@ -83,13 +83,13 @@ import Testing
             try await check(opened.archive, id)
             let journal = "\(folder.path)/recordings/000001/journal.jsonl"
             try FileManager.default.removeItem(atPath: journal)
-            #expect(try await opened.archive.mendJournal(of: id))
+            #expect(try await opened.archive.repairJournal(of: id))
         }
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: folder.archive + suffix) }
         try await check(try await SQLiteArchive.openRepairing(path: folder.archive).archive, id)
     }
 
-    @Test("half a line of it in the journal is nothing of it")
+    @Test("an incomplete journal line of it is ignored")
     func half() async throws {
         var id = 0
         do { id = try await corrected(try SQLiteArchive(path: folder.archive)) }

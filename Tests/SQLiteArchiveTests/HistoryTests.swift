@@ -6,7 +6,7 @@ import Testing
 @testable import Core
 @testable import System
 
-@Suite("Who did what") struct HistoryTests {
+@Suite("History") struct HistoryTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
@@ -25,7 +25,7 @@ import Testing
     private let copy = ExportEntry(
         recording: 1, pass: 1, volume: "1A2B-3C4D", folder: "recorder/000001", manifest: "m", exportedAt: 2.5)
 
-    /// Two recordings, with everything that can be done to one.
+    /// Two recordings, with every act on one of them.
     private func fill(_ archive: SQLiteArchive) async throws {
         for _ in 1...2 {
             let (id, pass) = try await archive.record("secret words", "two")
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "each act is an entry with its time, in one chain over all and one for each recording, and says nothing that was said"
+        "each act is an entry with its time, in one chain of all and one per recording, without any transcribed word"
     )
     func chain() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
@@ -74,7 +74,7 @@ import Testing
         #expect(try await findings(archive).isEmpty)
     }
 
-    @Test("what is erased stays in the history, and its number is told of")
+    @Test("an erased recording stays in the history, with its number")
     func erased() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         try await fill(archive)
@@ -85,7 +85,7 @@ import Testing
         #expect(try await archive.history(of: 1).filter { $0.entry.act == .erased }.count == 1)
     }
 
-    @Test("a copy of a reading that is gone by then, as by sealing, is entered without it")
+    @Test("a copy of a pass that sealing removed meanwhile is recorded without the pass")
     func goneReading() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         try await fill(archive)
@@ -97,7 +97,7 @@ import Testing
         #expect(try await archive.exports(of: 1).first?.pass == 1)
     }
 
-    @Test("the same copy is told of once, and a folder's path not at all")
+    @Test("the same copy is recorded once, and a folder's path never")
     func copies() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         try await fill(archive)
@@ -116,7 +116,7 @@ import Testing
         case link, pipe, folder, changedBoth, missingBoth
     }
 
-    @Test("an entry that is missing, changed or in another place is found, and named", arguments: Tampering.allCases)
+    @Test("a missing, changed or moved entry is found and named", arguments: Tampering.allCases)
     func tampering(kind: Tampering) async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         try await fill(archive)
@@ -133,8 +133,8 @@ import Testing
         case .changedLast:
             kept[7] = kept[7].replacing("1A2B", with: "1A2C")
             expected = "entry 8 (recording 1, copied) was changed"
-        case .garbage: kept[2] = "{"; expected = "entry 3 (recording 1, written) was changed, and is none any more"
-        case .moved: kept.swapAt(2, 4); expected = "entry 3 (recording 1, written) is not in its place"
+        case .garbage: kept[2] = "{"; expected = "entry 3 (recording 1, written) was changed and cannot be read"
+        case .moved: kept.swapAt(2, 4); expected = "entry 3 (recording 1, written) is out of order"
         case .doubled: kept.insert(kept[2], at: 3); expected = "entry 3 (recording 1, written) is there twice"
         case .gone, .link, .pipe, .folder: expected = ""
         case .emptied: kept = []; expected = "entries 1 to 8 are missing"
@@ -165,21 +165,21 @@ import Testing
         let found: [String] = try await archive.historyFindings().map(\.message)
         #expect(found.contains { $0.hasPrefix(expected) }, "\(found)")
         #expect([.moved].contains(kind) || found.count == 1, "\(found)")
-        // What is done goes on being entered, whatever lies there.
+        // New entries are still added.
         try await archive.add(Gap(SampleRange(SamplePosition(0), SamplePosition(9)), cause: .paused), recording: 2)
         #expect(try await archive.history(of: 2).last?.entry.number == 9)
         #expect(try await !archive.historyFindings().isEmpty)
-        // And the database mends it, unless that was changed, too.
-        let aside = try await archive.mendHistory()
+        // The repair fixes the file, unless the database was changed, too.
+        let aside = try await archive.repairHistory()
         let isBoth = [.changedBoth, .missingBoth].contains(kind)
         #expect((aside == nil) == isBoth)
         #expect(try await archive.historyFindings().isEmpty == !isBoth)
         if !isBoth { #expect(try await archive.history(of: nil).last?.entry.act == .mended) }
-        #expect(try await archive.mendHistory() == nil)
+        #expect(try await archive.repairHistory() == nil)
     }
 
     @Test(
-        "what a power cut leaves behind the last entry is no sign of anything",
+        "what a power cut leaves after the last entry is not reported",
         arguments: [#"{"act":"rec"#, "\0\0\0\0", ""])
     func torn(rest: String) async throws {
         do {
@@ -196,13 +196,13 @@ import Testing
     }
 
     @Test(
-        "an entry that came to the file and not to the database counts; so does one that the journal alone has an act of"
+        "an entry that only the file has counts; an act that only the journal has gets an entry"
     )
     func ahead() async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
             try await fill(archive)
-            // As if the power had gone before the last transaction was committed.
+            // As if the power had failed before the last transaction committed.
             try await archive.rewrite(8, line: nil)
             #expect(try await findings(archive).isEmpty)
         }
@@ -230,7 +230,7 @@ import Testing
     }
 
     @Test(
-        "numbers that no history comes to keep nothing from being entered, nor from being checked",
+        "impossible numbers stop neither new entries nor the check",
         arguments: [.max, .max - 1, 2_147_483_648, 2_147_483_647, 1_099_511_627_776, -5] as [Int64])
     func hugeNumbers(number: Int64) async throws {
         let last = try await {
@@ -251,7 +251,7 @@ import Testing
         #expect(try await archive.historyFindings().count <= 3)
     }
 
-    @Test("a database that is made anew has the history again, and goes on with it")
+    @Test("a rebuilt database restores the history and continues it")
     func rebuilt() async throws {
         let before: [HistoryLine]
         do {
@@ -270,7 +270,7 @@ import Testing
 }
 
 extension SQLiteArchive {
-    /// Changes what the database has of an entry, or removes it.
+    /// Changes or removes the database's copy of an entry.
     fileprivate func rewrite(_ number: Int, line: String?) throws {
         if let line {
             try connection.run("UPDATE history SET line = ?2 WHERE number = ?1", .integer(number), .text(line))
@@ -283,10 +283,10 @@ extension SQLiteArchive {
         try connection.run("UPDATE recording SET journal_bytes = journal_bytes - 1 WHERE id = ?", .integer(recording))
     }
 
-    /// A transaction that fails once its entry is in the file.
+    /// A transaction that fails after its entry was written to the file.
     fileprivate func failBehindEntry() throws {
         try connection.transaction {
-            try enter(.mended, of: nil)
+            try addToHistory(.mended, of: nil)
             throw DeviceError(.full, "sqlite3_step", "no room")
         }
     }

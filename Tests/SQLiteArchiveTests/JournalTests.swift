@@ -5,7 +5,7 @@ import Testing
 @testable import Archive
 @testable import Core
 
-@Suite("The archive made anew") struct JournalTests {
+@Suite("Rebuilding the archive") struct JournalTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
@@ -33,7 +33,7 @@ import Testing
         return all
     }
 
-    /// Two recordings with everything that an archive can hold.
+    /// Two recordings with everything that an archive can contain.
     private func fill(_ archive: SQLiteArchive) async throws {
         for _ in 1...2 {
             let (id, first) = try await archive.record("one one", "two two")
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// What is done to the files of a closed archive.
+    /// Damage to the files of a closed archive.
     enum Loss: String, CaseIterable, Sendable {
         case everything, garbage, empty, pages, header, schema, version, application
     }
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "whatever becomes of the database, all that was committed comes back from the journals",
+        "after any damage to the database, all that was committed is restored from the journals",
         arguments: Loss.allCases)
     func rebuilt(loss: Loss) async throws {
         let before: [Kept]
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("a sound archive is opened as it is, also while its log is full, and by nobody else")
+    @Test("an intact archive is opened unchanged, also with a full log, and by one process only")
     func sound() async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
@@ -116,7 +116,7 @@ import Testing
         #expect(opened.setAside == nil && opened.restored.isEmpty)
     }
 
-    @Test("what is entered once the archive's folder was renamed goes there; nothing begins until it has its name back")
+    @Test("after its folder was renamed, the archive writes to that folder; no recording begins until the name is back")
     func renamedFolder() async throws {
         let (home, moved) = (folder.path + "/home", folder.path + "/moved")
         let archive = try SQLiteArchive(path: home + "/archive.sqlite")
@@ -134,14 +134,14 @@ import Testing
         } catch let error as DeviceError {
             #expect(error.code == .missing && error.message.contains("and is \(moved) now"))
         }
-        // What has its name is not it.
+        // The folder that has the name now is another one.
         #expect(mkdir(home, 0o700) == 0)
         #expect(throws: DeviceError.self) { try archive.checkPlace() }
         #expect(rmdir(home) == 0 && rename(moved, home) == 0)
         #expect(try await archive.beginRecording(startedAt: 1, clock: .unverified, microphone: "tone:") == 2)
     }
 
-    @Test("what a lost log takes with it comes back, and a journal without its end takes nothing away")
+    @Test("what a lost log contained is restored, and an incomplete journal removes nothing")
     func lostLog() async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
@@ -167,15 +167,15 @@ import Testing
         try await opened.archive.commit(segment(3, at: 300_000, "three"), pass: 1, recording: 1)
         let texts = try await opened.archive.transcript(of: 1)?.1.segments.map(\.text)
         #expect(texts == ["one", "two", "three"])
-        // The half line spoils only itself.
+        // The incomplete line damages only itself.
         let (entries, damagedLines) = Journal.entries(in: try Data(contentsOf: URL(filePath: journal)))
         #expect(damagedLines == 1)
         #expect(JournalRecord(entries).passes.first?.segments.keys.sorted() == [1, 3])
-        #expect(try await opened.archive.mendJournal(of: 1))
+        #expect(try await opened.archive.repairJournal(of: 1))
         #expect(try await opened.archive.journalFindings(of: 1) == (0, false))
     }
 
-    @Test("a commit that the database refuses does not come back from the journal")
+    @Test("a commit that the database refuses is not restored from the journal")
     func refused() async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
@@ -191,7 +191,7 @@ import Testing
     }
 
     @Test(
-        "a damaged full-text index is made anew by itself, and the database stays",
+        "a damaged full-text index is rebuilt without replacing the database",
         arguments: [
             "INSERT INTO segment_text (segment_text) VALUES ('delete-all')",
             "DELETE FROM segment_text_data WHERE id > 10",
@@ -206,7 +206,7 @@ import Testing
             if damage.contains("delete-all") {
                 #expect(try await archive.search("findable", limit: 1).isEmpty)
             }
-            // Either tells; before SQLite 3.44 no check that only reads sees blocks of zeros.
+            // Either check finds it; before SQLite 3.44 no read-only check notices zeroed blocks.
             let isTold = (try? await archive.check()) == nil
             let hits = try? await archive.search("findable", limit: 1)
             #expect(isTold || hits?.isEmpty != false)
@@ -217,7 +217,7 @@ import Testing
     }
 
     @Test(
-        "the number of an erased recording never comes again, whatever becomes of the database",
+        "the number of an erased recording is never reused, after any damage to the database",
         arguments: ["erased", "erased before", "file damaged"])
     func numbers(_ how: String) async throws {
         let kept = folder.path + "/last-number"
@@ -233,7 +233,7 @@ import Testing
         switch how {
         case "erased": break
         case "erased before":
-            // By an earlier version, which kept nothing; then a start of this one.
+            // An earlier version kept no number; then this version starts.
             unlink(kept)
             _ = try await SQLiteArchive.openRepairing(path: folder.archive)
         default: try Data("999999998\n".utf8).write(to: URL(filePath: kept))
@@ -244,7 +244,7 @@ import Testing
         #expect(next == 4)
     }
 
-    @Test("a recording that never came to audio leaves no journal behind")
+    @Test("a recording without audio leaves no journal")
     func discarded() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let id = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "")

@@ -15,7 +15,7 @@ struct OpeningTests {
         try #require(await failure { _ = try SQLiteArchive(path: path) })
     }
 
-    @Test("a second opener is told that the archive is in use, and may have it afterwards")
+    @Test("a second process is told that the archive is in use, and can open it afterwards")
     func busy() async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
@@ -29,7 +29,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "a file that is no database is damaged, and is left as it is",
+        "a file that is not a database is damaged, and is not changed",
         arguments: ["xy", "This is a letter.\n", String(repeating: "no page ", count: 4_096)])
     func notADatabase(content: String) async throws {
         try Data(content.utf8).write(to: URL(filePath: folder.archive))
@@ -40,7 +40,7 @@ struct OpeningTests {
         #expect(try Data(contentsOf: URL(filePath: folder.archive)) == Data(content.utf8))
     }
 
-    @Test("a wrong version in the header is damage: of writing, of the schema", arguments: [18, 47])
+    @Test("a wrong write or schema version in the header is damage", arguments: [18, 47])
     func headerVersion(place: Int) async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
@@ -48,7 +48,7 @@ struct OpeningTests {
             try await archive.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         }
         var bytes = try Data(contentsOf: URL(filePath: folder.archive))
-        // What a log holds is believed more than the file.
+        // SQLite trusts the log more than the file.
         for suffix in ["-wal", "-shm"] { unlink(folder.archive + suffix) }
         bytes[place] ^= 0x40
         try bytes.write(to: URL(filePath: folder.archive))
@@ -56,7 +56,7 @@ struct OpeningTests {
         #expect(try Data(contentsOf: URL(filePath: aside)) == bytes)
     }
 
-    @Test("a database of a newer fieldscribe, or of another program, is not touched")
+    @Test("a database of a newer fieldscribe or of another program is not changed")
     func foreign() async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
@@ -77,8 +77,8 @@ struct OpeningTests {
     }
 
     @Test(
-        "a version that only the header tells of is damage, by however many bits",
-        arguments: [Migrations.steps.count + 1, 134_250_502])
+        "a version that only the header has is damage, whatever bits flipped",
+        arguments: [Migrations.version + 1, 11, 134_250_502])
     func unwitnessed(version: Int) async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
@@ -87,7 +87,7 @@ struct OpeningTests {
         #expect(try await refusal(of: folder.archive).code == .damaged)
     }
 
-    @Test("a journal that names another file has nothing removed, and is set aside")
+    @Test("a journal with a super-journal's name deletes nothing, and is set aside")
     func superJournal() async throws {
         do { try await SQLiteArchive(path: folder.archive).record("mine") }
         let victim = "\(folder.path)/victim"
@@ -96,7 +96,7 @@ struct OpeningTests {
         let mark: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
         func number(_ value: Int) -> [UInt8] { withUnsafeBytes(of: UInt32(value).bigEndian) { Array($0) } }
         let pageSize = Int(database[16]) << 8 | Int(database[17])
-        // No page to restore; a length of the database, of a sector, and of a page; then the name, its length and sum.
+        // No page to restore; the sizes of the database, a sector and a page; then the name, its length and checksum.
         var journal = mark + number(0) + number(1) + number(database.count / pageSize) + number(512) + number(pageSize)
         journal += [UInt8](repeating: 0, count: 512 - journal.count)
         let name = Array(victim.utf8)
@@ -113,7 +113,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "tables that are not ours are damage before anything is read of them",
+        "changed tables are damage before anything is read from them",
         arguments: [
             """
             ALTER TABLE recording RENAME TO other;
@@ -131,7 +131,7 @@ struct OpeningTests {
         #expect(await failure { _ = try ReadOnlyArchive(path: folder.archive) }?.code == .damaged)
     }
 
-    @Test("an empty file of version 0 becomes an archive; a migration that fails leaves it as it was")
+    @Test("an empty file of version 0 becomes an archive; a failed creation changes nothing")
     func migration() async throws {
         try Data().write(to: URL(filePath: folder.archive))
         do {
@@ -143,12 +143,12 @@ struct OpeningTests {
             #expect(try connection.rows("PRAGMA user_version") { $0.integer(0) } == [0])
         }
         let archive = try SQLiteArchive(path: folder.archive)
-        #expect(try await archive.count("PRAGMA user_version") == Migrations.steps.count)
+        #expect(try await archive.count("PRAGMA user_version") == Migrations.version)
         #expect(try await archive.record("new").recording == 1)
     }
 
     @Test(
-        "the promises to the disk are kept by these settings",
+        "the settings that make commits durable",
         arguments: [
             ("synchronous", "2"), ("journal_mode", "wal"), ("locking_mode", "normal"), ("foreign_keys", "1"),
             ("secure_delete", "1"),
@@ -159,7 +159,7 @@ struct OpeningTests {
         #expect(!FileManager.default.fileExists(atPath: folder.archive + "-shm"))
     }
 
-    @Test("a full disk is called full, keeps what was committed, and takes the same segment once there is room")
+    @Test("a full disk is reported as full, keeps what was committed, and accepts the same segment once there is space")
     func full() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let (recording, pass) = try await archive.record("kept")
@@ -174,7 +174,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "a place where nothing can be written is refused with the reason",
+        "a place that cannot be written to is refused with the reason",
         arguments: [
             ("/sys/archive.sqlite", .denied), ("/dev/null/archive.sqlite", .missing), ("/usr", .damaged),
             (":memory:", .unsupported),
@@ -186,7 +186,7 @@ struct OpeningTests {
         #expect(!error.message.contains("\n"))
     }
 
-    @Test("a folder that is missing is made for its owner only")
+    @Test("a missing folder is created for its owner only")
     func parentFolder() throws {
         let path = folder.path + "/a/b/archive.sqlite"
         _ = try SQLiteArchive(path: path)
@@ -197,11 +197,11 @@ struct OpeningTests {
         }
     }
 
-    @Test("what a killed owner leaves behind holds every segment that it committed")
+    @Test("the files of a killed owner contain every committed segment")
     func killed() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         try await archive.record("one", "two", "three")
-        // The files as they are now are what a kill leaves: nothing of the owner's closing has happened.
+        // The files as a kill leaves them: the owner has not closed them.
         let copy = folder.path + "/copy.sqlite"
         for suffix in ["", "-wal"] {
             try FileManager.default.copyItem(atPath: folder.archive + suffix, toPath: copy + suffix)
@@ -209,13 +209,13 @@ struct OpeningTests {
         let recovered = try SQLiteArchive(path: copy)
         #expect(try await recovered.transcript(of: 1)?.1.segments.map(\.text) == ["one", "two", "three"])
         #expect(try await recovered.record("four").recording == 2)
-        // The first owner is not done.
+        // The first owner still works.
         try await archive.record("other")
         #expect(try await archive.search("four", limit: 1).isEmpty)
     }
 
     @Test(
-        "SQLite's result codes mean what they mean in this house",
+        "SQLite's result codes are mapped to DeviceError's",
         arguments: [
             (10 | 3 << 8, ENOSPC, .full), (10 | 3 << 8, EIO, .failed), (13, 0, .full), (11, 0, .damaged),
             (11 | 1 << 8, 0, .damaged), (26, 0, .damaged), (5, 0, .busy), (5 | 2 << 8, 0, .busy), (8, 0, .denied),

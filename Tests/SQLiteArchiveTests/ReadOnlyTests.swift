@@ -5,7 +5,7 @@ import Testing
 @testable import Archive
 @testable import Core
 
-@Suite("An archive that may only be read")
+@Suite("A read-only archive")
 struct ReadOnlyTests {
     let folder: TemporaryFolder
 
@@ -37,7 +37,7 @@ struct ReadOnlyTests {
         #expect(try content() == before)
     }
 
-    @Test("what a kill left in its log is read, too")
+    @Test("a log left by a kill is read, too")
     func log() async throws {
         let owner = try SQLiteArchive(path: folder.archive)
         try await owner.record("only in the log")
@@ -51,7 +51,7 @@ struct ReadOnlyTests {
         try await owner.endRecording(1, length: SamplePosition(8_000), reason: .button)
     }
 
-    @Test("one of another version, of another program, or that is none is refused with the reason")
+    @Test("another version's, another program's or no database is refused with the reason")
     func refused() async throws {
         try await fill()
         do {
@@ -68,7 +68,7 @@ struct ReadOnlyTests {
     }
 
     // wait: a guard; code that opens the pipe hangs
-    @Test("one that is a pipe, a folder or a link is refused, and waited for by nobody", .timeLimit(.minutes(60)))
+    @Test("a pipe, a folder or a link is refused without waiting", .timeLimit(.minutes(60)))
     func noFile() async throws {
         let place = folder.path + "/place"
         let make: [(String) -> Int32] = [
@@ -81,7 +81,7 @@ struct ReadOnlyTests {
             #expect(failure?.message.contains("is not a file") == true)
             remove(place)
         }
-        // Beside a database, the log that it would be read with.
+        // Beside a database: the log that it would be read with.
         try await fill()
         #expect(mkfifo(folder.archive + "-wal", 0o600) == 0)
         #expect(await failure { _ = try ReadOnlyArchive(path: folder.archive) }?.code == .damaged)

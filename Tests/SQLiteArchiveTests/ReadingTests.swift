@@ -6,7 +6,7 @@ import TestKit
 @testable import Archive
 @testable import Core
 
-@Suite("Reading beside recording")
+@Suite("Reading while recording")
 struct ReadingTests {
     let folder: TemporaryFolder
     let archive: SQLiteArchive
@@ -16,7 +16,7 @@ struct ReadingTests {
         archive = try SQLiteArchive(path: folder.archive)
     }
 
-    /// A reading that has begun, and goes on until it is told to end.
+    /// A read that has begun and continues until it is stopped.
     private func begun(
         _ end: DispatchSemaphore, beside archive: SQLiteArchive
     ) async -> Task<Int, any Error> {
@@ -33,21 +33,21 @@ struct ReadingTests {
         return reading
     }
 
-    @Test("a recording begins, grows and ends while something is read, which sees what was there before")
+    @Test("a recording begins, grows and ends during a read, which sees the earlier state")
     func beside() async throws {
         try await archive.record("before")
         let end = DispatchSemaphore(value: 0)
         let reading = await begun(end, beside: archive)
         let (recording, _) = try await archive.record("while it is read")
         try await archive.endRecording(recording, length: SamplePosition(8_000), reason: .button)
-        // Another reading does not wait for the first, either.
+        // Another read does not wait for the first.
         #expect(try await archive.search("while", limit: 1).count == 1)
         end.signal()
         #expect(try await reading.value == 1)
         #expect(try await archive.recordings().count == 2)
     }
 
-    @Test("a reading ends with its task, however long it is")
+    @Test("a read ends with its task, however long it is")
     func cancelled() async throws {
         try await archive.record("one")
         let (began, tell) = AsyncStream<Void>.makeStream()
@@ -66,7 +66,7 @@ struct ReadingTests {
         #expect(try await archive.search("one", limit: 1).count == 1)
     }
 
-    @Test("an erasure interrupts what is being read, which begins anew behind it")
+    @Test("an erasure interrupts a read, which starts again after it")
     func erased() async throws {
         let (first, _) = try await archive.record("the secret")
         try await archive.record("the rest")
@@ -75,7 +75,7 @@ struct ReadingTests {
         let reading = Task {
             try await archive.readers.read { queries in
                 tell.yield()
-                // Once over the archive as it was, without end; once over what is left.
+                // Once over the archive as it was, without end; once over what remains.
                 let count = try queries.recordings().count
                 let most = count > 1 ? Int.max : 1
                 let slow =
@@ -91,7 +91,7 @@ struct ReadingTests {
         #expect(stat(folder.archive + "-wal", &status) == 0 && status.st_size == 0)
     }
 
-    // A function of its own: what it opened is let go of when it has returned.
+    // A separate function, so that its resources are freed when it returns.
     private func recordAndRead(_ path: String) async throws {
         let archive = try SQLiteArchive(path: path)
         try await archive.record("read")
@@ -106,18 +106,18 @@ struct ReadingTests {
         return stat(path, &status) == 0
     }
 
-    @Test("an archive that was read is closed with its last owner, and its log is taken in")
+    @Test("after reads, an archive is closed with its last owner, and its log is applied")
     func closed() async throws {
         for turn in 0..<20 {
             let path = "\(folder.path)/closed-\(turn).sqlite"
             try await recordAndRead(path)
-            // Whoever answered last may still be about to let go of it.
+            // The last reader may still be releasing it.
             try await eventually("the log is taken in") { !isThere(path + "-wal") }
             _ = try SQLiteArchive(path: path)
         }
     }
 
-    @Test("what is recorded goes in between the steps of an erasure, and nothing is entered for what is being erased")
+    @Test("recording continues between the steps of an erasure, and nothing is added to an erased recording")
     func between() async throws {
         let (long, pass) = try await archive.record()
         let segments = (1...2_000).map { segment($0, at: Int64($0) * 10_000, "word number \($0)") }
@@ -140,7 +140,7 @@ struct ReadingTests {
         #expect(try await archive.recordings().count == entered)
     }
 
-    @Test("what reads cannot write")
+    @Test("readers cannot write")
     func readOnly() async throws {
         let error = await failure {
             try await archive.readers.read { try $0.connection.execute("DELETE FROM recording") }
@@ -148,7 +148,7 @@ struct ReadingTests {
         #expect(error?.code == .denied)
     }
 
-    @Test("a word that is in very many places answers with the newest of them, a rarer one beside it with the best")
+    @Test("a very common word finds its newest places, a rarer word beside it the best ones")
     func common() async throws {
         let recording = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "file:talk.wav")
         let old = try await archive.beginPass(recording: recording, engine: engine, profile: "live")
@@ -159,7 +159,7 @@ struct ReadingTests {
             }
             try await archive.commit(segments, adaptation: nil, pass: pass, recording: recording)
         }
-        // Of both passes only the later one is shown.
+        // Only the later of both passes is shown.
         let hits = try await archive.search("the", limit: 3)
         #expect(hits.map(\.segment) == [count, count - 1, count - 2])
         #expect(hits.allSatisfy { $0.excerpt == "[the] hay" })
@@ -167,20 +167,20 @@ struct ReadingTests {
         #expect(try await archive.search("the hay", limit: 10_000).count == count)
     }
 
-    @Test("what changed since a connection last read the index of the words is not called damaged")
+    @Test("changes since a connection last read the full-text index are not reported as damage")
     func changedIndex() async throws {
         let (first, _) = try await archive.record("lost and found")
         try await archive.check()
         try await archive.record("found again")
         #expect(try await archive.search("found", limit: 3).count == 2)
         try await archive.check()
-        // The parts of the index that were known are merged into others.
+        // The index segments that the reader knows are merged into others.
         try await archive.delete(recordings: [first])
         try await archive.check()
         #expect(try await archive.search("found", limit: 3).count == 1)
     }
 
-    @Test("a damaged index of the words is told by a check that changes nothing, and made anew by the next repair")
+    @Test("a read-only check reports a damaged index, and the next repair rebuilds it")
     func damagedIndex() async throws {
         try await archive.record("lost and found")
         try await archive.check()

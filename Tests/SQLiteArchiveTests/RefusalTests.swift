@@ -14,7 +14,7 @@ struct RefusalTests {
     }
 
     @Test(
-        "a segment that overlaps or precedes the last one is refused whole",
+        "a segment that overlaps or precedes the last one is refused completely",
         arguments: [
             segment(3, at: 101_999, "overlaps"), segment(3, at: 50_000, "between"), segment(2, at: 200_000, "again"),
             segment(1, at: 200_000, "before"),
@@ -28,11 +28,11 @@ struct RefusalTests {
         let after = try #require(try await archive.transcript(of: recording))
         #expect(after.0 == before.0)
         #expect(after.1.segments == before.1.segments)
-        // One that touches the last is neither.
+        // One that touches the last does neither.
         try await archive.commit(segment(9, at: 102_000, "three"), pass: pass, recording: recording)
     }
 
-    @Test("another pass of the recording may say the same time again")
+    @Test("another pass of the recording may cover the same time")
     func passesDoNotMeet() async throws {
         let (recording, _) = try await archive.record("one one")
         let other = try await archive.beginPass(recording: recording, engine: engine, profile: "final")
@@ -56,7 +56,7 @@ struct RefusalTests {
         #expect(try await archive.transcript(of: recording)?.1.segments == [kept])
     }
 
-    @Test("deleting a recording takes its text and index entries with it, and its number is not used again")
+    @Test("deleting a recording deletes its text and index entries, and its number is not reused")
     func deletion() async throws {
         try await archive.record("stays")
         let (recording, _) = try await archive.record("goes away")
@@ -71,7 +71,7 @@ struct RefusalTests {
         #expect(try await archive.record().recording == recording + 1)
     }
 
-    @Test("what belongs to no recording is refused with words about it")
+    @Test("calls for an unknown recording are refused with a message")
     func unknownRecording() async throws {
         let (recording, pass) = try await archive.record("here")
         let other = try await archive.record()

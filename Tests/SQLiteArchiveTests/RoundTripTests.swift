@@ -4,7 +4,7 @@ import Testing
 @testable import Archive
 @testable import Core
 
-@Suite("What the archive keeps")
+@Suite("Round trips")
 struct RoundTripTests {
     let folder: TemporaryFolder
     let archive: SQLiteArchive
@@ -14,14 +14,7 @@ struct RoundTripTests {
         archive = try SQLiteArchive(path: folder.archive)
     }
 
-    @Test("passes that an earlier version made as quick are those of fast")
-    func formerProfile() async throws {
-        let id = try await archive.beginRecording(startedAt: 1, clock: .synchronized, microphone: "alsa:default")
-        _ = try await archive.beginPass(recording: id, engine: engine, profile: "quick")
-        #expect(try await archive.shownPass(of: id)?.profile == "fast")
-    }
-
-    @Test("all of a recording comes back as it was put in, also from a file that was closed")
+    @Test("a recording is read back unchanged, also after closing the file")
     func everythingComesBack() async throws {
         let path = folder.path + "/deep/er/archive.sqlite"
         let words = [
@@ -68,7 +61,7 @@ struct RoundTripTests {
         #expect(timeline.statistics == nil)
     }
 
-    @Test("a recording without a pass has a transcript without text, and an unknown one has none")
+    @Test("a recording without a pass has a transcript without text; an unknown one has none")
     func emptyTranscripts() async throws {
         let id = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "tone:440")
         let (summary, timeline) = try #require(try await archive.transcript(of: id))
@@ -90,7 +83,7 @@ struct RoundTripTests {
         #expect(try await archive.search("reading", limit: 10).map(\.text) == ["second reading"])
     }
 
-    @Test("a recording that has ended is whole without the write-ahead log")
+    @Test("an ended recording is complete without the write-ahead log")
     func endedWithoutLog() async throws {
         let path = folder.path + "/ended.sqlite"
         let archive = try SQLiteArchive(path: path)
@@ -103,7 +96,7 @@ struct RoundTripTests {
         #expect(timeline.segments.map(\.text) == ["in the file"])
     }
 
-    @Test("what was committed is never discarded")
+    @Test("committed text is never discarded")
     func discardsNothingCommitted() async throws {
         let (recording, _) = try await archive.record("kept")
         let empty = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "none")
@@ -113,7 +106,7 @@ struct RoundTripTests {
         #expect(try await archive.transcript(of: recording)?.1.segments.map(\.text) == ["kept"])
     }
 
-    @Test("the place up to which a recording is transcribed never goes back")
+    @Test("the transcribed position never decreases")
     func transcribedNeverGoesBack() async throws {
         let (recording, pass) = try await archive.record()
         try await archive.transcribed(upTo: SamplePosition(50_000), recording: recording)
@@ -125,7 +118,7 @@ struct RoundTripTests {
         #expect(try await archive.recordings().map(\.transcribedUpTo.samples) == [61_000])
     }
 
-    @Test("the same gap or mark told twice is kept once")
+    @Test("adding the same gap or bookmark twice stores it once")
     func toldTwice() async throws {
         let (recording, _) = try await archive.record()
         let gap = Gap(SampleRange(SamplePosition(1), SamplePosition(2)), cause: .outage)
@@ -138,7 +131,7 @@ struct RoundTripTests {
         #expect(timeline.marks == [Bookmark(SamplePosition(3), text: "here")])
     }
 
-    @Test("a confidence that is not a number costs no segment")
+    @Test("a NaN confidence does not lose the segment")
     func notANumber() async throws {
         let (recording, pass) = try await archive.record()
         var segment = segment(1, at: 0, "hello")
@@ -148,7 +141,7 @@ struct RoundTripTests {
         #expect(timeline.segments.first?.words.map(\.confidence) == [0])
     }
 
-    @Test("that a word's times are an estimate is kept, and comes back from the journal alone")
+    @Test("the flag for estimated times is stored, and restored from the journal alone")
     func spreadWords() async throws {
         let (recording, pass) = try await archive.record()
         var written = segment(1, at: 0, "hello world")
@@ -173,7 +166,7 @@ struct RoundTripTests {
         #expect(try await archive.search("1999", limit: 10).map(\.segment) == [1_999])
     }
 
-    @Test("callers at the same time each get all that they committed")
+    @Test("concurrent callers each read all that they committed")
     func concurrentCallers() async throws {
         let archive = archive
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -31,7 +31,7 @@ extension SQLiteArchive {
     }
 }
 
-/// The error that `body` ends with, or nil where it is none of the house.
+/// The error that `body` throws; nil if it is not a `DeviceError`.
 func failure(of body: () async throws -> Void) async -> DeviceError? {
     do {
         try await body()

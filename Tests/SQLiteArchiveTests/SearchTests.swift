@@ -17,7 +17,7 @@ struct SearchTests {
     }
 
     @Test(
-        "words are found whatever stands around them",
+        "words are found whatever surrounds them",
         arguments: [
             ("don't", [1]), ("don’t", [1]), ("DON'T", [1]), ("\"don't\"", [1]), ("naive", [1]), ("NAÏVE", [1]),
             ("cafe\u{301}", [1]), ("cafe naïve", [1]), ("o'clock", [2]), ("o'cl", [2]), ("AND", [2]),
@@ -32,7 +32,7 @@ struct SearchTests {
     }
 
     @Test(
-        "nothing that is typed is an error",
+        "no input is an error",
         arguments: [
             "", " ", "\"", "\"\"", "''", "*", "-", "AND", "OR", "NOT", "NEAR", "(", ")", "a AND", "\"a", "a\"b\"",
             "{x}:y",
@@ -51,7 +51,7 @@ struct SearchTests {
     }
 
     @Test(
-        "text with marks is found without them, and without marks with them",
+        "accented text is found without accents, and plain text with them",
         arguments: [
             ("he said hello", "[He] [said], '[Hello]!' — and Mr. Smith's well-known “friend” wasn't."),
             ("mr smith", "He said, 'Hello!' — and [Mr]. [Smith]'s well-known “friend” wasn't."),
@@ -66,7 +66,7 @@ struct SearchTests {
         #expect(hits.map(\.excerpt) == [excerpt])
     }
 
-    @Test("a hit says where it is and shows the words in brackets")
+    @Test("a hit has its position and shows the words in brackets")
     func hit() async throws {
         #expect(
             try await archive.search("don't café", limit: 1) == [
@@ -77,7 +77,7 @@ struct SearchTests {
             ])
     }
 
-    @Test("marks are found by what they say, newest first and before segments")
+    @Test("bookmarks are found by their text, newest first and before segments")
     func marks() async throws {
         try await archive.add(Bookmark(SamplePosition(16_000), text: "Birds, at last\u{1B}[2J"), recording: 1)
         try await archive.add(Bookmark(SamplePosition(32_000), text: "two birds"), recording: 1)

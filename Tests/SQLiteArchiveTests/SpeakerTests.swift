@@ -3,7 +3,7 @@ import Testing
 @testable import Archive
 @testable import Core
 
-@Suite("Who spoke, in the archive") struct SpeakerTests {
+@Suite("Speakers in the archive") struct SpeakerTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
@@ -21,7 +21,7 @@ import Testing
         return id
     }
 
-    @Test("is looked for once the text is whole, and once")
+    @Test("are identified once, after the text is complete")
     func waiting() async throws {
         let archive = try archive()
         let (open, _) = try await archive.record("still being recorded")
@@ -39,7 +39,7 @@ import Testing
         #expect(await failure { try await archive.keep(Self.speakers, recording: 99) }?.code == .missing)
     }
 
-    @Test("is found by speaker:A, with words or without")
+    @Test("are found by speaker:A, with or without words")
     func search() async throws {
         let archive = try archive()
         let id = try await recorded(in: archive)
@@ -59,7 +59,7 @@ import Testing
         #expect(try await archive.search("speaker:A", limit: 2).count == 1)
     }
 
-    @Test("counts for each word: what the other one says in the same segment is not found; and by names")
+    @Test("count for each word: another person's words in the same segment do not match; also by name")
     func searchWords() async throws {
         let archive = try archive()
         let (id, pass) = try await archive.record("Wasser for the fields", "water, water more waterfalls")
@@ -96,7 +96,7 @@ import Testing
         #expect(try await found("speaker:Zoe") == [])
     }
 
-    @Test("is not told of what was struck, then or before")
+    @Test("do not cover redacted ranges, added later or before")
     func struck() async throws {
         let archive = try archive()
         let id = try await recorded(in: archive)

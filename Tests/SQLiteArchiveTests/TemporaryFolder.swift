@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A folder of a test's own, gone with the last reference.
+/// A test's own folder, removed with the last reference.
 final class TemporaryFolder: Sendable {
     let path: String
 

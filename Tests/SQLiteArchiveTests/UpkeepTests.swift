@@ -5,54 +5,12 @@ import Testing
 @testable import Archive
 @testable import Core
 
-@Suite("Upkeep of the archive") struct UpkeepTests {
+@Suite("Maintenance of the archive") struct UpkeepTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("a file of version 1 keeps all it has, knows what was read to the end, and gets its journals")
-    func versionOne() async throws {
-        do {
-            let connection = try Connection(path: folder.archive)
-            try connection.execute(Migrations.steps[0])
-            try connection.execute(
-                """
-                PRAGMA user_version = 1; PRAGMA application_id = \(0x4653_4352);
-                INSERT INTO recording (started_at, clock, microphone, length_samples, transcribed_samples, stop_reason)
-                    VALUES (1, 'synchronized', 'alsa:hw:0', 5000, 5000, 'button'),
-                        (2, 'unverified', 'alsa:hw:0', 5000, 1000, 'button'), (3, 'unverified', '', 0, 0, 'cut short');
-                INSERT INTO pass (recording, engine, version, model, profile)
-                    VALUES (1, 'p', '1', 'm', 'live'), (1, 'p', '1', 'm', 'final'), (2, 'p', '1', 'm', 'live');
-                INSERT INTO segment (pass, number, start_sample, end_sample, text, ended_by)
-                    VALUES (2, 1, 0, 500, 'old text', 'silence'), (3, 1, 0, 1000, 'half', 'silence');
-                INSERT INTO word (segment, number, start_sample, end_sample, text, confidence)
-                    VALUES (1, 1, 0, 100, 'old', 0.5), (1, 2, 100, 500, 'text', 0.5);
-                """)
-            connection.keepsLog(false)
-        }
-        for id in 1...2 { mkdirs("\(folder.path)/recordings/00000\(id)") }
-        do {
-            let opened = try await SQLiteArchive.openRepairing(path: folder.archive)
-            #expect(opened.setAside == nil)
-            #expect(try await opened.archive.passes(of: 1).map(\.isComplete) == [false, true])
-            #expect(try await opened.archive.passes(of: 2).map(\.isComplete) == [false])
-            #expect(try await opened.archive.unfinished().map(\.id) == [2, 3])
-            #expect(try await opened.archive.search("old", limit: 9).map(\.text) == ["old text"])
-            #expect(try await opened.archive.mendJournal(of: 1))
-            #expect(try await opened.archive.mendJournal(of: 2))
-        }
-        unlink(folder.archive)
-        let opened = try await SQLiteArchive.openRepairing(path: folder.archive)
-        let (summary, timeline) = try #require(try await opened.archive.transcript(of: 1))
-        #expect(summary.microphone == "alsa:hw:0" && summary.length.samples == 5000 && summary.clock == .synchronized)
-        #expect(timeline.segments.first?.words.map(\.text) == ["old", "text"])
-    }
-
-    private func mkdirs(_ path: String) {
-        try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    @Test("recordings without a clock are told apart by their place in a running of the machine")
+    @Test("recordings without a clock are numbered by their power-on")
     func powerOns() async throws {
         do {
             let connection = try Connection(path: folder.archive)
@@ -79,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("the passes that were shown: complete ones, later ones, those with text, those that were read whole")
+    @Test("the shown pass: complete ones, later ones, those with text, those that were read completely")
     func bestPass() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let (id, first) = try await archive.record("first")
@@ -95,7 +53,7 @@ import Testing
         #expect(try await archive.search("second", limit: 9).count == 1)
         #expect(try await archive.search("first", limit: 9).isEmpty)
         #expect(await failure { try await archive.endPass(second, recording: 99) }?.code == .missing)
-        // One whose workers died takes no text away.
+        // A pass whose workers crashed does not hide text.
         let third = try await archive.beginPass(recording: id, engine: engine, profile: "final")
         var unread = segment(1, at: 0, "")
         unread.endedBy = .error
@@ -112,7 +70,7 @@ import Testing
         #expect(passes.map(\.committedUpTo.samples) == [1000, 1000, 42_000])
     }
 
-    @Test("segments that were read as one are committed all or none, and so they are in the journal")
+    @Test("segments committed together are stored all or none, also in the journal")
     func together() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let (id, pass) = try await archive.record("one")
@@ -134,7 +92,7 @@ import Testing
         #expect(try await archive.journalFindings(of: id) == (0, false))
     }
 
-    @Test("erased text is in none of the archive's files any more, and neighbours keep theirs")
+    @Test("erased text is in none of the archive's files, and its neighbours stay")
     func erased() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let names = (1...40).map { "canary\($0)zebra" }
@@ -163,12 +121,12 @@ import Testing
         #expect(try await archive.search("canary", limit: 9).isEmpty)
         #expect(try await archive.count("SELECT count(*) FROM erasure") == 40)
         try await archive.execute("INSERT INTO segment_text (segment_text) VALUES ('integrity-check')")
-        // What is not there is erased already.
+        // What is missing counts as erased.
         try await archive.delete(recordings: gone)
         #expect(try await archive.count("SELECT count(*) FROM erasure") == 40)
     }
 
-    @Test("the ledger tells what a volume got and what became of a recording, and goes with it")
+    @Test("the ledger has what each volume got and each recording's copies, and is erased with the recording")
     func ledger() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let (first, pass) = try await archive.record("one")
@@ -184,7 +142,7 @@ import Testing
         #expect(await failure { try await archive.add(entries[0]) }?.code == .missing)
     }
 
-    @Test("a start is placed in this boot, a minute of audio kept from before included")
+    @Test("a start is placed in this boot, including up to a minute of earlier audio")
     func starts() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let id = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "")

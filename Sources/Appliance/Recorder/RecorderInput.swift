@@ -22,7 +22,7 @@ struct RecorderInput: Hashable, Sendable {
         case failed(DeviceError)
     }
 
-    typealias UpkeepEnd = Upkeep.End
+    typealias UpkeepEnd = BackgroundMaintenance.End
 
     /// What a wait was for.
     enum Timer: Hashable, Sendable {

@@ -19,7 +19,7 @@ struct RecorderLoop {
 
     private let recorder: Recorder
     private let inbox: RecorderInbox
-    private let upkeep: Upkeep
+    private let upkeep: BackgroundMaintenance
     private var state = RecorderState()
     private var lamp = LampPattern()
     private var lives: [Int: Live] = [:]

@@ -1,16 +1,16 @@
 import Core
 import System
 
-/// A journal in the folder of a recording that is not its own.
+/// A journal that lies in another recording's folder.
 package struct ForeignJournal: Sendable {
-    /// The recordings that it names; none in journals of earlier versions.
+    /// The recordings that it names; empty in old journals.
     package var recordings: Set<Int>
-    /// SHA-256 of the samples of its recording; nil if it was not signed.
+    /// SHA-256 of its recording's samples; nil if it was not signed.
     package var sound: String?
-    /// The lengths of its recording that it tells of.
+    /// The lengths that it gives for its recording.
     package var lengths: Set<SamplePosition>
 
-    /// The operation in the error with which such a journal is refused.
+    /// The `operation` of the error that refuses such a journal.
     package static let operation = "journal"
 
     static func error(_ path: String, _ reason: String) -> DeviceError {
@@ -21,16 +21,16 @@ package struct ForeignJournal: Sendable {
 }
 
 extension SQLiteArchive {
-    /// What a journal that was refused says of its own recording.
+    /// Returns what a refused journal says about its own recording.
     package func foreignJournal(of recording: Int) throws -> ForeignJournal {
         let record = JournalRecord(try journal.readAny(recording).entries)
         return ForeignJournal(
             recordings: record.owner.numbers, sound: record.owner.sound, lengths: record.lengths)
     }
 
-    /// Gives a journal that was refused another name, and writes the recording's own from the database if that knows it.
+    /// Renames a refused journal, and writes the recording's own journal from the database if it has a row.
     ///
-    /// - Returns: the path of what was set aside; nil if nothing was there.
+    /// - Returns: the new path; nil if there was no journal.
     package func setAsideJournal(of recording: Int) throws -> String? {
         let aside = try journal.setAside("foreign", of: recording)
         guard try queries.recording(recording) != nil else { return aside }
@@ -40,9 +40,9 @@ extension SQLiteArchive {
         return aside
     }
 
-    /// Refuses the journal of an earlier version, which does not say whose it is, if anything else says that it is another's.
+    /// Refuses a journal that does not name its recording if its contents belong to another one.
     ///
-    /// - Parameter audio: the length of the recording's audio; nil if that is not whole, or is unknown.
+    /// - Parameter audio: the length of the recording's audio; nil if that is incomplete or unknown.
     /// - Throws: `DeviceError` with `ForeignJournal.operation`.
     func refuse(_ record: JournalRecord, as recording: Int, audio: SamplePosition? = nil) throws {
         guard record.owner.numbers.isEmpty else { return }
@@ -52,7 +52,7 @@ extension SQLiteArchive {
         }
         let copies = Set(record.exports.compactMap { Self.number(ofCopy: $0.folder) })
         if let other = copies.subtracting([recording]).min() {
-            throw ForeignJournal.error(path, "tells of copies of recording \(other)")
+            throw ForeignJournal.error(path, "lists copies of recording \(other)")
         }
         if let boot = record.start?.boot, let monotonic = record.start?.monotonic {
             let other = try connection.rows(
@@ -66,17 +66,17 @@ extension SQLiteArchive {
                 SamplePosition(seconds: $0)
             })
         if !known.isEmpty, !record.lengths.isEmpty, known.isDisjoint(with: record.lengths) {
-            throw ForeignJournal.error(path, "has another length than the history tells of recording \(recording)")
+            throw ForeignJournal.error(path, "has another length than the history has for recording \(recording)")
         }
     }
 
-    /// The number with which a copy's name begins, behind the recorder's: `recorder/000007_2026-11-20_09-30-12`.
+    /// The number in the name of a copy's folder: 7 in `recorder/000007_2026-11-20_09-30-12`.
     private static func number(ofCopy folder: String) -> Int? {
         let digits = (folder.split(separator: "/").last ?? "").prefix { $0.isASCII && $0.isNumber }
         return digits.utf8.count >= 6 ? Int(digits) : nil
     }
 
-    /// The line with which a recording's journal says whose it is; nil if the database does not know it.
+    /// The journal's line that names its recording; nil if the database has no such recording.
     func journalOwner(of recording: Int) throws -> JournalEntry? {
         guard let row = try queries.recording(recording) else { return nil }
         let signature = try queries.history(of: recording).map(\.entry).soundSignature

@@ -1,35 +1,35 @@
 import Core
 import System
 
-/// Compares the lines of the history's file with what the database knows of them, and each with the one before. Pure.
+/// Compares the lines of `history.jsonl` with the database, and each line with the hash in the next one. Pure.
 struct HistoryCheck {
-    /// What is wrong, a line each, in the order of the entries.
+    /// What is wrong, one finding per fault, in the order of the entries.
     private(set) var findings: [StorageFinding] = []
 
     private let file: String
     private var lines: [Int: HistoryLine] = [:]
-    private var told: Set<Int> = []
+    private var reported: Set<Int> = []
 
     /// - Parameters:
-    ///   - known: what the database has, in its order.
-    ///   - found: the whole lines of the file.
+    ///   - known: the database's lines, in order.
+    ///   - found: the file's complete lines.
     init(file: String, known: [HistoryLine], found: [String]) {
         self.file = file
         let rows = Dictionary(known.map { ($0.entry.number, $0) }) { first, _ in first }
         let last = known.last?.entry.number ?? 0
-        // No chain has a number that is higher.
+        // A chain of so many lines has no higher number.
         let most = last + found.count
         var highest = 0
         for text in found {
             guard let entry = HistoryEntry(line: text), entry.number <= most else {
-                // Beyond what is known, a power cut may leave anything.
-                if highest < last { report(highest + 1, rows[highest + 1]?.entry, "was changed, and is none any more") }
+                // After the last committed entry, a power cut can leave anything.
+                if highest < last { report(highest + 1, rows[highest + 1]?.entry, "was changed and cannot be read") }
                 highest = max(highest, min(last, highest + 1))
                 continue
             }
             let line = HistoryLine(text: text, entry: entry)
             if entry.number <= highest {
-                report(entry.number, entry, lines[entry.number] == nil ? "is not in its place" : "is there twice")
+                report(entry.number, entry, lines[entry.number] == nil ? "is out of order" : "is there twice")
             } else if let row = rows[entry.number], row.text != text {
                 report(entry.number, entry, "was changed")
             }
@@ -42,7 +42,7 @@ struct HistoryCheck {
 
     private mutating func checkMissing(upTo highest: Int, _ rows: [Int: HistoryLine]) {
         var last = 0
-        for number in told.union(lines.keys).filter({ $0 <= highest }).sorted() + [highest + 1] {
+        for number in reported.union(lines.keys).filter({ $0 <= highest }).sorted() + [highest + 1] {
             defer { last = number }
             guard number > last + 1 else { continue }
             let isOne = number == last + 2
@@ -54,10 +54,10 @@ struct HistoryCheck {
 
     private mutating func checkChain(upTo highest: Int) {
         for (number, line) in lines.sorted(by: { $0.key < $1.key })
-        where number <= highest && !told.contains(number) && !told.contains(number - 1) {
+        where number <= highest && !reported.contains(number) && !reported.contains(number - 1) {
             if number == 1 {
                 if line.entry.before != HistoryEntry.start {
-                    report(1, line.entry, "is not the first one that was made")
+                    report(1, line.entry, "does not start the history")
                 }
             } else if let previous = lines[number - 1], line.entry.before != Digest.of(previous.text) {
                 report(number, line.entry, "does not follow from entry \(number - 1): one of them was changed")
@@ -66,7 +66,7 @@ struct HistoryCheck {
     }
 
     private mutating func report(_ number: Int, _ entry: HistoryEntry?, _ what: String) {
-        told.insert(number)
+        reported.insert(number)
         let of = entry.map { "\($0.recording.map { "recording \($0), " } ?? "")\($0.act.rawValue)" }
         add(number, entry?.recording, "entry \(number)\(of.map { " (\($0))" } ?? "") \(what)")
     }

@@ -2,12 +2,12 @@ import Core
 import Glibc
 import System
 
-/// Who did what, a line an entry, in `history.jsonl` beside the database. Lines are only ever added. The archive's actor is the only
-/// one that writes.
+/// The history of who did what: `history.jsonl` beside the database, an entry per line. Only the archive's actor writes it,
+/// and only appends.
 struct HistoryFile: Sendable {
     static let name = "history.jsonl"
 
-    /// The folder of the database; it is found whatever it is called meanwhile.
+    /// The folder of the database, held open: it may be renamed.
     let folder: Folder
 
     var path: String { "\(folder.path)/\(Self.name)" }
@@ -15,10 +15,11 @@ struct HistoryFile: Sendable {
     /// Whether anything has its name.
     var isThere: Bool { get throws(DeviceError) { try folder.exists(Self.name) } }
 
-    /// Adds a line, durably. What lies there and is no file of ours is set aside: it keeps nothing from being recorded.
+    /// Appends a line durably. If something else than our file has its name, that is set aside, so that recording can
+    /// continue.
     ///
-    /// - Parameter end: where the last entry that counts ends, in bytes; what is beyond was never committed, and goes.
-    /// - Returns: where this one ends.
+    /// - Parameter end: where the last committed entry ends, in bytes; what follows is truncated.
+    /// - Returns: where the new line ends.
     func append(_ line: [UInt8], behind end: Int64) throws(DeviceError) -> Int64 {
         let name = Self.name
         try makeWay()
@@ -49,9 +50,9 @@ struct HistoryFile: Sendable {
         }
     }
 
-    /// The whole lines from a place on, each with where it ends, and whether something follows that is no whole line.
+    /// The complete lines from an offset, each with its end, and whether an incomplete line follows.
     ///
-    /// - Throws: `DeviceError` where it may not be read, or is no file; where there is none, there are no lines.
+    /// - Throws: `DeviceError` if the file cannot be read. A missing file has no lines.
     func lines(from start: Int64 = 0) throws(DeviceError) -> (lines: [(text: String, end: Int64)], isTorn: Bool) {
         let bytes: [UInt8]
         do throws(DeviceError) {
@@ -78,10 +79,10 @@ struct HistoryFile: Sendable {
         return (lines, first < bytes.count)
     }
 
-    /// Some hundred thousand recordings' bytes.
+    /// Enough for some hundred thousand recordings.
     private static let longest: Int64 = 1 << 28
 
-    /// Gives what lies there another name; returns that.
+    /// Renames what is there, and returns the new path.
     @discardableResult
     func setAside() throws(DeviceError) -> String {
         let aside = try folder.freeName(for: Self.name, "damaged")
@@ -90,7 +91,7 @@ struct HistoryFile: Sendable {
         return "\(folder.path)/\(aside)"
     }
 
-    /// Puts these lines in the place of whatever is there.
+    /// Replaces the file's contents.
     func write(_ lines: [String]) throws(DeviceError) {
         try folder.replace(Self.name, with: Array(lines.map { $0 + "\n" }.joined().utf8))
     }

@@ -3,27 +3,27 @@ import FoundationEssentials
 import Glibc
 import System
 
-/// What the archive says of each recording, said once more beside its audio, so that a database that is lost can be made
-/// anew: `recordings/000007/journal.jsonl`, one line a change, each with its checksum.
+/// The archive's rows for each recording, stored again beside its audio so that a lost database can be rebuilt:
+/// `recordings/000007/journal.jsonl`, one line per change, each with a checksum.
 ///
-/// Lines are only ever added. The archive's actor is the only one that writes.
+/// Only the archive's actor writes it, and only appends.
 struct Journal: Sendable {
-    /// The folder around that of the recordings' folders; it is found whatever it is called meanwhile.
+    /// The storage folder, held open: it may be renamed.
     let storage: Folder
 
-    /// The folder of the recordings' folders.
+    /// The folder that holds the recordings' folders.
     var root: String { "\(storage.path)/\(Self.rootName)" }
 
     private static let rootName = "recordings"
     private static let name = "journal.jsonl"
 
-    /// Beyond this no folder's name is taken for a number: the next one is counted from the highest.
+    /// A folder with a higher number does not count as a recording's.
     static let highest = 999_999_999
 
     func path(of recording: Int) -> String { "\(root)/\(folderName(of: recording))/\(Self.name)" }
 
-    /// Sets aside what lies where the recordings' folder belongs and is none, be it a link to one; returns its new name.
-    func clear() throws(DeviceError) -> String? {
+    /// Sets aside anything that is not a folder at `recordings`, also a link to one, and returns its new path.
+    func setAsideNonFolder() throws(DeviceError) -> String? {
         guard let kind = try storage.status(Self.rootName)?.kind, kind != .folder else { return nil }
         let aside = try storage.freeName(for: Self.rootName, "damaged")
         try storage.rename(Self.rootName, toFree: aside)
@@ -31,9 +31,9 @@ struct Journal: Sendable {
         return "\(storage.path)/\(aside)"
     }
 
-    /// Makes the folder of a new recording, which nothing may have yet.
+    /// Creates the folder of a new recording.
     ///
-    /// - Returns: false where its name is taken.
+    /// - Returns: false if the name is taken.
     func claim(_ recording: Int) throws(DeviceError) -> Bool {
         if try !storage.exists(Self.rootName) {
             do throws(DeviceError) { try storage.makeFolder(Self.rootName, mode: 0o700) } catch {
@@ -50,24 +50,24 @@ struct Journal: Sendable {
         return true
     }
 
-    /// Adds lines, durably, and makes the recording's folder where it is missing.
+    /// Appends lines durably, and creates the recording's folder if it is missing.
     ///
-    /// - Parameter told: how long the archive knows it to be, in bytes, 0 where it does not; what is beyond was never
-    ///   committed, since the archive could not be written then, and goes.
-    /// - Returns: how long the journal is now, in bytes.
-    func append(_ entries: [JournalEntry], recording: Int, told: Int64) throws -> Int64 {
+    /// - Parameter committed: the length that the database has for the journal, in bytes, or 0 if unknown. What follows was
+    ///   never committed, and is truncated.
+    /// - Returns: the journal's new length in bytes.
+    func append(_ entries: [JournalEntry], recording: Int, committed: Int64) throws -> Int64 {
         let lines = try entries.flatMap(Self.line)
         let folder = try made(recording)
         let isNew = try !folder.exists(Self.name)
         let file = try folder.openFile(Self.name, O_RDWR | O_APPEND | O_CREAT)
         var size = try file.size()
-        if told > 0, size > told {
-            // What is another recording's is not ours to cut.
+        if committed > 0, size > committed {
+            // Never truncate another recording's journal.
             _ = try read(recording)
-            try file.truncate(to: told)
-            size = told
+            try file.truncate(to: committed)
+            size = committed
         }
-        // A line that a power cut left half stays, and spoils no other.
+        // A line that a power cut left incomplete stays, but must not merge with the next one.
         var bytes = lines
         if size > 0, try !Self.endsWithNewline(file, size: size) { bytes.insert(UInt8(ascii: "\n"), at: 0) }
         let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
@@ -79,7 +79,7 @@ struct Journal: Sendable {
         return size + Int64(bytes.count)
     }
 
-    /// Writes the whole journal of a recording; one that was there is set aside.
+    /// Writes a recording's whole journal, and sets the existing one aside.
     func write(_ entries: [JournalEntry], recording: Int) throws -> Int64 {
         let folder = try made(recording)
         try setAside("damaged", in: folder)
@@ -88,7 +88,7 @@ struct Journal: Sendable {
         return Int64(bytes.count)
     }
 
-    /// Gives the journal in a recording's folder another name; returns that, nil if there is none.
+    /// Renames the journal in a recording's folder, and returns the new path; nil if there is none.
     @discardableResult
     func setAside(_ suffix: String, of recording: Int) throws(DeviceError) -> String? {
         let folder = try opened(recording)
@@ -105,7 +105,7 @@ struct Journal: Sendable {
         return name
     }
 
-    /// Writes the whole journal of a recording in the place of one that was there, of which nothing is kept.
+    /// Replaces a recording's whole journal.
     func replace(_ entries: [JournalEntry], recording: Int) throws -> Int64 {
         _ = try read(recording)
         let bytes = try entries.flatMap(Self.line)
@@ -113,14 +113,13 @@ struct Journal: Sendable {
         return Int64(bytes.count)
     }
 
-    /// The bytes of the journal.
     func content(of recording: Int) throws(DeviceError) -> [UInt8] {
         try opened(recording).openFile(Self.name, O_RDONLY).content()
     }
 
-    /// How long the journal is, 0 where there is none, or something that is no file.
+    /// The journal's length in bytes; 0 if it is missing or not a file.
     ///
-    /// - Throws: `DeviceError` where that may not be known.
+    /// - Throws: `DeviceError` if the length cannot be read.
     func size(of recording: Int) throws(DeviceError) -> Int64 {
         do throws(DeviceError) {
             let status = try opened(recording).status(Self.name)
@@ -131,7 +130,6 @@ struct Journal: Sendable {
         }
     }
 
-    /// Whether the recording has a folder.
     func hasFolder(_ recording: Int) throws(DeviceError) -> Bool {
         do throws(DeviceError) { return try top().exists(folderName(of: recording)) } catch {
             guard error.code == .missing else { throw error }
@@ -139,24 +137,24 @@ struct Journal: Sendable {
         }
     }
 
-    /// What the journal holds; nothing where there is none, and nothing but damage in what is no file.
+    /// Reads the journal. A missing one is empty; something that is not a file counts as damaged.
     ///
-    /// - Throws: `DeviceError` where it may not be read: what it holds is then unknown, not damaged; with `ForeignJournal.operation` if
-    ///   its lines name another recording.
+    /// - Throws: `DeviceError` if it cannot be read, so that its contents are unknown, not damaged; with
+    ///   `ForeignJournal.operation` if its lines name another recording.
     func read(_ recording: Int) throws(DeviceError) -> (entries: [JournalEntry], damagedLines: Int) {
         let read = try readAny(recording)
         let record = JournalRecord(read.entries)
         if let other = record.owner.numbers.subtracting([recording]).min() {
             throw ForeignJournal.error(path(of: recording), "is the journal of recording \(other)")
         }
-        // A damaged line may be the one that has the other start.
+        // The other start may be in a damaged line.
         if read.damagedLines == 0, !record.starts.isEmpty, !record.owner.starts.isSubset(of: record.starts) {
-            throw ForeignJournal.error(path(of: recording), "names the start of one recording and tells of another")
+            throw ForeignJournal.error(path(of: recording), "names two recordings")
         }
         return read
     }
 
-    /// What the journal in a recording's folder holds, whosever it is.
+    /// Reads the journal in a recording's folder, even if it is another recording's.
     func readAny(_ recording: Int) throws(DeviceError) -> (entries: [JournalEntry], damagedLines: Int) {
         let bytes: [UInt8]
         do throws(DeviceError) {
@@ -171,7 +169,7 @@ struct Journal: Sendable {
         return Self.entries(in: bytes)
     }
 
-    /// What a journal's bytes hold, and how many of its lines are damaged.
+    /// Parses a journal, and counts its damaged lines.
     static func entries(in bytes: some Collection<UInt8>) -> (entries: [JournalEntry], damagedLines: Int) {
         var entries: [JournalEntry] = []
         var damaged = 0
@@ -181,7 +179,7 @@ struct Journal: Sendable {
                 damaged += 1
                 continue
             }
-            // A line that is whole but strange is a later version's.
+            // A line with a valid checksum that cannot be decoded is a later version's.
             let json = Array(line.dropFirst(9))
             if let entry = try? decoder.decode(JournalEntry.self, from: Data(JSONStrings.check(json))) {
                 entries.append(entry)
@@ -190,8 +188,7 @@ struct Journal: Sendable {
         return (entries, damaged)
     }
 
-    /// Takes the journal of a recording that never came to any audio away, and its folder, unless something else is in
-    /// them.
+    /// Removes the journal and the folder of a recording that has no audio, unless they hold anything else.
     func discard(_ recording: Int) {
         guard let top = try? top(), let folder = try? top.folder(folderName(of: recording)) else { return }
         let entries = (try? readAny(recording).entries) ?? []
@@ -212,7 +209,7 @@ struct Journal: Sendable {
         }.sorted()
     }
 
-    /// The highest number that anything beside the recordings has, be it one whose erasing did not come to its end.
+    /// The highest number in any name beside the recordings' folders, including those of unfinished erasures.
     func highestNumber() throws(DeviceError) -> Int {
         try names().compactMap { name in
             Self.number(name.drop { !$0.isASCII || !$0.isNumber }.prefix { $0.isASCII && $0.isNumber })
@@ -231,13 +228,11 @@ struct Journal: Sendable {
         }
     }
 
-    /// The folder of the recordings' folders.
     private func top() throws(DeviceError) -> Folder { try storage.folder(Self.rootName) }
 
-    /// A recording's folder.
     private func opened(_ recording: Int) throws(DeviceError) -> Folder { try top().folder(folderName(of: recording)) }
 
-    /// A recording's folder, made where it is missing.
+    /// A recording's folder, created if it is missing.
     private func made(_ recording: Int) throws(DeviceError) -> Folder {
         do throws(DeviceError) { return try opened(recording) } catch {
             guard error.code == .missing else { throw error }
@@ -262,7 +257,7 @@ struct Journal: Sendable {
         return decoder
     }
 
-    /// Whether the file, which is not empty, ends with a whole line.
+    /// Whether a file that is not empty ends with a complete line.
     private static func endsWithNewline(_ file: borrowing FileDescriptor, size: Int64) throws(DeviceError) -> Bool {
         let byte = UnsafeMutableRawBufferPointer.allocate(byteCount: 1, alignment: 1)
         defer { byte.deallocate() }
@@ -270,7 +265,7 @@ struct Journal: Sendable {
     }
 }
 
-/// Six digits, as the recording's folder is called.
+/// The name of a recording's folder: six digits.
 func folderName(of recording: Int) -> String {
     recording.padded(to: 6)
 }

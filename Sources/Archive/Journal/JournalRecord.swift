@@ -1,16 +1,16 @@
 import Core
 
-/// A recording as its journal tells of it.
+/// A recording's contents, read from its journal.
 struct JournalRecord {
     struct Pass {
         var engine: EngineDescription
         var profile: String
         var isComplete = false
-        /// Where a person has written it.
+        /// Nil for an engine's pass.
         var correction: Correction?
         var segments: [Int: Segment] = [:]
 
-        /// In order, and none that overlaps or precedes another: those that were committed.
+        /// The committed segments: in order, without overlaps.
         var ordered: [Segment] {
             var end = SamplePosition.zero
             return segments.values.sorted { $0.id < $1.id }.filter { segment in
@@ -29,19 +29,19 @@ struct JournalRecord {
         var monotonic: Int64?
     }
 
-    /// What its lines say of whose journal it is.
+    /// The lines that name the journal's recording.
     struct Owner {
-        /// Usually one; none in journals of earlier versions.
+        /// Usually one; empty in old journals.
         var numbers: Set<Int> = []
         var starts: Set<Double> = []
-        /// SHA-256 of the samples that was signed.
+        /// SHA-256 of the signed samples.
         var sound: String?
     }
 
     var owner = Owner()
-    /// Each start that it tells of.
+    /// Every start that it gives.
     private(set) var starts: Set<Double> = []
-    /// Each length that it tells of: a recording that was repaired may have several.
+    /// Every length that it gives: a repaired recording may have several.
     private(set) var lengths: Set<SamplePosition> = []
     var start: Start?
     var passes: [Pass] = []
@@ -79,7 +79,7 @@ struct JournalRecord {
         case .passEnded(let number):
             if let index = index(of: number) { passes[index].isComplete = true }
         case .segment(let segment, let number):
-            // Of a segment that a power cut made twice, the later is the one that was committed.
+            // If a power cut duplicated a segment, the later one was committed.
             guard (1...Int(Int32.max)).contains(segment.id), let index = index(of: number) else { return }
             passes[index].segments[segment.id] = segment.segment
         case .correction(let number, let correction, let segments):
@@ -104,7 +104,7 @@ struct JournalRecord {
         }
     }
 
-    /// Where a pass lies; one whose own line was damaged is made up, so that its text is kept.
+    /// The index of a pass. If the pass's own line is damaged, this adds a pass so that its text is kept.
     private mutating func index(of number: Int) -> Int? {
         guard (1...10_000).contains(number) else { return nil }
         while passes.count < number {

@@ -1,14 +1,13 @@
 import Core
 
 extension ArchiveQueries {
-    /// So many places are compared with each other; of words that are in more, the newest places answer.
-    ///
-    /// To compare costs a look at each place: of a word like `the` that is every second segment there is.
+    /// How many matches are ranked. A word with more matches returns the newest: ranking reads every match, and `the` is in
+    /// every second segment.
     static let mostCompared = 2_000
 
-    /// What contains all of the words: marks, newest first, then segments, best match first, or, where the words are too common
-    /// for that, newest first. With `speaker:A` or `speaker:Anna` among them, segments alone in which that person says these words; without
-    /// other words, the newest of those in which that person says some.
+    /// Finds what contains all words: bookmarks, newest first, then segments, best match first. Segments come newest first
+    /// if the words are too common to rank. `speaker:A` or `speaker:Anna` limits the search to segments in which that
+    /// person says the words.
     func search(_ words: String, limit: Int) throws -> [SearchHit] {
         let query = SearchQuery(words)
         guard limit > 0 else { return [] }
@@ -22,7 +21,7 @@ extension ArchiveQueries {
         return marks.count < limit ? marks + (try spoken(expression, limit: limit - marks.count)) : marks
     }
 
-    /// Bookmarks that contain all of the words; there are few, since a person has made each.
+    /// Finds the bookmarks that contain all words. There are few, since people set each one.
     private func marked(_ words: String, limit: Int) throws -> [SearchHit] {
         let keys = { (text: String) in text.split(whereSeparator: \.isWhitespace).map { Word.key(of: String($0)) } }
         let wanted = keys(words).filter { !$0.isEmpty }
@@ -53,7 +52,7 @@ extension ArchiveQueries {
             ? try newest(query, by: speaker, limit: limit) : try best(query, by: speaker, limit: limit)
     }
 
-    /// Without sorting: the index tells its places in the order of time, and is left as soon as there are enough.
+    /// Without sorting: the index returns matches in the order of time, so the query stops after enough of them.
     private func newest(_ query: String, by speaker: SpokenPhrases?, limit: Int) throws -> [SearchHit] {
         var shown: [Int: Int] = [:]
         var hits: [SearchHit] = []
@@ -101,7 +100,7 @@ extension ArchiveQueries {
             if chosen.count == limit { break }
         }
         guard let first = chosen.min(), let last = chosen.max() else { return [] }
-        // Excerpts only of those: each means to read its text.
+        // Excerpts for these only: each one reads its text.
         let hits = try connection.rows(
             """
             SELECT pass.recording, segment.number, segment.start_sample, segment.end_sample, segment.text,
@@ -121,15 +120,15 @@ extension ArchiveQueries {
         return chosen.compactMap { known[$0] }
     }
 
-    /// Whether a recording answers with this pass: the one that it is shown with.
+    /// Whether a pass is the one that its recording is shown with.
     ///
-    /// - Parameter shown: the passes of recordings that were looked for before.
+    /// - Parameter shown: a cache of the shown passes.
     private func isShown(_ pass: Int, of recording: Int, _ shown: inout [Int: Int]) throws(DeviceError) -> Bool {
         if let known = shown[recording] { return known == pass }
         let found = try connection.rows("SELECT count(*) FROM pass WHERE recording = ?", [.integer(recording)]) {
             $0.integer(0)
         }
-        // Most have one: then there is nothing to compare.
+        // Most recordings have one pass, which needs no comparison.
         let best =
             found == [1]
             ? pass

@@ -1,9 +1,9 @@
 import Core
 
-/// Who has to say which words, each a phrase of FTS5.
+/// A speaker, and the FTS5 phrases that they must say.
 typealias SpokenPhrases = (person: NamedSpeaker, phrases: [String])
 
-/// Whom `speaker:` names, in each recording: by the letter, or by the name that somebody has given there.
+/// The person that `speaker:` names, in each recording: by letter or by a name given there.
 final class NamedSpeaker {
     private let name: String
     private let queries: ArchiveQueries
@@ -15,28 +15,28 @@ final class NamedSpeaker {
         self.queries = queries
     }
 
-    /// Tells in a recording whether it is that person who says a word; nil where nobody there is.
+    /// Returns a test of whether that person says a word of a recording; nil if nobody there has the name.
     func says(in recording: Int) throws -> ((SampleRange) -> Bool)? {
-        let (speakers, wanted) = try told(in: recording)
+        let (speakers, wanted) = try candidates(in: recording)
         guard wanted.contains(where: { $0 < speakers.count }) else { return nil }
         return { range in speakers.speaker(of: range).map(wanted.contains) ?? false }
     }
 
-    private func told(in recording: Int) throws -> (speakers: Speakers, wanted: Set<Int>) {
-        if let told = known[recording] { return told }
-        var told = (speakers: Speakers(turns: []), wanted: Set<Int>())
+    private func candidates(in recording: Int) throws -> (speakers: Speakers, wanted: Set<Int>) {
+        if let found = known[recording] { return found }
+        var found = (speakers: Speakers(turns: []), wanted: Set<Int>())
         if let speaker = Speakers.speaker(labelled: name) {
-            told.wanted = [speaker]
+            found.wanted = [speaker]
         } else {
             let names = try queries.shownPass(of: recording)?.correction?.annotations.speakers ?? [:]
-            told.wanted = Set(names.filter { Self.means(name, $1) }.keys.compactMap(Speakers.speaker(labelled:)))
+            found.wanted = Set(names.filter { Self.means(name, $1) }.keys.compactMap(Speakers.speaker(labelled:)))
         }
-        if !told.wanted.isEmpty { told.speakers = try queries.speakers(of: recording) ?? told.speakers }
-        known[recording] = told
-        return told
+        if !found.wanted.isEmpty { found.speakers = try queries.speakers(of: recording) ?? found.speakers }
+        known[recording] = found
+        return found
     }
 
-    /// The whole name, or one word of it.
+    /// Whether a name is the whole name or one word of it.
     private static func means(_ name: String, _ given: String) -> Bool {
         let words = given.lowercased().split(whereSeparator: \.isWhitespace).map(String.init)
         return words.contains(name) || words.joined(separator: " ") == name
@@ -44,7 +44,7 @@ final class NamedSpeaker {
 }
 
 extension ArchiveQueries {
-    /// The newest segments in which a person says a word.
+    /// Finds the newest segments in which a person says anything.
     func said(by person: NamedSpeaker, limit: Int) throws -> [SearchHit] {
         var hits: [SearchHit] = []
         let recordings = try connection.rows("SELECT DISTINCT recording FROM turn ORDER BY recording DESC", []) {
@@ -74,7 +74,7 @@ extension ArchiveQueries {
             "SELECT text, start_sample, end_sample FROM word WHERE segment = ? ORDER BY number", [.integer(place)]
         ) { (text: $0.text(0), isSaid: says($0.range(1, 2))) }
         for phrase in spoken.phrases {
-            // The index tells where it has found it, whatever it takes for the same word.
+            // highlight() marks what the index matched, including other forms of the word.
             let marked = try connection.rows(
                 """
                 SELECT highlight(segment_text, 0, char(2), char(3)) FROM segment_text
@@ -87,7 +87,7 @@ extension ArchiveQueries {
         return true
     }
 
-    /// Which words are marked, wholly or in part, in the text that they make.
+    /// The words that are marked, wholly or in part, in the text that they make.
     private static func isMarked(_ words: [String], _ marked: String) -> [Bool] {
         var rest = Array(marked.utf8)[...]
         var isOpen = false
@@ -104,7 +104,7 @@ extension ArchiveQueries {
                     if isOpen { isFound = true }
                 }
             }
-            // The space between them.
+            // The space between words.
             if rest.first == 0x20 { rest.removeFirst() }
             return isFound
         }

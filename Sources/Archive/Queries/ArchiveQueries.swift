@@ -1,10 +1,10 @@
 import Core
 
-/// What is asked of the archive, over any of its connections.
+/// The archive's queries, over any of its connections.
 struct ArchiveQueries {
     let connection: Connection
 
-    /// - Parameter turn: what tells the recording's place among those of its boot, for which it is asked where the clock does not tell.
+    /// - Parameter turn: SQL for the recording's place among those of its boot, used if the clock was not set.
     private static func summaries(turn: String = "NULL") -> String {
         let isTimeless = "clock = 'unverified' AND boot_id IS NOT NULL"
         return """
@@ -14,7 +14,7 @@ struct ArchiveQueries {
             """
     }
 
-    /// Rows that have a number which no recording can have are nobody's.
+    /// Skips rows with a number that no recording can have.
     static let isNumber = "id BETWEEN 1 AND \(Journal.highest)"
 
     func recordings() throws -> [RecordingSummary] {
@@ -64,7 +64,7 @@ struct ArchiveQueries {
         return (summary, timeline)
     }
 
-    /// How far the text has come; nil where that is the end.
+    /// How far the transcription has come; nil if it is complete.
     private func written(_ summary: RecordingSummary) -> SamplePosition? {
         summary.transcribedUpTo < summary.length ? summary.transcribedUpTo : nil
     }
@@ -86,8 +86,8 @@ struct ArchiveQueries {
         FROM pass WHERE recording = ?
         """
 
-    /// The order in which a recording would be shown with its passes: complete ones first, of these what a person has put right, then
-    /// those with text, then those with fewer places that could not be read.
+    /// The order in which passes are preferred: complete ones, then a person's correction, then those with text, then those
+    /// with the fewest unreadable stretches.
     static func bestFirst(_ pass: String) -> String {
         """
         \(pass).complete DESC, CASE WHEN \(pass).correction IS NULL THEN 0 ELSE \(pass).id END DESC,
@@ -133,7 +133,7 @@ struct ArchiveQueries {
             WHERE segment.pass = ? ORDER BY segment.number, alternative.number
             """, [.integer(pass)]
         ) { (segment: $0.integer(0), alternative: Alternative(text: $0.text(1), confidence: $0.real(2))) }
-        // All three come in the order of the segments.
+        // All three queries return rows in the order of the segments.
         var remainingWords = words[...]
         var remainingAlternatives = alternatives[...]
         for index in segments.indices {
@@ -159,7 +159,7 @@ struct ArchiveQueries {
         ) { Bookmark($0.position(0), text: $0.text(1)) }
     }
 
-    /// Who spoke when; nil where nobody has looked.
+    /// Who spoke when; nil if the speakers were never identified.
     func speakers(of recording: Int) throws -> Speakers? {
         let known = try connection.rows("SELECT has_speakers FROM recording WHERE id = ?", [.integer(recording)]) {
             $0.integer(0)
@@ -172,7 +172,7 @@ struct ArchiveQueries {
             ) { Speakers.Turn($0.range(0, 1), speaker: $0.integer(2)) })
     }
 
-    /// The recordings whose text is whole, and of which nobody has looked who spoke; oldest first.
+    /// The transcribed recordings whose speakers were never identified, oldest first.
     func withoutSpeakers() throws -> [RecordingSummary] {
         try connection.rows(
             Self.summaries()

@@ -1,14 +1,14 @@
 import Core
 import System
 
-/// The connections on which the archive is read, so that nothing that is asked of it waits in front of what is recorded.
+/// The archive's read connections, so that a query never delays a recording.
 ///
-/// Each reading has a thread while it lasts, below the priority of what records.
+/// Each has a thread with a lower priority than the recorder's.
 actor ArchiveReaders {
-    /// So many readings go on at once; more wait.
+    /// How many reads run at the same time; others wait.
     private static let most = 3
 
-    /// Of it only its path and its shared file are used, which never change.
+    /// Used for its path and its shared file only, which never change.
     private let writer: LentConnection
     private let storage: Folder
     private var idle: [Reader] = []
@@ -21,10 +21,11 @@ actor ArchiveReaders {
     /// - Parameter storage: the database's folder.
     init(beside writer: LentConnection, in storage: Folder) { (self.writer, self.storage) = (writer, storage) }
 
-    /// Reads, as of one moment; begins anew where a pause has interrupted it.
+    /// Reads a consistent snapshot; starts again if a pause interrupts it.
     ///
-    /// - Parameter isWhole: whether it reads all there is, for minutes: only one does at a time, so that the others find room.
-    /// - Throws: `CancellationError` where the task was cancelled, within some milliseconds of it.
+    /// - Parameter isWhole: whether `body` reads the whole database, for minutes. Only one such read runs at a time, so
+    ///   that others find a connection.
+    /// - Throws: `CancellationError` within milliseconds after the task was cancelled.
     func read<Value: Sendable>(
         isWhole: Bool = false, _ body: @escaping @Sendable (ArchiveQueries) throws -> Value
     ) async throws -> Value {
@@ -51,7 +52,7 @@ actor ArchiveReaders {
         }
     }
 
-    /// Keeps readings out while `body` runs; those that go on are interrupted, and begin anew afterwards.
+    /// Runs `body` without any read; running reads are interrupted, and start again afterwards.
     func pausing<Value: Sendable>(_ body: @Sendable () async throws -> Value) async rethrows -> Value {
         pauses += 1
         defer {
@@ -82,10 +83,10 @@ actor ArchiveReaders {
     }
 }
 
-/// A connection that reads, with the thread that uses it; opened there with its first reading.
-// Safety: one reading has it at a time.
+/// A read connection and its thread, which opens it for the first read.
+// Safety: one read uses it at a time.
 private final class Reader: @unchecked Sendable {
-    /// Stays, since a copy of all reads some thousand times.
+    /// Kept between reads, since copying everything reads some thousand times.
     let thread = WorkThread(named: "reading", niceness: 5)
     private let writer: LentConnection
     private let storage: Folder
@@ -94,7 +95,7 @@ private final class Reader: @unchecked Sendable {
     init(beside writer: LentConnection, in storage: Folder) { (self.writer, self.storage) = (writer, storage) }
 
     func read<Value>(until stop: ReadingStop, _ body: (ArchiveQueries) throws -> Value) throws -> Value {
-        // SQLite opens a path, and another archive may have it now.
+        // SQLite opens a path, which may lead to another archive by now.
         if opened == nil { try storage.checkPath() }
         let connection = try opened ?? Connection(readingBeside: writer.connection)
         opened = connection
@@ -102,8 +103,8 @@ private final class Reader: @unchecked Sendable {
     }
 }
 
-/// A connection that is named from elsewhere.
-// Safety: only what never changes of it is used elsewhere.
+/// A connection that another isolation domain refers to.
+// Safety: other domains use only what never changes.
 final class LentConnection: @unchecked Sendable {
     let connection: Connection
 

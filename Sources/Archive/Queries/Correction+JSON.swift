@@ -2,14 +2,14 @@ import Core
 import FoundationEssentials
 
 extension Correction {
-    /// As the database keeps it; nil where that is damaged.
+    /// Decodes the database's JSON; nil if that is damaged.
     init?(json: String) {
         guard let kept = try? JSONDecoder().decode(Correction.self, from: Data(JSONStrings.check(Array(json.utf8))))
         else { return nil }
         self = kept
     }
 
-    /// As the database keeps it.
+    /// The JSON that the database keeps.
     func json() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -2,15 +2,14 @@ import Core
 import Glibc
 import System
 
-/// An archive that may be read, but not written: on a card that is mounted so, or of which one is a reader only.
+/// An archive that can be read but not written: on a card that is mounted read-only, or of another user.
 ///
-/// It is read as it lies there. Where a power cut left a log beside it, of which SQLite reads nothing without writing, a copy of
-/// both is read instead.
+/// If a power cut left a log, this reads a copy of both: SQLite cannot read a log without writing.
 package actor ReadOnlyArchive: ArchiveReading {
     private let connection: Connection
 
-    /// - Throws: `DeviceError` with `busy` where somebody writes it now, `denied` where it may not even be read,
-    ///   `unsupported` where another version wrote it, `damaged` where it is no file.
+    /// - Throws: `DeviceError` with `busy` if another process writes it, `denied` if it cannot be read, `unsupported` if
+    ///   another version wrote it, `damaged` if it is not a file.
     package init(path: String) throws {
         try DatabaseFiles(path).check()
         try Self.checkIsFree(path)
@@ -45,7 +44,7 @@ package actor ReadOnlyArchive: ArchiveReading {
 
     private var queries: ArchiveQueries { ArchiveQueries(connection: connection) }
 
-    /// Looks for the lock of whoever writes it; the bytes are those that SQLite locks.
+    /// Checks SQLite's lock bytes for a writer.
     private static func checkIsFree(_ path: String) throws(DeviceError) {
         let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
         var lock = flock()
@@ -61,7 +60,7 @@ package actor ReadOnlyArchive: ArchiveReading {
         }
     }
 
-    /// Opens a copy of the database with its log taken in; the copy has no name any more when this returns.
+    /// Opens a copy of the database with its log applied; the copy's file is unlinked before this returns.
     private static func copied(_ path: String) throws -> Connection {
         let folder = try ScratchFolder(for: "archive", in: ScratchFolder.roomyParent)
         let copy = "\(folder.path)/archive.sqlite"
@@ -70,7 +69,7 @@ package actor ReadOnlyArchive: ArchiveReading {
         return try Connection(onlyReading: copy)
     }
 
-    // A function of its own: the database is closed, and its log taken in, when it has returned.
+    // A separate function, because closing the database at its end applies the log.
     private static func takeLog(into path: String) throws {
         let connection = try Connection(path: path)
         try Migrations.apply(to: connection, path: path)

@@ -1,17 +1,17 @@
 import Core
 
-/// What a person typed, as a query of the full-text index.
+/// A person's search words as an FTS5 query.
 ///
-/// Every word is quoted, so nothing in it is syntax. All must occur; the last may be the start of a word, since it may
-/// still be being typed, but not a single Latin letter or digit, which half of all words begin with.
+/// Every word is quoted, so none is syntax. All must occur. The last one also matches longer words, since it may still be
+/// incomplete; a single Latin letter or digit does not, since half of all words begin with it.
 struct SearchQuery {
-    /// In the syntax of FTS5, or nil where there is no word in it.
+    /// The FTS5 expression; nil without words.
     let expression: String?
 
-    /// The same for each word alone.
+    /// The same for each word.
     let phrases: [String]
 
-    /// Whom `speaker:A` or `speaker:Anna` names, in lower case; nil where nobody is named. In a name `_` stands for a space.
+    /// The person that `speaker:A` or `speaker:Anna` names, in lower case; `_` stands for a space.
     let speaker: String?
 
     init(_ words: String) {
@@ -37,13 +37,13 @@ struct SearchQuery {
         return name.isEmpty ? nil : name
     }
 
-    /// A phrase of FTS5; a quote inside it is written twice.
+    /// An FTS5 phrase; quotes inside are doubled.
     private static func quoted(_ word: Substring.UnicodeScalarView) -> String {
-        // Scalar by scalar: a combining mark after a quote makes it another Character, but not other bytes.
+        // By scalars: a combining mark after a quote makes another Character, but the quote's byte stays.
         "\"" + word.map { $0 == "\"" ? "\"\"" : String($0) }.joined() + "\""
     }
 
-    /// Letters, digits and private characters, as the tokenizer `unicode61` sees it.
+    /// Whether the tokenizer `unicode61` makes the scalar part of a token.
     private static func isToken(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter: true

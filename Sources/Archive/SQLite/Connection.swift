@@ -2,14 +2,14 @@ import Core
 internal import CSQLite
 import Glibc
 
-/// An open database; owns it, and closes it when it ends.
+/// An open database connection (`sqlite3`), closed on deinit.
 ///
-/// The corresponding C type is `sqlite3`. It is opened without a mutex: one task uses it at a time.
+/// It is opened without a mutex: only one task may use it at a time.
 package final class Connection {
     private let handle: OpaquePointer
     private let file: SharedFile?
     private let path: String
-    /// The connection beside which this one reads; it has the lock, and is closed after this one.
+    /// The connection that holds the lock; it must close after this one.
     private let writer: Connection?
     private var prepared: [String: Statement] = [:]
 
@@ -20,7 +20,7 @@ package final class Connection {
         try configure(path)
     }
 
-    /// Opens the database of another connection once more, to read beside it.
+    /// Opens another connection's database again, for reading.
     convenience init(readingBeside writer: Connection) throws(DeviceError) {
         guard let file = writer.file else {
             throw DeviceError(.unsupported, "sqlite3_open_v2", "\(writer.path): is open for reading only")
@@ -28,34 +28,34 @@ package final class Connection {
         try self.init(writer.path, sharing: file, beside: writer)
         sqlite3_busy_timeout(handle, 2_000)
         keepsLog(true)
-        // It has to be told of, before nothing can be made any more.
+        // Set before the first temporary B-tree: SQLite ignores the pragma once one exists.
         try execute("PRAGMA temp_store = MEMORY")
         try execute("CREATE VIRTUAL TABLE temp.index_words USING fts5vocab(main, segment_text, 'row')")
         try execute("PRAGMA query_only = ON")
     }
 
-    /// Opens a database that nobody changes, and that may not be changed: without locks, and without its log.
+    /// Opens a database that nobody changes, without locks and without its log.
     package convenience init(onlyReading path: String) throws(DeviceError) {
         try self.init(path, sharing: nil, beside: nil)
         try execute("PRAGMA query_only = ON")
     }
 
-    /// Opens or creates a file that several processes use, each waiting for the others' transactions; with its locks and without a
-    /// write-ahead log, which a folder on another machine could not hold.
+    /// Opens or creates a file that several processes use. Each waits for the others' transactions. It has no write-ahead
+    /// log, which does not work on network file systems.
     ///
-    /// - Parameter patience: how long others are waited for, in milliseconds.
-    package convenience init(sharing path: String, patience: Int32 = 20_000) throws(DeviceError) {
+    /// - Parameter timeout: how long to wait for others, in milliseconds.
+    package convenience init(sharing path: String, timeout: Int32 = 20_000) throws(DeviceError) {
         try Self.checkJournal(of: path)
         try self.init(path, openedAs: Self.openShared(path))
         if sqlite3_db_readonly(handle, "main") == 1 {
             throw .sqlite("sqlite3_open_v2", status: SQLITE_READONLY, systemStatus: 0, path: path, detail: "")
         }
-        sqlite3_busy_timeout(handle, patience)
+        sqlite3_busy_timeout(handle, timeout)
         try execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
     }
 
-    /// Refuses a rollback journal that names another file at its end: SQLite removes that file, whoever's it is, once it has rolled
-    /// back. Transactions of ours are of one database, so that their journals name none.
+    /// Refuses a rollback journal that names a super-journal: SQLite would delete that file, whatever it is. Our
+    /// transactions change one database, so our journals never name one.
     /// https://www.sqlite.org/tempfiles.html#super_journal_files
     private static func checkJournal(of path: String) throws(DeviceError) {
         let journal = "\(path)-journal"
@@ -64,7 +64,7 @@ package final class Connection {
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
-        // The name, its length, its sum, and the same eight bytes with which a journal begins.
+        // The name, its length, its checksum, and the journal's magic bytes.
         let mark: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
         var end = [UInt8](repeating: 0, count: mark.count)
         guard pread(descriptor, &end, end.count, status.st_size - off_t(end.count)) == end.count, end == mark,
@@ -97,7 +97,7 @@ package final class Connection {
         self.writer = writer
         let (status, opened) = found
         guard status == SQLITE_OK, let opened else {
-            // Safety: a failed open may still hand out a handle, which is ours to close; it explains the failure.
+            // Safety: a failed open may still return a handle, which explains the failure and must be closed.
             let systemStatus = opened.map { Self.cause(sqlite3_system_errno($0), path) } ?? 0
             let detail = String(cString: sqlite3_errstr(status))
             sqlite3_close_v2(opened)
@@ -115,12 +115,12 @@ package final class Connection {
         }
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        // Behind "file:" a path of the root stays as it is; any other is named from here.
+        // After "file:", an absolute path is taken as it is, and another as relative.
         let status = sqlite3_open_v2("file:\(escaped)?immutable=1", &opened, flags, nil)
         return (status, opened)
     }
 
-    /// Why a file could not be opened. SQLite tries to read what it may not create, and tells only that nothing is there.
+    /// The errno of a failed open. SQLite tries to read a file that it may not create, and reports only ENOENT.
     private static func cause(_ status: Int32, _ path: String) -> Int32 {
         guard status == ENOENT else { return status }
         let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o640)
@@ -129,19 +129,19 @@ package final class Connection {
         return status
     }
 
-    // Safety: with its statements freed it is closed when this returns, and the file that it shares is freed after that.
+    // Safety: statements are finalized before the handle is closed, and the shared file is freed after it.
     deinit {
         prepared = [:]
         sqlite3_close_v2(handle)
     }
 
-    /// One owner: `SharedFile` keeps others out, and has the log's index on the heap.
+    /// Makes this the only owner: `SharedFile` locks others out and keeps the log's index on the heap.
     private func configure(_ path: String) throws(DeviceError) {
         if sqlite3_db_readonly(handle, "main") == 1 {
             throw .sqlite("sqlite3_open_v2", status: SQLITE_READONLY, systemStatus: 0, path: path, detail: "")
         }
         sqlite3_busy_timeout(handle, 200)
-        // Until it is known to be sound, closing it changes nothing.
+        // Until the database was checked, closing it must change nothing.
         keepsLog(true)
         guard try rows("PRAGMA journal_mode = WAL", read: { $0.text(0) }) == ["wal"] else {
             throw DeviceError(
@@ -149,17 +149,17 @@ package final class Connection {
                 "\(path): this place cannot hold a write-ahead log; name a file on a disk")
         }
         try execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON")
-        // The lock is taken with the first access.
+        // The first access takes the lock.
         try execute("BEGIN IMMEDIATE; COMMIT")
-        // Nobody else can have it, and what only reads is not waited for.
+        // Nobody else can have it now, and readers do not block.
         sqlite3_busy_timeout(handle, 0)
     }
 
-    /// Runs what only reads, as of one moment; ends early where `stop` is raised.
+    /// Runs `body` on a consistent snapshot; ends early if `stop` is raised.
     ///
-    /// - Throws: `ReadingStop.Raised` where it was.
+    /// - Throws: `ReadingStop.Raised` if it was.
     func reading<Value>(until stop: ReadingStop, _ body: () throws -> Value) throws -> Value {
-        // Safety: the pointer is borrowed for this call, and taken back at its end.
+        // Safety: the pointer is borrowed for this call; the handler is removed at its end.
         let context = Unmanaged.passUnretained(stop).toOpaque()
         sqlite3_progress_handler(
             handle, 2_000,
@@ -173,39 +173,39 @@ package final class Connection {
         }
         do {
             try stop.check()
-            // The moment is that of the first look.
+            // The first read fixes the snapshot.
             try execute("BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1")
             let value = try body()
             try execute("COMMIT")
             return value
         } catch {
-            // What failed then failed because of it.
+            // If it was raised, that caused the failure.
             try stop.check()
             throw error
         }
     }
 
-    /// Says whether closing the database leaves its log as it is, instead of taking it into the file.
+    /// Sets whether closing the database leaves the log in place instead of applying it.
     func keepsLog(_ keep: Bool) { _ = fieldscribe_sqlite_keep_log(handle, keep ? 1 : 0) }
 
-    /// Rows that were changed since it was opened.
+    /// How many rows were changed since it was opened.
     var changes: Int64 { sqlite3_total_changes64(handle) }
 
-    /// Runs SQL whose rows nobody wants.
+    /// Runs SQL statements, ignoring their rows.
     package func execute(_ sql: String) throws(DeviceError) {
         guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw .sqlite("sqlite3_exec", on: handle) }
     }
 
-    /// Runs one statement and returns how many rows it changed.
+    /// Runs one statement and returns the number of changed rows.
     ///
-    /// It is prepared once and kept, so `sql` is never put together from data.
+    /// The prepared statement is cached, so `sql` must not contain data.
     @discardableResult
     package func run(_ sql: String, _ values: SQLValue...) throws(DeviceError) -> Int {
         try statement(sql).run(with: values) { _ in }
         return Int(sqlite3_changes64(handle))
     }
 
-    /// Runs one statement and returns what `read` makes of each row.
+    /// Runs one statement and maps its rows with `read`.
     package func rows<Element>(
         _ sql: String, _ values: [SQLValue] = [], read: (Row) -> Element
     ) throws(DeviceError) -> [Element] {
@@ -214,7 +214,7 @@ package final class Connection {
         return elements
     }
 
-    /// Runs one statement, and gives each row to `read` until it answers with false.
+    /// Runs one statement and passes rows to `read` until that returns false.
     package func rows(_ sql: String, _ values: [SQLValue], while read: (Row) -> Bool) throws(DeviceError) {
         try statement(sql).run(with: values, while: read)
     }
@@ -226,7 +226,7 @@ package final class Connection {
         return statement
     }
 
-    /// Makes everything that `body` does durable, or, where it throws, none of it.
+    /// Runs `body` in a transaction; rolls it back if `body` throws.
     package func transaction<Value>(_ body: () throws -> Value) throws -> Value {
         try execute("BEGIN IMMEDIATE")
         do {
@@ -234,7 +234,7 @@ package final class Connection {
             try execute("COMMIT")
             return value
         } catch {
-            // A full disk has rolled back by itself; what failed is worth more than that there is nothing to undo.
+            // SQLite rolls back by itself if the disk is full. Keep the original error.
             if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
             throw error
         }

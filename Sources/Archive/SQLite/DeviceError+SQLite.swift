@@ -3,9 +3,7 @@ internal import CSQLite
 import Glibc
 
 extension DeviceError {
-    /// The error of an open database, from its last failed call.
-    ///
-    /// `database` is borrowed for this call.
+    /// The error of the last failed call on an open database.
     static func sqlite(_ operation: String, on database: OpaquePointer) -> DeviceError {
         sqlite(
             operation, status: sqlite3_extended_errcode(database), systemStatus: sqlite3_system_errno(database),
@@ -17,8 +15,8 @@ extension DeviceError {
     ///
     /// - Parameters:
     ///   - status: SQLite's extended result code.
-    ///   - systemStatus: the errno behind it, 0 where there is none.
-    ///   - detail: SQLite's own words.
+    ///   - systemStatus: the errno that caused it, or 0.
+    ///   - detail: SQLite's message.
     static func sqlite(
         _ operation: String, status: Int32, systemStatus: Int32, path: String, detail: String
     ) -> DeviceError {
@@ -26,7 +24,7 @@ extension DeviceError {
         return DeviceError(code, operation, status: status, "\(path): \(what)")
     }
 
-    /// Whether this process may not write files of any size.
+    /// Whether a resource limit (RLIMIT_FSIZE) keeps this process from writing files.
     private static var limitsFiles: Bool {
         var limit = rlimit()
         return getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 && limit.rlim_cur != rlim_t.max
@@ -52,7 +50,7 @@ extension DeviceError {
             (.denied, "cannot be written; ask for permission on the file and its folder, or name another archive")
         case (SQLITE_CANTOPEN, _):
             (.failed, "cannot be opened (\(detail)); check the path")
-        // Where a write fails for a limit, SQLite does not always keep that errno.
+        // If a limit made the write fail, SQLite does not always keep the errno.
         case (SQLITE_IOERR, _) where systemStatus == EFBIG || limitsFiles:
             (
                 .full,

@@ -2,14 +2,13 @@ import Core
 internal import CSQLite
 import Synchronization
 
-/// What several connections of this process to one database share; other processes are kept out as long as one is open.
-///
-/// It is a file system of SQLite's own kind (`shared.h`); owns it, and frees it when the last connection is gone.
-// Safety: nothing changes after `init`; what C changes is behind its mutex.
+/// The SQLite VFS (`shared.h`) that this process's connections to one database share. It locks other processes out while a
+/// connection is open. Freed with the last connection.
+// Safety: nothing changes after `init`; the C code has its own mutex.
 final class SharedFile: @unchecked Sendable {
     private static let latest = Atomic<Int>(0)
 
-    /// Under which SQLite knows it; stays where it is until the end.
+    /// The VFS's name, which SQLite keeps a pointer to.
     private let name: UnsafeMutablePointer<CChar>
     private let share: UnsafeMutablePointer<fieldscribe_share>
 
@@ -30,7 +29,7 @@ final class SharedFile: @unchecked Sendable {
         name.deallocate()
     }
 
-    /// Opens the database; SQLite's status, and its handle where it gave one.
+    /// Opens the database; returns SQLite's status, and the handle if there is one.
     func open(_ path: String) -> (status: Int32, handle: OpaquePointer?) {
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE

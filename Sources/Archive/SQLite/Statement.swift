@@ -1,9 +1,7 @@
 import Core
 internal import CSQLite
 
-/// A prepared statement that is run again and again; owns it, and frees it when it ends.
-///
-/// The corresponding C type is `sqlite3_stmt`. It is used by one task at a time.
+/// A prepared statement (`sqlite3_stmt`), finalized on deinit. One task may use it at a time.
 final class Statement {
     private let handle: OpaquePointer
 
@@ -17,16 +15,16 @@ final class Statement {
 
     deinit { sqlite3_finalize(handle) }
 
-    /// Runs it to its end, with `values` in its places, and gives each row to `row`.
+    /// Runs the statement to its end with `values` bound, and passes each row to `row`.
     func run(with values: [SQLValue], row: (Row) -> Void) throws(DeviceError) {
-        // To the end even where one row is wanted: only the last step commits.
+        // To the end even if one row is enough: only the last step commits.
         try run(with: values) { found in
             row(found)
             return true
         }
     }
 
-    /// Runs it with `values` in its places, and gives each row to `read` until that answers with false.
+    /// Runs the statement with `values` bound, and passes rows to `read` until that returns false.
     func run(with values: [SQLValue], while read: (Row) -> Bool) throws(DeviceError) {
         defer {
             sqlite3_reset(handle)
@@ -49,7 +47,7 @@ final class Statement {
         case .null: status = sqlite3_bind_null(handle, index)
         case .real(let number): status = sqlite3_bind_double(handle, index, number)
         case .text(var text):
-            // Safety: the shim has the bytes copied before it returns.
+            // Safety: the shim copies the bytes (SQLITE_TRANSIENT).
             status = text.withUTF8 { bytes in
                 bytes.withMemoryRebound(to: CChar.self) {
                     fieldscribe_sqlite_bind_text(handle, index, $0.baseAddress, $0.count)
@@ -60,7 +58,7 @@ final class Statement {
     }
 }
 
-/// What is bound to a place in a statement.
+/// A value to bind to a statement.
 package enum SQLValue {
     case integer(Int64)
     case real(Double)
@@ -69,50 +67,49 @@ package enum SQLValue {
 
     /// A whole number.
     package static func integer(_ number: Int) -> SQLValue { .integer(Int64(number)) }
-    /// NULL where there is none.
+    /// NULL for nil.
     package static func optional(_ number: Int64?) -> SQLValue { number.map { .integer($0) } ?? .null }
-    /// NULL where there is none.
+    /// NULL for nil.
     package static func optional(_ number: Double?) -> SQLValue { number.map { .real($0) } ?? .null }
-    /// NULL where there is none.
+    /// NULL for nil.
     package static func optional(_ text: String?) -> SQLValue { text.map { .text($0) } ?? .null }
     /// In samples.
     package static func position(_ position: SamplePosition) -> SQLValue { .integer(position.samples) }
 }
 
-/// One row of a result, while it is read.
+/// One row of a result, valid during the call that receives it.
 package struct Row {
     // Safety: borrowed from the statement for the call of `read`, which must not keep it.
     private let statement: OpaquePointer
 
     fileprivate init(_ statement: OpaquePointer) { self.statement = statement }
 
-    /// A number, or the furthest that can be counted on from: nobody has so many rows, segments or bytes.
+    /// An integer, limited to ±2^53 so that sums cannot overflow.
     package func integer(_ column: Int32) -> Int { Int(min(max(long(column), -(1 << 53)), 1 << 53)) }
 
-    /// Any of 64 bits.
     func long(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
 
-    /// A place in samples.
+    /// In samples.
     package func position(_ column: Int32) -> SamplePosition { SamplePosition(sqlite3_column_int64(statement, column)) }
 
-    /// A stretch by the columns of its ends, in samples.
+    /// A range from the columns of its ends, in samples.
     func range(_ start: Int32, _ end: Int32) -> SampleRange { SampleRange(position(start), position(end)) }
 
-    /// Whether there is nothing.
+    /// Whether the value is NULL.
     package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
 
-    /// A number; 0 where there is none.
+    /// A number; 0 for NULL.
     package func real(_ column: Int32) -> Double { sqlite3_column_double(statement, column) }
 
-    /// A number; nil where there is none.
+    /// A number; nil for NULL.
     func optionalReal(_ column: Int32) -> Double? {
         sqlite3_column_type(statement, column) == SQLITE_NULL ? nil : real(column)
     }
 
-    /// A text; empty where there is none.
+    /// A text; empty for NULL.
     package func text(_ column: Int32) -> String {
         guard let bytes = sqlite3_column_text(statement, column) else { return "" }
-        // Safety: the bytes stay where they are until the next step; the string copies them.
+        // Safety: the bytes are valid until the next step; the string copies them.
         let count = Int(sqlite3_column_bytes(statement, column))
         return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
     }

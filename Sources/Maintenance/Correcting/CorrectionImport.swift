@@ -5,19 +5,19 @@ import Settings
 import System
 import Transcripts
 
-/// Takes what people have put right into the archive: all of a file or nothing.
+/// Imports people's corrections into the archive, a whole file or nothing.
 package struct CorrectionImport: Sendable {
-    /// What somebody has saved.
+    /// A file with corrections.
     package struct File: Hashable, Sendable {
-        /// Its name, by whose ending its format is known.
+        /// Its name; the extension gives the format.
         package var name: String
-        /// All of it.
+        /// Its contents.
         package var text: String
-        /// Which recording it is of, where a person says so; nil: the file tells.
+        /// The recording it belongs to, if a person said so; else the file says it.
         package var recording: Int?
-        /// Whose it is, where the file does not tell.
+        /// Who made it, unless the file says so.
         package var person: String
-        /// What the files beside it tell of the recording, for formats that cannot; nil where there are none.
+        /// What the files beside it say about the recording, for formats that cannot; nil without such files.
         package var neighbour: RecordingIdentity?
 
         package init(
@@ -47,23 +47,23 @@ package struct CorrectionImport: Sendable {
     private let program: String
 
     /// - Parameters:
-    ///   - configuration: names the storage, and the model that tells when words were said.
-    ///   - program: the one that reads files, confined.
+    ///   - configuration: names the storage, and the model that times the words.
+    ///   - program: parses files in a sandbox.
     package init(_ configuration: Configuration, archive: any ArchiveMaintenance, program: String = "/proc/self/exe") {
         self.program = program
         storage = configuration.storage.directory
         learning = Learning(configuration, archive: archive)
         proposes = configuration.recognizer.learn == .ask
         self.archive = archive
-        // Without the model of sentences what was shown had no full stops either.
+        // Without the language model, the text that people saw had no full stops either.
         punctuator = configuration.punctuator { _ throws(DeviceError) in }
         times = WordTimes(configuration)
         model = configuration.pocketSphinxFolder
     }
 
-    /// Takes a file; returns what became of it, in one line.
+    /// Imports a file; returns the result in one line.
     ///
-    /// - Throws: `DeviceError` in one line that names the file; then nothing was changed.
+    /// - Throws: `DeviceError` in one line that names the file; nothing was changed then.
     package func take(_ file: File) async throws -> String {
         let program = program
         let read = try await onThread(named: "read", niceness: 5) {
@@ -92,7 +92,7 @@ package struct CorrectionImport: Sendable {
         case .text(let written):
             let own = read.identity
             let named = file.recording.map { RecordingIdentity(recording: $0, sound: "") }
-            // Who names another recording than the files beside it is believed.
+            // A person's choice of recording overrides the files beside it.
             let neighbour = file.neighbour.flatMap { [nil, $0.recording].contains(file.recording) ? $0 : nil }
             guard let identity = own ?? neighbour ?? named else {
                 throw refusal(file, "does not say of which recording it is", "name it with --recording ID")
@@ -108,13 +108,13 @@ package struct CorrectionImport: Sendable {
             guard text.words > 0 || text.changed == 0 else {
                 throw refusal(file, "has no words", "save the text again where it was corrected")
             }
-            // Its checksum, its place in a copy or a person says of which recording it is; its words alone do not.
+            // A checksum, a place in a copy or a person identifies the recording; its words alone do not.
             guard text.isSimilar || own != nil || file.recording != nil || TranscriptFormat.isFileName(file.name) else {
                 throw refusal(
                     file, "has little of what was heard in recording \(summary.id)",
                     "if it is of that one, say so with --recording \(summary.id)")
             }
-            // Such a file has nothing but words: names, notes and all else stay as they are shown.
+            // Such a file has only words: names, notes and all else stay as they are shown.
             let shown = try await archive.shownPass(of: summary.id)?.correction?.annotations
             let correction = Correction(
                 person: file.person, savedAt: MonotonicClock.wallSeconds, base: base.number,
@@ -127,7 +127,7 @@ package struct CorrectionImport: Sendable {
         if let excess { throw refusal(file, excess, "shorten it, or name another recording with --recording ID") }
     }
 
-    /// The recording that a file is of, if its sound is the one that the file was made of.
+    /// The recording of a file, if its sound is the one that the file was made from.
     private func recording(_ identity: RecordingIdentity, _ file: File) async throws -> RecordingSummary {
         if let asked = file.recording, asked != identity.recording {
             throw refusal(
@@ -156,8 +156,8 @@ package struct CorrectionImport: Sendable {
                     let isKnown = history.contains { $0.sound == identity.sound }
                     throw refusal(
                         file,
-                        "is of before something was struck in recording \(summary.id)\(isKnown ? "" : ", or of another one")",
-                        "copy the recording again, and save the corrections anew from that copy's page")
+                        "was made before a redaction of recording \(summary.id)\(isKnown ? "" : ", or of another recording")",
+                        "copy the recording again, and save the corrections again from that copy's page")
                 }
                 throw refusal(file, "is of another recording than recording \(summary.id) of this archive", nil)
             }
@@ -165,8 +165,8 @@ package struct CorrectionImport: Sendable {
         return summary
     }
 
-    /// The pass that a page was made of: the one that it names, else the one that is shown, else the latest in which each segment reads
-    /// as the page had it.
+    /// The pass that a page was made from: the one it names, else the shown one, else the latest in which each segment
+    /// reads as on the page.
     private func base(of file: CorrectionsFile, _ summary: RecordingSummary, _ named: File) async throws -> Base? {
         for base in try await bases(of: summary, first: file.pass) {
             let known = Dictionary(base.timeline.segments.map { ($0.id, $0) }) { first, _ in first }
@@ -179,8 +179,8 @@ package struct CorrectionImport: Sendable {
         return nil
     }
 
-    /// Returns the pass that an edited text names, else the pass that it differs least from, and what it changes; nil if the recording
-    /// has no pass yet.
+    /// Returns the pass that an edited text names, else the most similar one, and the changes; nil if the recording has no
+    /// pass yet.
     private func base(
         of written: WrittenText, _ summary: RecordingSummary, pass: Int?
     ) async throws -> (Base, CorrectedText)? {
@@ -193,8 +193,8 @@ package struct CorrectionImport: Sendable {
         return best.map { ($0.base, $0.text) }
     }
 
-    /// The complete passes, as they are shown: the one that is named, the one that is shown, then engines', then people's, latest first. Each with and
-    /// without punctuation, since a page may have been made by other settings.
+    /// The complete passes as they are shown: the named one, the shown one, then engines', then people's, latest first.
+    /// Each with and without punctuation, since a page may have been made with other settings.
     private func bases(of summary: RecordingSummary, first: Int?) async throws -> [Base] {
         let shown = try await archive.shownPass(of: summary.id)?.id
         let passes = try await archive.passes(of: summary.id).enumerated().filter { $0.element.isComplete }
@@ -215,7 +215,7 @@ package struct CorrectionImport: Sendable {
         return bases
     }
 
-    /// - Parameter isPage: whether a page saved it, which has all that a person has added, and tells when.
+    /// - Parameter isPage: whether a page saved it, which includes all that a person added, and when.
     private func keep(
         _ lines: [CorrectedSegment], _ correction: Correction, isPage: Bool, over base: Base,
         of summary: RecordingSummary, _ file: File
@@ -232,16 +232,16 @@ package struct CorrectionImport: Sendable {
         let isAnnotated = isPage && correction.annotations != base.timeline.annotations ?? Annotations()
         let moved = timed.count { $0.isMoved }
         if changes.isEmpty, !isAnnotated, moved == 0, !timed.contains(where: { $0.isConfirmed }) {
-            // Whoever has corrected more from the same page, and saves it later as it was, takes that back.
+            // If a person corrected more on the same page, saving the earlier state later takes that back.
             guard isPage, let own = before?.correction, own.person == correction.person,
                 own.savedAt < correction.savedAt
             else { return "\(name): nothing was corrected in it; nothing was changed" }
         }
         let shown = try await archive.transcript(of: summary.id)?.1
-        // The latest of somebody else, with which this is compared.
+        // The latest correction by another person, to compare with.
         let other = passes.last { $0.correction.map { $0.person != correction.person } ?? false }
         _ = try await archive.correct(segments, correction, recording: summary.id)
-        let taken = TakenCorrection(
+        let taken = CorrectionSummary(
             changes: changes.count, moved: moved,
             estimated: timed.filter { !$0.changes.isEmpty }.flatMap(\.segment.words).count(where: \.isSpread),
             segments: segments, person: correction.engine, annotations: correction.annotations, shown: shown)
@@ -256,7 +256,7 @@ package struct CorrectionImport: Sendable {
         return line + (await learned())
     }
 
-    /// Learns from what is in the archive now, and says what; that this fails takes no correction back.
+    /// Learns the archive's corrections, and reports the result. A failure does not undo the import.
     private func learned() async -> String {
         do {
             let words = try await learning.learn()
@@ -270,8 +270,8 @@ package struct CorrectionImport: Sendable {
 
     private static let mostTold = 10
 
-    /// Whether this is in the archive: the same of the same person. What a page saved counts if it is that which is shown, or if it was saved
-    /// no later: else somebody takes back what came in between. Other files do not tell when they were saved.
+    /// Whether the archive has the same correction by the same person. A page's correction counts if it is shown, or if it
+    /// was saved no later than the archive's: else a person takes back what came in between. Other files have no time.
     private func isKnown(
         _ segments: [Segment], _ correction: Correction, isPage: Bool, among passes: [PassSummary], shown: PassSummary?
     ) async throws -> Bool {
@@ -293,7 +293,7 @@ package struct CorrectionImport: Sendable {
         return false
     }
 
-    /// The segments with the times at which their new words were said, where the model can tell.
+    /// The segments with the times of their new words, if the model finds them.
     private func timed(_ corrected: [CorrectedSegment], of summary: RecordingSummary) async throws -> [CorrectedSegment]
     {
         let asked = corrected.indices.filter { index in

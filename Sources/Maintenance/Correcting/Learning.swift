@@ -3,24 +3,24 @@ import Recognition
 import Settings
 import Transcripts
 
-/// Writes what people have put right into `learned.txt`. All of it is in the archive, too, so that the file can be made again.
+/// Writes corrected words to `learned.txt`. The archive has all of them, too, so the file can be made again.
 package struct Learning: Sendable {
-    /// So many corrected words are looked at, those of the newest recordings: some twenty hours of speech.
+    /// How many corrected words are read, of the newest recordings: some twenty hours of speech.
     private static let mostWords = 200_000
 
     private let configuration: Configuration
     private let archive: any ArchiveReading
 
-    /// - Parameter configuration: names the storage, the dictionary, and whether words are learned, or proposed.
+    /// - Parameter configuration: names the storage and the dictionary, and whether words are learned or proposed.
     package init(_ configuration: Configuration, archive: any ArchiveReading) {
         self.configuration = configuration
         self.archive = archive
     }
 
-    /// Learns from everything in the archive that was not learned from yet.
+    /// Learns the corrections that were not learned yet.
     ///
-    /// - Returns: what was added, as it was written, the most often corrected first; nothing where `vocabulary.learn` is no.
-    /// - Throws: `DeviceError` as `LearnedVocabulary.change`, or where the archive or the dictionary cannot be read.
+    /// - Returns: the added words, the most often corrected first; empty if `vocabulary.learn` is no.
+    /// - Throws: `DeviceError` as `LearnedVocabulary.change`, or if the archive or the dictionary cannot be read.
     package func learn() async throws -> [String] {
         guard configuration.recognizer.learn != .no else { return [] }
         let learned = configuration.learned
@@ -43,7 +43,7 @@ package struct Learning: Sendable {
         }
     }
 
-    /// The words and phrases that people have corrected in a recording, as its text is now, by their keys.
+    /// The keys of the words and phrases that people corrected in a recording's current text.
     static func corrected(in recording: Int, of archive: any ArchiveReading) async throws -> Set<String> {
         let passes = try await archive.passes(of: recording)
         guard let last = passes.last(where: { $0.correction != nil && $0.isComplete }) else { return [] }
@@ -52,11 +52,11 @@ package struct Learning: Sendable {
 
     private struct Evidence {
         var all = MissedPhrases()
-        /// Which recordings each phrase was corrected in.
+        /// The recordings in which each phrase was corrected.
         var recordings: [String: [Int]] = [:]
-        /// What was corrected since.
+        /// The new corrections.
         var new: Set<String> = []
-        /// Up to which reading of each recording this goes, counted within it.
+        /// The number of the last pass of each recording that was learned from.
         var passes: [Int: Int] = [:]
     }
 
@@ -65,7 +65,7 @@ package struct Learning: Sendable {
         var words = 0
         for summary in try await archive.recordings().sorted(by: { $0.id > $1.id }) where words < Self.mostWords {
             let passes = try await archive.passes(of: summary.id)
-            // The latest that a person has written is shown; the others are under it, or somebody else's.
+            // The latest correction is shown; earlier ones are part of it, or another person's.
             guard let last = passes.lastIndex(where: { $0.correction != nil && $0.isComplete }) else { continue }
             let (phrases, count) = try await Self.missed(in: passes[last], of: passes, in: archive)
             words += count
@@ -83,7 +83,7 @@ package struct Learning: Sendable {
         return evidence
     }
 
-    /// What a person has put right in a reading, against what an engine heard; and how many words it has.
+    /// The corrections of a pass, compared with an engine's text, and its number of words.
     private static func missed(
         in pass: PassSummary, of passes: [PassSummary], in archive: any ArchiveReading
     ) async throws -> (phrases: MissedPhrases, words: Int) {

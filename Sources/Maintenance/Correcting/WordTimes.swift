@@ -5,13 +5,13 @@ import Recognition
 import Settings
 import System
 
-/// When words were said that a person has written, asked of a process of its own, since PocketSphinx ends the process on some errors.
+/// Times a person's words in a process of its own, since PocketSphinx exits on some errors.
 package struct WordTimes: Sendable {
-    /// What is asked, and answered, a line of JSON each.
+    /// The request and the answer, a line of JSON each.
     struct Piece: Codable, Sendable {
-        /// Where in the recording to look.
+        /// Where to look in the recording.
         var range: SampleRange
-        /// What was said there, in order.
+        /// The words spoken there, in order.
         var words: [String]
 
         init(range: SampleRange, words: [String]) {
@@ -20,23 +20,23 @@ package struct WordTimes: Sendable {
         }
     }
 
-    /// Seconds for one piece, of a minute at most, on the smallest board, with the model to be loaded.
+    /// Seconds for one piece of at most a minute, on the smallest board, including loading the model.
     private static let patience = 120
-    /// After so many that failed, none is asked for any more.
+    /// After so many failures, the process is not started again.
     private static let mostFailures = 3
 
     private let program: String
     private let model: PocketSphinxModel
 
     /// - Parameters:
-    ///   - program: this one.
+    ///   - program: this executable.
     ///   - configuration: names the model.
     init(program: String = "/proc/self/exe", _ configuration: Configuration) {
         self.program = program
         model = configuration.model
     }
 
-    /// Where the words of each piece were said: a range a word, in the recording; nil where that cannot be told. Blocks.
+    /// The range of each word of each piece, in the recording; nil if unknown. Blocks.
     func times(of pieces: [Piece], in audio: String, model folder: String) -> [[SampleRange]?] {
         var times: [[SampleRange]?] = []
         var failures = 0
@@ -44,7 +44,7 @@ package struct WordTimes: Sendable {
             do {
                 try ask(Array(pieces.dropFirst(times.count)), audio, folder) { times.append($0) }
             } catch {
-                // The one that it failed on is passed over.
+                // Skips the piece on which the process failed.
                 failures += 1
                 times.append(nil)
             }
@@ -79,9 +79,9 @@ package struct WordTimes: Sendable {
         }
     }
 
-    /// The other end: answers until its input ends.
+    /// Runs in the process: answers until its input ends.
     ///
-    /// - Throws: `DeviceError` where the model or the audio cannot be opened.
+    /// - Throws: `DeviceError` if the model or the audio cannot be opened.
     package static func serve(audio: String, model: PocketSphinxModel) throws {
         let aligner = try ForcedAligner(model: model)
         let reader = try RecordingReader(path: audio)

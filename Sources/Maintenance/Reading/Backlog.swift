@@ -4,16 +4,16 @@ import Recognition
 import Settings
 import System
 
-/// Writes down what was recorded but not yet transcribed: from the last committed sample on, from the audio on the disk.
+/// Transcribes what was recorded but not transcribed, from the last committed sample, from the audio on disk.
 ///
-/// May be cancelled between two utterances, or killed: what was committed stays, and the next run goes on from there.
+/// It may be cancelled between two utterances, or killed: committed text stays, and the next run continues.
 package struct Backlog: Sendable {
     private let configuration: Configuration
     private let archive: any ArchiveMaintenance
     private let hub: EventHub
     private let unreadable: UnreadableRecordings
 
-    /// - Parameter unreadable: what not to try again; it grows.
+    /// - Parameter unreadable: the recordings to skip; it grows.
     package init(
         configuration: Configuration, archive: any ArchiveMaintenance, hub: EventHub,
         unreadable: UnreadableRecordings = UnreadableRecordings()
@@ -24,7 +24,7 @@ package struct Backlog: Sendable {
         self.unreadable = unreadable
     }
 
-    /// The recordings that are behind, oldest first.
+    /// The recordings with missing text, oldest first.
     package func waiting(except recording: Int? = nil) async throws -> [RecordingSummary] {
         try await archive.unfinished().filter {
             $0.transcribedUpTo < $0.length && !$0.isMissing && !$0.isSealed && $0.id != recording
@@ -32,11 +32,12 @@ package struct Backlog: Sendable {
         }
     }
 
-    /// Transcribes them all. One that fails is a fault, and the next one's turn; one that is erased meanwhile is left out.
+    /// Transcribes them all. If one fails, this reports a fault and continues with the next; an erased one is skipped.
     ///
-    /// - Parameter recording: the one that is being recorded now, where one is; its own transcription sees to it.
-    /// - Returns: the recordings that have caught up.
-    /// - Throws: `CancellationError`; `DeviceError` where the engine cannot be loaded, or two in a row failed for the same.
+    /// - Parameter recording: the one that is being recorded, which transcribes itself.
+    /// - Returns: the recordings that are complete now.
+    /// - Throws: `CancellationError`; `DeviceError` if the engine cannot be loaded, or two in a row failed for the same
+    ///   reason.
     @discardableResult
     package func run(
         pool: WorkerPool, alternatives: Int = 3, except recording: Int? = nil
@@ -49,8 +50,8 @@ package struct Backlog: Sendable {
         settings.alternatives = alternatives
         let transcriber = Transcriber(pool: pool, settings: settings)
         let storage = configuration.storage.directory
-        let turns = SequentialJobs(storage: storage, archive: archive, hub: hub, unreadable: unreadable)
-        return try await turns.run(waiting) { recording in
+        let jobs = SequentialJobs(storage: storage, archive: archive, hub: hub, unreadable: unreadable)
+        return try await jobs.run(waiting) { recording in
             let folder = RecordingFolder(storage: storage, recording: recording.id)
             try await transcribe(recording, in: folder, with: transcriber, engine: engine, profile: await pool.profile)
         }
@@ -65,7 +66,7 @@ package struct Backlog: Sendable {
         let (pass, start, firstID): (Int, SamplePosition, Int)
         var adaptation: AdaptationState?
         if let last = passes.last, !last.isComplete, last.engine == engine, last.profile == profile {
-            // The recording's own position counts silence, too, but may be another pass's.
+            // The recording's own position includes silence, but may be another pass's.
             let settled = passes.count == 1 ? recording.transcribedUpTo : .zero
             pass = last.id
             start = min(
@@ -83,7 +84,7 @@ package struct Backlog: Sendable {
             source,
             into: ArchiveSink(archive: archive, recording: recording.id, pass: pass, engine: engine, hub: hub),
             start: start, firstID: firstID, before: adaptation)
-        // A recognizer that ends without a last word has still read to the end.
+        // A recognizer that ends without a last segment has still reached the end.
         try await archive.transcribed(upTo: recording.length, recording: recording.id)
         try await archive.endPass(pass, recording: recording.id)
     }

@@ -2,56 +2,58 @@ import Audio
 import Core
 import Settings
 
-/// Tells who spoke in recordings whose text is whole; it stays told, whatever reads them again.
+/// Identifies the speakers of transcribed recordings. The result stays when they are transcribed again.
 ///
-/// May be cancelled, or killed: the recording that it was at is looked at again from its beginning.
+/// It may be cancelled or killed: the current recording starts again.
 package struct DiarizationJob: Sendable {
     private let configuration: Configuration
     private let archive: any ArchiveMaintenance
     private let hub: EventHub
     private let unreadable: UnreadableRecordings
-    private let telling: DiarizationProcess
+    private let diarization: DiarizationProcess
 
     /// - Parameters:
-    ///   - unreadable: what not to try again; it grows.
-    ///   - telling: looks at the voices; nil: with the model that the configuration names.
+    ///   - unreadable: the recordings to skip; it grows.
+    ///   - diarization: the diarization process; nil for one with the configuration's model.
     package init(
         configuration: Configuration, archive: any ArchiveMaintenance, hub: EventHub,
-        unreadable: UnreadableRecordings = UnreadableRecordings(), telling: DiarizationProcess? = nil
+        unreadable: UnreadableRecordings = UnreadableRecordings(), diarization: DiarizationProcess? = nil
     ) {
         self.configuration = configuration
         self.archive = archive
         self.hub = hub
         self.unreadable = unreadable
-        self.telling = telling ?? DiarizationProcess(configuration)
+        self.diarization = diarization ?? DiarizationProcess(configuration)
     }
 
-    /// The recordings of which nobody has looked who spoke, oldest first; none where that is not wanted.
+    /// The recordings without speakers, oldest first; none if the configuration does not want them.
     package func waiting() async throws -> [RecordingSummary] {
         guard configuration.recognizer.speakers != .no else { return [] }
         return try await archive.withoutSpeakers().filter { !unreadable.contains($0.id) }
     }
 
-    /// Looks at them all. One that fails is a fault, and the next one's turn; one that is erased meanwhile is left out.
+    /// Identifies the speakers of all. If one fails, this reports a fault and continues with the next; an erased one is
+    /// skipped.
     ///
-    /// - Returns: the recordings, and how many people speak in each.
-    /// - Throws: `CancellationError`; `DeviceError` where the model cannot be used, or two in a row failed for the same.
+    /// - Returns: the recordings, and the number of speakers in each.
+    /// - Throws: `CancellationError`; `DeviceError` if the model cannot be used, or two in a row failed for the same
+    ///   reason.
     @discardableResult
     func run() async throws -> [(recording: Int, count: Int)] { try await run(try await waiting()) }
 
-    /// Looks at recordings again, whatever was told of them; what is told now takes its place.
+    /// Identifies the speakers of recordings again, and replaces earlier results.
     ///
-    /// - Parameter recordings: whose text is whole.
-    /// - Returns: the recordings, and how many people speak in each.
+    /// - Parameter recordings: transcribed ones.
+    /// - Returns: the recordings, and the number of speakers in each.
     /// - Throws: as `run` does.
     package func run(_ waiting: [RecordingSummary]) async throws -> [(recording: Int, count: Int)] {
         guard !waiting.isEmpty else { return [] }
-        let problem = Self.problem(of: telling)
+        let problem = Self.problem(of: diarization)
         let storage = configuration.storage.directory
-        let turns = SequentialJobs(storage: storage, archive: archive, hub: hub, unreadable: unreadable)
-        var told: [(Int, Int)] = []
+        let jobs = SequentialJobs(storage: storage, archive: archive, hub: hub, unreadable: unreadable)
+        var counts: [(Int, Int)] = []
         var needsModel = false
-        _ = try await turns.run(waiting) { recording in
+        _ = try await jobs.run(waiting) { recording in
             let path = RecordingFolder(storage: storage, recording: recording.id).audio
             try RecordedAudio.check(path)
             let passes = try await archive.passes(of: recording.id)
@@ -62,25 +64,25 @@ package struct DiarizationJob: Sendable {
                 segments = try await archive.transcript(of: recording.id, pass: heard.id)?.1.segments ?? []
             }
             let regions = DiarizationProcess.regions(of: segments, length: recording.length)
-            var speakers = try await telling.speakersByChannel(in: path, regions: regions)
+            var speakers = try await diarization.speakersByChannel(in: path, regions: regions)
             if speakers == nil {
-                // What needs no model goes on without it.
+                // Recordings that need no model continue without it.
                 guard problem == nil else {
                     needsModel = true
                     return
                 }
-                speakers = try await telling.speakers(in: path, regions: regions)
+                speakers = try await diarization.speakers(in: path, regions: regions)
             }
             guard let speakers else { return }
             try await archive.keep(speakers, recording: recording.id)
-            told.append((recording.id, speakers.count))
+            counts.append((recording.id, speakers.count))
         }
         if let problem, needsModel { throw problem }
-        return told
+        return counts
     }
 
-    private static func problem(of telling: DiarizationProcess) -> DeviceError? {
-        do throws(DeviceError) { try telling.check() } catch { return error }
+    private static func problem(of diarization: DiarizationProcess) -> DeviceError? {
+        do throws(DeviceError) { try diarization.check() } catch { return error }
         return nil
     }
 }

@@ -7,16 +7,16 @@ import Settings
 import Synchronization
 import System
 
-/// Who spoke when, asked of a process of its own: what a network's library does to itself ends nothing else, and it can be ended at
-/// any moment.
+/// Identifies speakers in a process of its own: a crash of the network's library ends nothing else, and the process can be
+/// killed at any moment.
 package struct DiarizationProcess: Sendable {
-    /// What is asked, as one line of JSON.
+    /// The request, one line of JSON.
     struct Order: Codable, Sendable {
-        /// Where there is speech, in order, none over another.
+        /// The speech, in order, without overlaps.
         var regions: [SampleRange]
-        /// How many people there are; nil where nobody has said.
+        /// The number of speakers, if given.
         var count: Int?
-        /// Who speaks there, where that is known and it is asked what these people sound like.
+        /// The known speakers, when their voices are requested.
         var known: Speakers?
 
         init(regions: [SampleRange], count: Int?, known: Speakers? = nil) {
@@ -26,7 +26,7 @@ package struct DiarizationProcess: Sendable {
         }
     }
 
-    /// What is answered, lines of JSON: one after each region, and a last one.
+    /// The answer, lines of JSON: one after each region, and a last one.
     private struct Answer: Codable {
         var speakers: Speakers?
         var voices: [[Float]]?
@@ -34,21 +34,22 @@ package struct DiarizationProcess: Sendable {
         var message: String?
     }
 
-    /// Seconds for one region, of a minute at most, on the smallest board, with the model to be loaded; or for all to be told apart.
+    /// Seconds for one region of at most a minute on the smallest board, including loading the model; also for clustering
+    /// all.
     private static let patience = 600
-    /// One heap for all threads: what one has given back another uses, which is a tenth of all memory.
+    /// One heap for all threads saves a tenth of all memory: a thread reuses what another one freed.
     package static let environment = ["GLIBC_TUNABLES": "glibc.malloc.arena_max=1"]
 
     private let program: String
     private let model: SpeakerModel
     private let others: [String]
     private let count: Int?
-    /// Which tracks of a file are heard.
+    /// Which tracks of a file to use.
     package var track = SoundTrack.automatic
 
     /// - Parameters:
-    ///   - program: this one.
-    ///   - configuration: names the model, and how many people there are.
+    ///   - program: this executable.
+    ///   - configuration: names the model and the number of speakers.
     package init(program: String = "/proc/self/exe", _ configuration: Configuration) {
         self.program = program
         model = configuration.speakerTelling
@@ -56,22 +57,21 @@ package struct DiarizationProcess: Sendable {
         count = configuration.recognizer.speakers.count
     }
 
-    /// Checks that model and runtime are there.
+    /// Checks that model and runtime exist.
     ///
     /// - Throws: `DeviceError` with `missing` or `denied`, naming the file.
     package func check() throws(DeviceError) { try model.check(besides: others) }
 
-    /// Where there is speech: what has words, at the times that the engine gave it.
+    /// The speech: the ranges of the engine's words.
     package static func regions(of segments: [Segment], length: SamplePosition) -> [SampleRange] {
         Diarization.regions(segments.filter { !$0.words.isEmpty }.map(\.range), length: length)
     }
 
-    /// Who spoke by the channels of a sound, one person's microphone each; nil where it has one channel, where these do not tell people
-    /// apart, or where another number of people was named. Needs no model.
+    /// Identifies speakers by the channels of a recording, if each person has a microphone. Needs no model. Returns nil for
+    /// one channel, if the channels do not separate people, or if another number of speakers was given.
     ///
-    /// - Parameters:
-    ///   - audio: the path of a recording's `audio.wav`, or of any other file where `isFile`.
-    /// - Throws: `CancellationError`; `DeviceError` where it cannot be read.
+    /// - Parameter audio: the path of a recording's `audio.wav`, or of any other file if `isFile`.
+    /// - Throws: `CancellationError`; `DeviceError` if it cannot be read.
     package func speakersByChannel(
         in audio: String, isFile: Bool = false, regions: [SampleRange]
     ) async throws -> Speakers? {
@@ -102,22 +102,21 @@ package struct DiarizationProcess: Sendable {
         }
     }
 
-    /// The regions in pieces that are looked at at once.
+    /// The regions in pieces for the network.
     private static func parts(of regions: [SampleRange]) -> [SampleRange] {
         regions.flatMap { $0.parts(of: Diarization.longest) }
     }
 
-    /// Who spoke in the regions of a sound.
+    /// Identifies the speakers in the regions of a recording.
     ///
-    /// - Parameters:
-    ///   - audio: the path of a recording's `audio.wav`, or of any other file where `isFile`.
+    /// - Parameter audio: the path of a recording's `audio.wav`, or of any other file if `isFile`.
     /// - Throws: `CancellationError`; `DeviceError` with `missing`, `denied`, `damaged` or `failed`.
     package func speakers(in audio: String, isFile: Bool = false, regions: [SampleRange]) async throws -> Speakers {
         guard !regions.isEmpty else { return Speakers(turns: []) }
         return try await answer(Order(regions: regions, count: count), audio, isFile).speakers ?? Speakers(turns: [])
     }
 
-    /// What people sound like who are known to speak in a recording: numbers of length 1 for each; empty for who is not heard.
+    /// The voices of a recording's known speakers: a unit vector for each; empty for one who is not heard.
     ///
     /// - Parameter audio: the path of its `audio.wav`.
     /// - Throws: as `speakers` does.
@@ -174,16 +173,16 @@ package struct DiarizationProcess: Sendable {
             let got = try child.read(into: room, timeoutSeconds: Self.patience)
             guard got > 0 else {
                 throw DeviceError(
-                    .failed, "read", on: model.path, "what tells voices apart has ended by itself",
+                    .failed, "read", on: model.path, "the process that identifies speakers exited",
                     remedy: "reinstall the model, or set recognizer.speakers = no")
             }
             received += room[..<got]
         }
     }
 
-    /// The other end: answers one order, and ends.
+    /// Runs in the process: answers one request, and ends.
     ///
-    /// - Parameter isFile: whether it is any file that libsndfile reads, and not a recording's.
+    /// - Parameter isFile: whether it is any file that libsndfile reads, not a recording's.
     package static func serve(
         audio: String, isFile: Bool, track: SoundTrack = .automatic, model: SpeakerModel, besides others: [String]
     ) async throws {
@@ -201,7 +200,7 @@ package struct DiarizationProcess: Sendable {
         }
     }
 
-    /// The voices in the regions. Nothing is left of the network then: putting voices together takes what it took.
+    /// The voices in the regions. The network is freed before this returns, since clustering needs its memory.
     private static func voices(
         in audio: String, isFile: Bool, _ track: SoundTrack, _ regions: [SampleRange], by model: SpeakerModel,
         besides others: [String]
@@ -226,11 +225,11 @@ package struct DiarizationProcess: Sendable {
     }
 }
 
-/// A child that others may end while somebody waits for it.
+/// A child process that another thread can kill while one waits for it.
 private final class EndableChild: Sendable {
     private let state = Mutex<(id: Int32?, hasEnded: Bool)>((nil, false))
 
-    /// Kills it at once where it was to be ended before.
+    /// Kills it immediately if it was cancelled before.
     func begin(_ id: Int32) {
         state.withLock { state in
             if state.hasEnded { kill(id, SIGKILL) }
@@ -238,7 +237,7 @@ private final class EndableChild: Sendable {
         }
     }
 
-    /// From now on its number may be another's.
+    /// From now on, its process number may be reused.
     func forget() { state.withLock { $0.id = nil } }
 
     func end() {
@@ -249,7 +248,7 @@ private final class EndableChild: Sendable {
     }
 }
 
-/// What is heard at places that are asked for in order.
+/// Samples at positions that are requested in order.
 private protocol Sound {
     func samples(in range: SampleRange) async throws -> [Int16]
 }
@@ -266,14 +265,14 @@ private struct RecordedSound: Sound {
     }
 }
 
-/// A file that can only be read on.
+/// A file that can only be read forwards.
 private final class PassingSound: Sound {
     private let source: FileAudioSource
     private var held: [Int16] = []
-    /// Of the first that is held.
+    /// The position of the first buffered sample.
     private var position = SamplePosition.zero
 
-    /// 1, or 2 where both were to be kept and there are two; then these are interleaved.
+    /// 1, or 2 interleaved channels if both are kept and there are two.
     let channels: Int
 
     init(_ path: String, keeping: Int = 1, track: SoundTrack) throws {

@@ -7,8 +7,8 @@ import Recognition
 import Settings
 import System
 
-/// Reads once more what a private key has opened, where that is due, and seals it again with the better text. Its sound is in memory
-/// meanwhile, of one recording at a time; what is cut off leaves the sealed file as it was.
+/// Runs the due second pass of recordings that a private key has opened, and seals them again with the better text. It
+/// holds the sound of one recording at a time in memory; if it is cancelled, the sealed file is unchanged.
 struct OpenedSecondPass: Sendable {
     let configuration: Configuration
     let archive: SQLiteArchive
@@ -17,30 +17,31 @@ struct OpenedSecondPass: Sendable {
     let progress: SecondPassProgress
 
     /// - Parameters:
-    ///   - pool: makes what reads, once there is something to read.
-    ///   - complain: hears what failed for one.
-    /// - Returns: the recordings that were read and sealed again.
+    ///   - pool: makes the decode workers, once there is something to decode.
+    ///   - report: gets the failure of one recording.
+    /// - Returns: the recordings that were transcribed and sealed again.
     /// - Throws: `CancellationError`.
-    func run(pool: () async throws -> WorkerPool, complain: (DeviceError) -> Void) async throws -> [Int] {
+    func run(pool: () async throws -> WorkerPool, report: (DeviceError) -> Void) async throws -> [Int] {
         var done: [Int] = []
         guard let open = await opened.current() else { return [] }
         var inner = configuration
         inner.storage.directory = open.storage
         let (hub, opened) = (hub, opened)
-        // Once it is locked, that something is gone is no fault.
-        let told = EventHub { event in
+        // After locking, a missing file is no fault.
+        let unlockedHub = EventHub { event in
             if case .fault = event, opened.state != nil { hub.publish(event) }
         }
-        let rereading = SecondPassJob(configuration: inner, archive: open.archive, hub: told, progress: progress)
+        let secondPass = SecondPassJob(
+            configuration: inner, archive: open.archive, hub: unlockedHub, progress: progress)
         do {
             var readers: WorkerPool?
-            for recording in try await rereading.waiting() {
+            for recording in try await secondPass.waiting() {
                 try Task.checkCancellation()
                 do {
                     if readers == nil { readers = try await pool() }
                     try await openSound(of: recording, open)
                     defer { try? Self.folder(of: recording.id, open).remove(RecordingFolder.audioName) }
-                    guard let readers, try await rereading.run([recording], pool: readers) == [recording.id],
+                    guard let readers, try await secondPass.run([recording], pool: readers) == [recording.id],
                         let manifest = try await SealingRecordings(configuration, archive: archive).seal(
                             again: recording.id, from: open)
                     else { continue }
@@ -49,11 +50,11 @@ struct OpenedSecondPass: Sendable {
                 } catch let error as DeviceError {
                     if error.status == ECANCELED { throw CancellationError() }
                     if opened.state == nil { break }
-                    complain(error)
+                    report(error)
                 }
             }
         } catch let error as DeviceError {
-            if opened.state != nil { complain(error) }
+            if opened.state != nil { report(error) }
         }
         return done
     }

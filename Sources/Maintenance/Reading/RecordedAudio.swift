@@ -3,22 +3,22 @@ import Core
 import Recognition
 import Synchronization
 
-/// A closed recording as the source of a transcription. What its disk refuses is another error than what engine and
-/// archive refuse: it concerns this recording alone.
+/// A closed recording as the source of a transcription. Disk errors have their own type: they concern this recording alone,
+/// unlike those of engine and archive.
 struct RecordedAudio: AudioSource {
-    /// The recording cannot be read, at its beginning or further on.
+    /// The recording cannot be read.
     struct Unreadable: Error { var error: DeviceError }
 
     private let source: any AudioSource
 
     init(_ source: any AudioSource) { self.source = source }
 
-    /// Looks whether the recording can be opened, before anything is entered for it.
+    /// Checks that the recording can be opened, before anything is written for it.
     static func check(_ path: String) throws {
         do throws(DeviceError) { _ = try RecordingReader(path: path) } catch { throw Unreadable(error: error) }
     }
 
-    /// The audio of a recording from a position on.
+    /// The audio of a recording from a position.
     init(of recording: RecordingSummary, at path: String, gaps: [Gap], from start: SamplePosition = .zero) {
         let source = LiveAudioSource(
             path: path, progress: RecordingProgress(upTo: recording.length, hasEnded: true), start: start)
@@ -34,7 +34,7 @@ struct RecordedAudio: AudioSource {
     }
 }
 
-/// Recordings whose audio could not be read: each is told of once, and left alone until the appliance is started anew.
+/// Recordings whose audio could not be read. Each is reported once, and skipped until the appliance restarts.
 package final class UnreadableRecordings: Sendable {
     private let ids = Mutex<Set<Int>>([])
 

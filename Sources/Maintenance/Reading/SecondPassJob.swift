@@ -3,9 +3,9 @@ import Core
 import Recognition
 import Settings
 
-/// Reads recordings that are written down once more, slower and better, as a pass of its own; live text stays as it is.
+/// Transcribes recordings again with more effort, as a pass of its own; the live text stays.
 ///
-/// May be cancelled, or killed: what was committed stays, and the next run goes on behind it.
+/// It may be cancelled or killed: committed text stays, and the next run continues after it.
 package struct SecondPassJob: Sendable {
     private let configuration: Configuration
     private let archive: any ArchiveMaintenance
@@ -14,8 +14,8 @@ package struct SecondPassJob: Sendable {
     private let progress: SecondPassProgress
 
     /// - Parameters:
-    ///   - unreadable: what not to try again; it grows.
-    ///   - progress: is told what is being read, and how far.
+    ///   - unreadable: the recordings to skip; it grows.
+    ///   - progress: gets the current recording and position.
     package init(
         configuration: Configuration, archive: any ArchiveMaintenance, hub: EventHub,
         unreadable: UnreadableRecordings = UnreadableRecordings(), progress: SecondPassProgress = SecondPassProgress()
@@ -27,8 +27,7 @@ package struct SecondPassJob: Sendable {
         self.unreadable = unreadable
     }
 
-    /// The recordings that were read to their end, but neither by the second pass nor as well as the engine would; oldest
-    /// first.
+    /// The transcribed recordings without a second pass or an equally good one, oldest first.
     package func waiting() async throws -> [RecordingSummary] {
         var waiting: [RecordingSummary] = []
         for recording in try await archive.recordings()
@@ -41,14 +40,15 @@ package struct SecondPassJob: Sendable {
         return waiting
     }
 
-    /// Reads them all. One that fails is a fault, and the next one's turn; one that is erased meanwhile is left out.
+    /// Transcribes them all. If one fails, this reports a fault and continues with the next; an erased one is skipped.
     ///
     /// - Parameters:
     ///   - recordings: of those that are waiting; nil for all.
-    ///   - pool: niced workers with the profile `final`. Where these cannot read, what reads in their place would read
-    ///       no better than before: then none is read, and a fault says why.
-    /// - Returns: the recordings that were read.
-    /// - Throws: `CancellationError`; `DeviceError` where the engine cannot be loaded, or two in a row failed for the same.
+    ///   - pool: niced workers with the profile `final`. If another engine replaces the wanted one, nothing is transcribed,
+    ///     and a fault says why.
+    /// - Returns: the recordings that were transcribed.
+    /// - Throws: `CancellationError`; `DeviceError` if the engine cannot be loaded, or two in a row failed for the same
+    ///   reason.
     @discardableResult
     package func run(_ recordings: [RecordingSummary]? = nil, pool: WorkerPool) async throws -> [Int] {
         let waiting = if let recordings { recordings } else { try await waiting() }
@@ -57,20 +57,20 @@ package struct SecondPassJob: Sendable {
         await hub.publish(complaintOf: pool)
         guard wouldSuffice(engine) else { return [] }
         let storage = configuration.storage.directory
-        let turns = SequentialJobs(storage: storage, archive: archive, hub: hub, unreadable: unreadable)
+        let jobs = SequentialJobs(storage: storage, archive: archive, hub: hub, unreadable: unreadable)
         defer { progress.end() }
-        return try await turns.run(waiting) { recording in
+        return try await jobs.run(waiting) { recording in
             progress.begin(recording, waiting: waiting.count { $0.id > recording.id })
             let path = RecordingFolder(storage: storage, recording: recording.id).audio
             do { try await read(recording, at: path, pool: pool, engine: engine) } catch {
-                // What died of this recording may read the next one.
+                // A worker that crashed on this recording may handle the next one.
                 await pool.releaseIdle()
                 throw error
             }
         }
     }
 
-    /// Whether what these workers read is what was wanted, and not another engine's.
+    /// Whether the workers run the wanted engine, not its replacement.
     private func wouldSuffice(_ engine: EngineDescription) -> Bool {
         configuration.engine.suffices(
             PassSummary(
@@ -89,7 +89,7 @@ package struct SecondPassJob: Sendable {
             do {
                 return try await read(recording, at: path, pool: pool, engine: engine, pass: broken.id, behind: broken)
             } catch is Transcriber.Diverged {
-                // Settings or vocabulary have changed since: what it has stays, and is shown to nobody.
+                // Settings or vocabulary have changed since: the incomplete pass stays, and is never shown.
             }
         }
         let pass = try await archive.beginPass(
@@ -115,7 +115,7 @@ package struct SecondPassJob: Sendable {
     }
 }
 
-/// Takes segments into the archive without telling anybody: who watches has had the live text.
+/// Commits segments without reporting them: listeners already have the live text.
 private struct QuietSink: TranscriptSink {
     let archive: any Archive
     let recording: Int
@@ -124,14 +124,14 @@ private struct QuietSink: TranscriptSink {
     let pool: WorkerPool
     let progress: SecondPassProgress
 
-    /// What reads in the wanted engine's place would read no better than before.
+    /// The replacement engine would give no better text.
     func isRead(by engine: EngineDescription) async throws {
         guard engine != self.engine else { return }
         let complaint = await pool.takeComplaint()
         throw RecordedAudio.Unreadable(
             error: DeviceError(
                 complaint?.code ?? .failed, complaint?.operation ?? "decode-worker", status: complaint?.status ?? 0,
-                "recording \(recording) keeps the text that it has, until it is read again after the next start: "
+                "recording \(recording) keeps its text until the next start, which transcribes it again: "
                     + (complaint?.message ?? "\(self.engine.name) fails on what it hears")))
     }
 

@@ -1,20 +1,20 @@
 import Core
 import Synchronization
 
-/// What the second pass is reading now: told by who reads, asked by anybody.
+/// The second pass's progress, written by the job and read by others.
 package final class SecondPassProgress: Sendable {
-    /// A recording that is being read again.
+    /// The recording that is being transcribed again.
     package struct Reading: Hashable, Sendable {
         /// The recording's number.
         package var recording: Int
 
-        /// Seconds from its beginning that are read.
+        /// Seconds from its beginning that are done.
         package var readUpTo: Double
 
         /// Its length in seconds.
         package var length: Double
 
-        /// How many more wait for their turn.
+        /// How many more recordings are waiting.
         package var waiting: Int
     }
 
@@ -22,7 +22,7 @@ package final class SecondPassProgress: Sendable {
 
     package init() {}
 
-    /// Nil where nothing is being read again.
+    /// Nil while the second pass is not running.
     package var now: Reading? { reading.withLock { $0 } }
 
     func begin(_ recording: RecordingSummary, waiting: Int) {

@@ -1,18 +1,18 @@
 import Core
 
-/// Earlier recordings, read one after the other: what befalls one concerns no other.
+/// Processes earlier recordings one after the other; a failure of one does not affect the others.
 struct SequentialJobs: Sendable {
     let storage: String
     let archive: any ArchiveMaintenance
     let hub: EventHub
 
-    /// What not to try again; it grows by recordings whose audio cannot be read.
+    /// The recordings to skip; those whose audio cannot be read are added.
     let unreadable: UnreadableRecordings
 
-    /// Reads them. One that fails is a fault and tried again another time; one that was erased meanwhile is nobody's.
+    /// Processes the recordings. One that fails is reported and tried again at the next run; an erased one is skipped.
     ///
-    /// - Returns: the recordings that were read.
-    /// - Throws: `CancellationError`; `DeviceError` where two in a row failed for the same: then it is none of theirs.
+    /// - Returns: the recordings that were processed.
+    /// - Throws: `CancellationError`; `DeviceError` if two in a row failed for the same reason, which then is not theirs.
     func run(
         _ waiting: [RecordingSummary], _ read: (RecordingSummary) async throws -> Void
     ) async throws -> [Int] {

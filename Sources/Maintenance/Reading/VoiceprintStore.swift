@@ -4,48 +4,48 @@ import Glibc
 import System
 import Transcripts
 
-/// The voices of people who were named, and who in later recordings seems to be one of them: one file beside the archive. These
-/// numbers are biometric data; nothing else holds them, and who takes the file away has taken all.
+/// The voices of named people, and proposals for later recordings: one file beside the archive. Voices are biometric data.
+/// No other file has them, so deleting this one deletes all.
 package struct VoiceprintStore: Codable, Hashable, Sendable {
-    /// What a named person's voice was in a recording.
+    /// A named person's voice in one recording.
     package struct Voice: Codable, Hashable, Sendable {
-        /// As somebody wrote it.
+        /// As a person wrote it.
         package var name: String
-        /// In which recording, and as which of its people.
+        /// The recording, and the speaker in it.
         package var recording: Int
         /// `A`, `B` ...
         package var label: String
-        /// What the network makes of it, of length 1.
+        /// The network's embedding, a unit vector.
         var numbers: [Float]
     }
 
     /// The file's name, beside the archive.
     static let fileName = "voices.json"
 
-    /// From this similarity on, the cosine of two voices, one may be the other; a second name has to be clearly less alike.
+    /// The cosine similarity from which two voices may be the same; a second name must be clearly less similar.
     static let alike: Float = 0.70
     static let clearly: Float = 0.05
 
     private static let largest = 1 << 24
-    /// Of one name no more are kept, the latest.
+    /// How many voices of one name are kept, the latest.
     private static let most = 8
 
     /// Named voices, in the order of their recordings.
     package private(set) var voices: [Voice] = []
-    /// For each recording its labels, and who that may be.
+    /// For each recording its labels, and the names proposed for them.
     package private(set) var proposals: [Int: [String: String]] = [:]
-    /// For each recording the reading of it that was looked at.
+    /// For each recording the pass that was processed.
     private(set) var looked: [Int: Int] = [:]
-    /// Nothing up to this recording is learned from: what was forgotten stays so.
+    /// Recordings up to this number are not learned from, since a person removed all voices.
     private(set) var after = 0
-    /// Names that were forgotten, and up to which recording nobody is learned by them.
+    /// Removed names, each with the number of the last recording that must not be learned from.
     private(set) var forgotten: [String: Int] = [:]
-    /// How often a name came that was not there before.
+    /// Counts the new names.
     private(set) var growth = 0
-    /// For each recording that was looked at and has people without a name: `growth` as it was then.
+    /// For each processed recording with unnamed people: `growth` at that time.
     private(set) var compared: [Int: Int] = [:]
 
-    /// None.
+    /// An empty store.
     init() {}
 
     package init(from decoder: any Decoder) throws {
@@ -53,7 +53,7 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
         voices = try container.decode([Voice].self, forKey: .voices)
         proposals = try container.decode([Int: [String: String]].self, forKey: .proposals)
         after = try container.decode(Int.self, forKey: .after)
-        // Files of before have none of these, and say of recordings that they were looked at where nobody was known yet.
+        // Old files lack these, and list recordings that were processed before any name was known.
         guard let growth = try container.decodeIfPresent(Int.self, forKey: .growth) else { return }
         self.growth = growth
         looked = try container.decode([Int: Int].self, forKey: .looked)
@@ -61,7 +61,7 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
         compared = try container.decode([Int: Int].self, forKey: .compared)
     }
 
-    /// Reads the file; where there is none, nobody is remembered.
+    /// Reads the file; empty if it is missing.
     ///
     /// - Parameter storage: the archive's folder.
     /// - Throws: `DeviceError` with `damaged`, `denied` or another, naming the file.
@@ -82,7 +82,7 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
         }
     }
 
-    /// Writes the file, which nobody but its owner may read.
+    /// Writes the file with mode 0600.
     func save(in storage: String) throws(DeviceError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
@@ -92,10 +92,10 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
         try durableReplace(path: "\(storage)/\(Self.fileName)", with: Array(data) + [0x0A], mode: 0o600)
     }
 
-    /// Takes all voices away; recordings that are there are not learned from again. What cannot be read is taken away, too.
+    /// Removes all voices; existing recordings are not learned from again. Also removes a file that cannot be read.
     ///
     /// - Parameter last: the highest number of a recording.
-    /// - Returns: how many voices were taken away.
+    /// - Returns: how many voices were removed.
     package static func forgetAll(upTo last: Int, in storage: String) throws(DeviceError) -> Int {
         let before = try? VoiceprintStore(in: storage)
         var known = VoiceprintStore()
@@ -104,11 +104,11 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
         return before?.voices.count ?? 0
     }
 
-    /// Takes the voices of some names away; from recordings that are there nobody is learned by these names again.
+    /// Removes the voices of some names; existing recordings are not learned from again by these names.
     ///
     /// - Parameter last: the highest number of a recording.
-    /// - Returns: how many voices were taken away.
-    /// - Throws: `DeviceError` with `unsupported` where a name is nobody's; then nothing was taken away.
+    /// - Returns: how many voices were removed.
+    /// - Throws: `DeviceError` with `unsupported` if a name is unknown; nothing was removed then.
     package static func forget(_ names: [String], upTo last: Int, in storage: String) throws(DeviceError) -> Int {
         var known = try VoiceprintStore(in: storage)
         let there = Set(known.voices.map(\.name)).union(known.proposals.values.flatMap(\.values))
@@ -127,18 +127,18 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
         return before - known.voices.count
     }
 
-    /// Proposes nobody any more whose voice is not there.
+    /// Removes proposals whose voice was removed.
     private mutating func propose() {
         let there = Set(voices.map(\.name))
         proposals = proposals.mapValues { $0.filter { there.contains($0.value) } }.filter { !$0.value.isEmpty }
     }
 
-    /// Whether somebody is learned by a name in a recording.
+    /// Whether a recording may be learned from by a name.
     func learns(_ name: String, in recording: Int) -> Bool {
         !name.isEmpty && recording > after && recording > forgotten[name] ?? 0
     }
 
-    /// Takes away what came of recordings that are gone, or of which something was struck.
+    /// Removes what came from recordings that are gone or were redacted.
     mutating func drop(where isGone: (Int) -> Bool) {
         voices.removeAll { isGone($0.recording) }
         proposals = proposals.filter { !isGone($0.key) }
@@ -147,7 +147,7 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
         propose()
     }
 
-    /// The same in the file, where there is one. Of a file that cannot be read all is taken away: nobody knows what is in it.
+    /// Does the same in the file, if there is one. Removes the contents of a file that cannot be read.
     package static func drop(_ recording: Int, in storage: String) throws(DeviceError) {
         var known: VoiceprintStore
         do throws(DeviceError) { known = try VoiceprintStore(in: storage) } catch {
@@ -160,12 +160,12 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
         if known != before { try known.save(in: storage) }
     }
 
-    /// Takes in what a recording's people sound like.
+    /// Adds the voices of a recording.
     ///
     /// - Parameters:
-    ///   - found: a voice for each person, empty where there is none.
-    ///   - names: by label, of those who have one.
-    ///   - pass: the reading that has these names.
+    ///   - found: a voice for each person; empty if none was found.
+    ///   - names: by label.
+    ///   - pass: the pass that has these names.
     mutating func learn(_ found: [[Float]], names: [String: String], recording: Int, pass: Int) {
         let before = Set(voices.map(\.name))
         drop { $0 == recording }
@@ -195,12 +195,12 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
         propose()
     }
 
-    /// Whether a recording is to be looked at: this reading of it was not yet, or it has people without a name, and there are new names.
-    func isToBeLookedAt(_ recording: Int, pass: Int) -> Bool {
+    /// Whether to process a recording: this pass is new, or it has unnamed people and there are new names.
+    func needsProcessing(_ recording: Int, pass: Int) -> Bool {
         looked[recording] != pass || compared[recording].map { $0 < growth } ?? false
     }
 
-    /// Who people without a name may be: the most alike first, each name once.
+    /// Names proposed for unnamed people: the most similar first, each name once.
     static func proposals(
         for open: [(label: String, voice: [Float])], among voices: [Voice], taken: Set<String>
     ) -> [String: String] {

@@ -3,23 +3,23 @@ import Core
 import Glibc
 import System
 
-/// Who has an archive: the user as whom every command works on it, so that nothing in it ever becomes somebody else's.
+/// The user who owns an archive. Every command works on the archive as this user, so that all its files stay theirs.
 ///
-/// Root's command would leave root's files, which the service could then neither read nor write; and in a folder of
-/// another user's, it would go wherever that user leads it.
+/// As root, a command would leave root's files, which the service could neither read nor write; and in another user's
+/// folder, it would follow that user's links.
 package struct ArchiveOwner: Sendable {
     private let directory: String
     private let user: uid_t
     private let group: gid_t
-    /// The user's name and home, where it has one.
+    /// The user's name and home, if known.
     private let account: (name: String, home: String)?
-    /// Whether there is something that is somebody's.
+    /// Whether the archive or its folder exists.
     private let isClaimed: Bool
 
-    /// Looks at who has the archive in a folder. That is the folder's owner; where it is root's, the archive's own; where
-    /// there is no such folder yet, the owner of the one above in which it would be made.
+    /// Finds the owner of the archive in a folder: the folder's owner; if that is root, the archive's owner; without the
+    /// folder, the owner of the parent in which it would be created.
     ///
-    /// - Throws: `DeviceError` with `denied` where that may not be known.
+    /// - Throws: `DeviceError` with `denied` if the owner cannot be read.
     package init(of directory: String) throws(DeviceError) {
         self.directory = directory
         var place = directory
@@ -38,19 +38,19 @@ package struct ArchiveOwner: Sendable {
         group = folder.st_uid == user && folder.st_gid != 0 ? folder.st_gid : entry?.pw_gid ?? folder.st_gid
     }
 
-    /// Makes the process the owner's for good; does nothing where it is already.
+    /// Changes the process's user to the owner, permanently; does nothing if it is the owner.
     ///
-    /// - Throws: `DeviceError` with `denied`, in one line, where it is another user's, or may not become the owner's.
+    /// - Throws: `DeviceError` with `denied`, in one line, if this is another user who cannot become the owner.
     package func become() throws(DeviceError) {
         guard try isNeeded() else { return }
         try take(keeps: false)
         if let account { setenv("HOME", account.home, 1) }
     }
 
-    /// Does something as the owner, and is root again afterwards: for what besides needs root's own files. Nothing else
-    /// may go on in the process meanwhile.
+    /// Runs `body` as the owner, then becomes root again for root's own files. The process must not run anything else
+    /// meanwhile.
     ///
-    /// - Throws: what `body` throws; `DeviceError` with `denied` as `become` does.
+    /// - Throws: the error of `body`; `DeviceError` with `denied` as `become` does.
     package func act<Value>(_ body: () async throws -> Value) async throws -> Value {
         guard try isNeeded() else { return try await body() }
         try take(keeps: true)
@@ -61,7 +61,7 @@ package struct ArchiveOwner: Sendable {
         return try result.get()
     }
 
-    /// Makes a folder that only root can make, and hands it to the owner; one that is there stays as it is.
+    /// Creates a folder as root, and gives it to the owner; does nothing if it exists.
     package func hand(over folder: String) {
         guard geteuid() == 0, user != 0, !isTaken(folder), mkdir(folder, 0o750) == 0 else { return }
         lchown(folder, user, group)
@@ -93,7 +93,7 @@ package struct ArchiveOwner: Sendable {
 
     private var owner: String { Self.name(of: user) }
 
-    /// What to do about a file or folder of an archive that may not be read; nil where its owner is not the reason.
+    /// The remedy for an unreadable file or folder of an archive; nil if its owner is not the reason.
     static func remedy(for paths: [String]) -> String? {
         for path in paths {
             guard let status = FileStatus(path), status.owner != geteuid() else { continue }

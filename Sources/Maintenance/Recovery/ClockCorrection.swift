@@ -1,8 +1,8 @@
 import Core
 import System
 
-/// Dates the recordings of this boot anew once the wall clock was set; those of earlier boots stay unverified, because
-/// nothing tells how long the machine was off.
+/// Corrects the dates of this boot's recordings after the wall clock was set. Those of earlier boots stay unverified, since
+/// the length of the off time is unknown.
 package enum ClockCorrection {
     /// The wall times of starts, in seconds since 1970-01-01T00:00:00Z.
     ///
@@ -12,8 +12,8 @@ package enum ClockCorrection {
     static func dates(
         of starts: [BootedStart], wallSeconds: Double, bootNanoseconds: Int64
     ) -> [Int: Double] {
-        // One that lies in this boot's future is of a boot with the same name: nothing is known of it.
-        // Two may have the same number only where both are beyond all numbers.
+        // A start in this boot's future belongs to another boot with the same id.
+        // Two can have the same number only if both were clamped.
         Dictionary(
             starts.filter { $0.nanoseconds <= bootNanoseconds }.map {
                 ($0.recording, wallSeconds - (Double(bootNanoseconds) - Double($0.nanoseconds)) / 1e9)
@@ -21,7 +21,7 @@ package enum ClockCorrection {
         ) { first, _ in first }
     }
 
-    /// Does it, where the clock is set; returns the recordings that were dated.
+    /// Corrects the dates if the clock is set; returns the changed recordings.
     @discardableResult
     package static func apply(
         to archive: any ArchiveMaintenance, boot: String? = Boot.id,

@@ -2,7 +2,7 @@ import Core
 import System
 
 extension Log {
-    /// Tells what was found of the storage.
+    /// Logs a storage finding.
     package static func tell(_ finding: StorageFinding) {
         tell(
             finding.outcome == .damaged ? .error : .notice, "recovery",

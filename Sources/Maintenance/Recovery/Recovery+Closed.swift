@@ -3,41 +3,41 @@ import Core
 import Glibc
 import System
 
-/// A recording that was closed stays as long as it was: what others put behind it is set aside.
+/// A closed recording keeps its length: what other programs appended is set aside.
 extension Recovery {
-    /// What a look at a recording came to.
-    struct Looked {
+    /// The result of checking a recording.
+    struct CheckResult {
         enum Next {
-            case goOn
-            /// Neither file nor row is to be changed.
+            case proceed
+            /// Neither file nor row must be changed.
             case leave
             /// There was no time for it.
             case later
         }
 
         var findings: [StorageFinding] = []
-        var next = Next.goOn
+        var next = Next.proceed
     }
 
-    /// What the recorder has signed of a recording's sound; nil if nothing.
+    /// The recorder's signature of a recording's sound, if any.
     func signature(of id: Int) async throws -> HistoryEntry? {
         try await archive.history(of: id).map(\.entry).soundSignature
     }
 
-    /// Sets aside parts beside a signed recording that are not its own.
-    func checkParts(of id: Int, _ signature: HistoryEntry?, until end: Int64?) async throws -> Looked {
+    /// Sets aside parts beside a signed recording that do not belong to it.
+    func checkParts(of id: Int, _ signature: HistoryEntry?, until end: Int64?) async throws -> CheckResult {
         let audio = RecordingFolder(storage: storage, recording: id).audio
         let parts = RecordingPart.all(beside: audio)
-        guard let length = signature?.signedLength, !parts.isEmpty else { return Looked() }
+        guard let length = signature?.signedLength, !parts.isEmpty else { return CheckResult() }
         do {
             let (whole, own) = try await onStoppableThread(named: "repair", until: end) { goesOn in
                 let whole = try soundDigest(of: audio, length: length, goesOn: goesOn)
                 return (whole, try RecordingSurplus.digest(of: audio, upTo: length, while: goesOn))
             }
-            if whole == signature?.sound { return Looked() }
+            if whole == signature?.sound { return CheckResult() }
             guard let own else { return try Self.later() }
             guard own == signature?.sound else {
-                return Looked(
+                return CheckResult(
                     findings: [
                         StorageFinding(
                             .damaged, recording: id, file: audio,
@@ -54,19 +54,19 @@ extension Recovery {
                     "was put beside recording \(id) after that was signed; it was set aside as \(aside)")
             }
         }
-        return Looked(findings: findings)
+        return CheckResult(findings: findings)
     }
 
-    /// Sets aside what lies behind the end of a recording that was closed.
+    /// Sets aside what follows the end of a closed recording.
     func checkEnd(
         of id: Int, _ row: RecordingSummary?, _ signature: HistoryEntry?, until end: Int64?
-    ) async throws -> Looked {
+    ) async throws -> CheckResult {
         let audio = RecordingFolder(storage: storage, recording: id).audio
-        guard let length = signature?.signedLength ?? row?.length else { return Looked() }
+        guard let length = signature?.signedLength ?? row?.length else { return CheckResult() }
         let surplus = try await onThread(named: "repair", niceness: 5) {
             try RecordingSurplus(path: audio, behind: length)
         }
-        guard let surplus else { return Looked() }
+        guard let surplus else { return CheckResult() }
         if let signature {
             let found = try await onStoppableThread(named: "repair", until: end) { goesOn in
                 try RecordingSurplus.digest(of: audio, upTo: length, while: goesOn)
@@ -74,27 +74,27 @@ extension Recovery {
             guard let found else { return try Self.later() }
             guard found == signature.sound else { return Self.longer(id, audio, by: surplus.samples, than: signature) }
         } else if try await !isClosed(id, row, surplus) {
-            return Looked()
+            return CheckResult()
         }
         let seconds = SamplePosition(surplus.samples).seconds
         do {
             let aside = try await onThread(named: "repair", niceness: 5) {
                 try surplus.setAside(told: row?.stopReason ?? .cutShort)
             }
-            return Looked(
+            return CheckResult(
                 findings: [
                     StorageFinding(
                         .repaired, recording: id, file: audio,
                         "\(seconds) s that were appended after recording \(id) was closed were set aside as \(aside)")
                 ])
         } catch let error as DeviceError where error.code == .full {
-            return Looked(findings: [StorageFinding(.damaged, recording: id, error, at: audio)], next: .leave)
+            return CheckResult(findings: [StorageFinding(.damaged, recording: id, error, at: audio)], next: .leave)
         }
     }
 
-    /// A file that begins with other sound than was signed, or is another program's, and is longer.
-    static func longer(_ id: Int, _ audio: String, by samples: Int64, than signature: HistoryEntry) -> Looked {
-        Looked(
+    /// A longer file that begins with other sound than was signed, or another program's file.
+    static func longer(_ id: Int, _ audio: String, by samples: Int64, than signature: HistoryEntry) -> CheckResult {
+        CheckResult(
             findings: [
                 StorageFinding(
                     .damaged, recording: id, file: audio,
@@ -103,8 +103,8 @@ extension Recovery {
             ], next: .leave)
     }
 
-    /// Whether a second witness says of an unsigned recording that it ends where its row says: its header, or, if that tells of what was
-    /// appended, history and checksums. A single one may be damaged.
+    /// Whether a second source confirms where an unsigned recording ends: its header, or, if the header includes appended
+    /// sound, history and checksums. A single source may be damaged.
     private func isClosed(_ id: Int, _ row: RecordingSummary?, _ surplus: RecordingSurplus) async throws -> Bool {
         if surplus.claimed == surplus.length { return true }
         guard let row, row.stopReason != .cutShort, surplus.reason == row.stopReason, !surplus.isJoined else {
@@ -114,16 +114,16 @@ extension Recovery {
         guard recorded?.length.map({ SamplePosition(seconds: $0) }) == surplus.length,
             case .read(let sums) = try await readSums(of: RecordingFolder(storage: storage, recording: id).audio)
         else { return false }
-        // The checksums hold, and end there: it is the same sound, with something behind it.
+        // The checksums match and end there: the same sound, with something appended.
         return sums.damaged.isEmpty && sums.unknown.first?.start == surplus.length
     }
 
-    /// Makes checksums that are missing: behind a start only those that a power cut took, of a few seconds of sound.
+    /// Computes missing checksums. During a start only those that a power cut lost, of a few seconds of sound.
     func sum(_ id: Int, wasCut: Bool, _ signature: HistoryEntry?) async throws -> [StorageFinding] {
         guard depth == .everything || wasCut && signature == nil else { return [] }
         let path = RecordingFolder(storage: storage, recording: id).audio
         let isWhole = depth == .everything
-        // Checksums of sound that is not what was signed would pass for those that were made of it.
+        // Checksums of sound that differs from the signed one would pass for original ones.
         if let signature,
             try await onThread(named: "checksums", niceness: 5, { try RecordingSums.areMissing(path: path) }),
             case .read(let sums) = try await readSums(of: path, digests: true), sums.sound?.digest != signature.sound
@@ -147,13 +147,13 @@ extension Recovery {
         ]
     }
 
-    private static func later() throws -> Looked {
+    private static func later() throws -> CheckResult {
         try Task.checkCancellation()
-        return Looked(next: .later)
+        return CheckResult(next: .later)
     }
 }
 
 extension HistoryEntry {
-    /// How long the sound is that was signed; nil for an entry of something else.
+    /// The length of the signed sound; nil for an entry without it.
     var signedLength: SamplePosition? { act == .signed ? length.map { SamplePosition(seconds: $0) } : nil }
 }

@@ -4,10 +4,10 @@ import Core
 import System
 
 extension Recovery {
-    /// Writes a recording's journal from the database if it is damaged, missing or another's.
-    func mendJournal(of id: Int) async throws -> [StorageFinding] {
+    /// Writes a recording's journal from the database if it is damaged, missing or another recording's.
+    func repairJournal(of id: Int) async throws -> [StorageFinding] {
         do {
-            guard try await archive.mendJournal(of: id) else { return [] }
+            guard try await archive.repairJournal(of: id) else { return [] }
             return [
                 StorageFinding(
                     .repaired, recording: id, file: RecordingFolder(storage: storage, recording: id).path,
@@ -18,7 +18,7 @@ extension Recovery {
         }
     }
 
-    /// How long a recording's audio is, if nothing of it is missing or in parts; nil if the archive knows the recording.
+    /// The length of a recording's audio, if it is complete and in one file; nil if the archive knows the recording.
     func wholeAudio(of id: Int) async throws -> SamplePosition? {
         guard try await archive.recording(id) == nil else { return nil }
         let audio = RecordingFolder(storage: storage, recording: id).audio
@@ -31,15 +31,15 @@ extension Recovery {
         }
     }
 
-    /// Sets the journal of another recording aside; a folder that was renamed as a whole is left alone.
+    /// Sets aside another recording's journal; leaves a renamed folder alone.
     ///
     /// - Parameter error: why it was refused.
-    func refuseJournal(of id: Int, _ error: DeviceError) async throws -> Looked {
+    func refuseJournal(of id: Int, _ error: DeviceError) async throws -> CheckResult {
         let folder = RecordingFolder(storage: storage, recording: id)
         let foreign = try await archive.foreignJournal(of: id)
         if let home = try await home(of: id, foreign) {
             let name = RecordingFolder.name(of: home)
-            return Looked(
+            return CheckResult(
                 findings: [
                     StorageFinding(
                         .damaged, recording: id, file: folder.path,
@@ -47,8 +47,8 @@ extension Recovery {
                     )
                 ], next: .leave)
         }
-        guard let aside = try await archive.setAsideJournal(of: id) else { return Looked() }
-        return Looked(
+        guard let aside = try await archive.setAsideJournal(of: id) else { return CheckResult() }
+        return CheckResult(
             findings: [
                 StorageFinding(
                     .repaired, recording: id, file: "\(folder.path)/journal.jsonl",
@@ -57,7 +57,7 @@ extension Recovery {
             ])
     }
 
-    /// The recording whose whole folder has this number now; nil if only the journal is another's.
+    /// The recording whose whole folder has this number now; nil if only the journal is another recording's.
     private func home(of id: Int, _ foreign: ForeignJournal) async throws -> Int? {
         guard let home = foreign.recordings.first, foreign.recordings.count == 1,
             try await archive.recording(id) == nil,

@@ -5,53 +5,54 @@ import Glibc
 import Settings
 import System
 
-/// What the appliance does on start, so that a power cut is not a special case: files, journals and database are made to
-/// agree, and the files are believed.
+/// Runs on every start, so that a power cut is not a special case: makes files, journals and database agree, and trusts the
+/// files.
 ///
 /// Nothing is deleted; it may be killed at any moment and run again.
 package struct Recovery: Sendable {
-    /// How much is looked at.
+    /// How much to check.
     package enum Depth: Sendable {
-        /// The length and the header of each file, and folders and rows without each other: what a start can wait for.
+        /// The length and header of each file, and folders without rows and rows without folders: fast enough to run before
+        /// a start.
         case start
-        /// Every line of every journal and checksums that are missing, too.
+        /// Also every line of every journal, and missing checksums.
         case everything
     }
 
-    /// What was opened, what was done for it, and what is left to be done.
+    /// The opened archive, the repairs, and the remaining work.
     package struct Opened: Sendable {
-        /// The archive, open.
+        /// The archive.
         package var archive: SQLiteArchive
-        /// What was repaired or cannot be, in the order in which it was found.
+        /// What was repaired or cannot be, in the order of discovery.
         package var findings: [StorageFinding]
-        /// The recordings that are not looked at yet.
+        /// The recordings that remain to be checked.
         package var repairs: Repairs
 
-        /// Whether all of the database was read for damage.
+        /// Whether the whole database was checked for damage.
         package var isChecked: Bool
     }
 
-    /// A database so large is read for damage before anything else: a card takes two seconds for it. A larger one is read
-    /// behind the start.
+    /// The largest database to check during a start: a card takes two seconds for it. A larger one is checked in the
+    /// background.
     private static let checkedAtOnce: Int64 = 32 << 20
 
     let storage: String
     let archive: SQLiteArchive
     let depth: Depth
 
-    /// Opens the archive, made anew where it is damaged, and repairs what it holds, the newest recordings first.
+    /// Opens the archive, rebuilt if it is damaged, and repairs the recordings, newest first.
     ///
-    /// - Parameter limit: for so long; what is not done by then is left to `repairs`. Nil: until all is done.
-    /// - Throws: `DeviceError` with `busy` while somebody has the archive: then nothing is touched.
+    /// - Parameter limit: the time budget; the remaining work is in `repairs`. Nil for no limit.
+    /// - Throws: `DeviceError` with `busy` while another process has the archive; nothing is changed then.
     package static func open(
         _ configuration: Configuration, depth: Depth, within limit: Duration? = nil
     ) async throws -> Opened {
         let path = configuration.archivePath
-        let suspicion = Suspicion(of: path)
+        let marker = DamageMarker(of: path)
         let isChecked =
-            depth == .everything || suspicion.isRaised || (FileStatus(path)?.bytes ?? 0) <= checkedAtOnce
+            depth == .everything || marker.exists || (FileStatus(path)?.bytes ?? 0) <= checkedAtOnce
         let opened = try await SQLiteArchive.openRepairing(path: path, isChecked: isChecked, catchesUp: false)
-        if isChecked { suspicion.drop() }
+        if isChecked { marker.remove() }
         var findings: [StorageFinding] = []
         if let aside = opened.setAside {
             findings.append(
@@ -60,7 +61,7 @@ package struct Recovery: Sendable {
                     "the database was damaged, not a file, or not ours to use; it was kept as \(aside) and "
                         + "rebuilt from the recordings"))
         }
-        if let aside = opened.noFolder {
+        if let aside = opened.rootSetAside {
             findings.append(
                 StorageFinding(
                     .damaged, file: "\(configuration.storage.directory)/recordings",
@@ -69,27 +70,27 @@ package struct Recovery: Sendable {
         }
         let recovery = Recovery(storage: configuration.storage.directory, archive: opened.archive, depth: depth)
         findings += await recovery.finishErasures()
-        if depth == .everything { findings += try await recovery.mendHistory() }
+        if depth == .everything { findings += try await recovery.repairHistory() }
         let rows = try await opened.archive.recordings().map(\.id)
         let repairs = Repairs(recovery, of: Set(rows).union(try folders(in: recovery.storage)))
         do { findings += try await repairs.run(within: limit) } catch let error as DeviceError
             where depth == .start && error.code != .damaged
         {
-            // It is tried again behind the start, and keeps nobody from recording.
+            // Tried again in the background; it must not delay recording.
             findings.append(StorageFinding(.damaged, error, at: path))
         } catch let error as DeviceError where error.code == .damaged && !isChecked {
-            try suspicion.raise()
+            try marker.create()
             throw error
         }
         return Opened(archive: opened.archive, findings: findings, repairs: repairs, isChecked: isChecked)
     }
 
-    /// Looks at one recording, and mends what is not as it should be. Nothing that befalls it keeps the others from that.
+    /// Checks and repairs one recording. Its errors do not affect other recordings.
     ///
-    /// - Parameter end: the moment of the monotonic clock, in nanoseconds, at which what takes long is broken off.
-    /// - Returns: what was found, and whether it was looked at whole.
+    /// - Parameter end: the time on the monotonic clock, in nanoseconds, at which slow work stops.
+    /// - Returns: the findings, and whether the check is complete.
     /// - Throws: `DeviceError` of the database or a full disk; `CancellationError`.
-    func look(at id: Int, until end: Int64?) async throws -> (findings: [StorageFinding], isDone: Bool) {
+    func check(_ id: Int, until end: Int64?) async throws -> (findings: [StorageFinding], isDone: Bool) {
         var findings: [StorageFinding] = []
         do {
             if try await archive.catchUp(with: id, audio: wholeAudio(of: id)) {
@@ -99,46 +100,46 @@ package struct Recovery: Sendable {
                         "recording \(id) was recovered from its journal"))
             }
         } catch let error as DeviceError where error.operation == ForeignJournal.operation {
-            let looked = try await refuseJournal(of: id, error)
-            findings += looked.findings
-            if looked.next == .leave { return (findings, true) }
+            let result = try await refuseJournal(of: id, error)
+            findings += result.findings
+            if result.next == .leave { return (findings, true) }
         } catch let error as DeviceError where !error.isOfDatabase {
             findings.append(
                 StorageFinding(
                     .damaged, recording: id, file: "\(storage)/archive.sqlite",
-                    "recording \(id): its journal was left as it is: \(error.message)"))
+                    "recording \(id): its journal was not changed: \(error.message)"))
         }
         do {
             if depth == .everything, try await archive.recording(id) != nil {
-                findings += try await mendJournal(of: id)
+                findings += try await repairJournal(of: id)
             }
             let row = try await archive.recording(id)
-            if let sealed = try await lookSealed(id, row) { return (findings + sealed, true) }
-            // What a slow card holds is waited for on a thread of its own: the others have to record.
+            if let sealed = try await checkSealed(id, row) { return (findings + sealed, true) }
+            // A slow card is read on a thread of its own, so that recording continues.
             let storage = storage
             let hasAudio = try await onThread(named: "repair", niceness: 5) { try Self.hasAudio(id, in: storage) }
-            let striking = Redaction(storage: storage, archive: archive)
-            if try await archive.recording(id) != nil, try await striking.finish(id) {
+            let redaction = Redaction(storage: storage, archive: archive)
+            if try await archive.recording(id) != nil, try await redaction.finish(id) {
                 findings.append(
                     StorageFinding(
-                        .note, recording: id, file: folder(id).path, "what was struck in recording \(id) was erased"))
+                        .note, recording: id, file: folder(id).path, "the redaction of recording \(id) was completed"))
             }
-            guard hasAudio else { return (findings + (try await miss(id, row)), true) }
+            guard hasAudio else { return (findings + (try await markMissing(id, row)), true) }
             let signature = try await signature(of: id)
             let parts = try await checkParts(of: id, signature, until: end)
             findings += parts.findings
-            if parts.next != .goOn { return (findings, parts.next == .leave) }
+            if parts.next != .proceed { return (findings, parts.next == .leave) }
             let (joined, isDone) = try await joinParts(of: id, until: end)
             findings += joined
-            // What is not joined yet is read as one, but its length is told once it is.
+            // Parts are read as one recording before they are joined, but only the joined length is written.
             if !isDone { return (findings, false) }
             let surplus = try await checkEnd(of: id, row, signature, until: end)
             findings += surplus.findings
-            if surplus.next != .goOn { return (findings, surplus.next == .leave) }
+            if surplus.next != .proceed { return (findings, surplus.next == .leave) }
             findings += try await repair(id, row, signature)
         } catch let error as DeviceError where error.code != .full {
             let files = [folder(id).path, folder(id).audio, "\(folder(id).path)/journal.jsonl"]
-            // A link is denied, too, and whose it is does not matter then.
+            // Opening a link is denied, too; its owner does not matter then.
             let isOthers = error.status == EACCES || error.status == EPERM
             let remedy = isOthers ? ArchiveOwner.remedy(for: files) : nil
             findings.append(
@@ -151,7 +152,7 @@ package struct Recovery: Sendable {
         return (findings, true)
     }
 
-    /// What cannot be erased keeps nothing else from being recovered.
+    /// A failed erasure does not stop the recovery.
     private func finishErasures() async -> [StorageFinding] {
         do {
             let outcome = try await Erasure(storage: storage, archive: archive).finishInterrupted()
@@ -169,19 +170,19 @@ package struct Recovery: Sendable {
         }
     }
 
-    /// The history's file, from what the database has of it.
-    private func mendHistory() async throws -> [StorageFinding] {
-        guard let aside = try await archive.mendHistory() else { return [] }
+    /// Restores the history file from the database.
+    private func repairHistory() async throws -> [StorageFinding] {
+        guard let aside = try await archive.repairHistory() else { return [] }
         return [
             StorageFinding(
                 .repaired, file: "\(storage)/history.jsonl",
-                "was not what the database tells, and was written anew from that; kept aside: \(aside)")
+                "differed from the database and was rewritten from it; the previous file was kept as \(aside)")
         ]
     }
 
     /// Whether there is audio.
     ///
-    /// - Throws: `DeviceError` where that may not be known: audio that may not be read is not gone.
+    /// - Throws: `DeviceError` if that is unknown: unreadable audio is not missing.
     static func hasAudio(_ id: Int, in storage: String) throws(DeviceError) -> Bool {
         do throws(DeviceError) {
             let (folder, name) = try Folder.holding("\(storage)/recordings", crosses: true)
@@ -213,7 +214,7 @@ package struct Recovery: Sendable {
         if let signature, let length = signature.signedLength, repair.length > length {
             return Self.longer(id, audio, by: repair.length - length, than: signature).findings
         }
-        // What was signed ends where its sound does.
+        // A signed recording ends where its signed sound ends.
         if repair.reason == .cutShort, row != nil, signature == nil {
             let gaps = try await archive.gaps(of: id)
             if let (length, lost) = try RecordingRepair.reach(gaps: gaps, path: audio, length: repair.length) {
@@ -260,8 +261,8 @@ package struct Recovery: Sendable {
         return findings
     }
 
-    private func miss(_ id: Int, _ row: RecordingSummary?) async throws -> [StorageFinding] {
-        // A folder of something else, or one that a kill left empty.
+    private func markMissing(_ id: Int, _ row: RecordingSummary?) async throws -> [StorageFinding] {
+        // Another program's folder, or an empty one after a kill.
         guard let row else { return [] }
         if !row.isMissing { try await archive.markMissing(recording: id, true) }
         if row.length == .zero {
@@ -279,9 +280,9 @@ package struct Recovery: Sendable {
         ]
     }
 
-    /// Parts that a failing disk left beside the audio, `audio.from-NNN.wav`, belong into it.
+    /// Joins parts that a failing disk left beside the audio, `audio.from-NNN.wav`.
     ///
-    /// - Returns: what came of it, and whether there is nothing left to join.
+    /// - Returns: the result, and whether nothing is left to join.
     private func joinParts(of id: Int, until end: Int64?) async throws -> (findings: [StorageFinding], isDone: Bool) {
         let path = folder(id).path
         let joining: Joining

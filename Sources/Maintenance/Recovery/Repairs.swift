@@ -2,11 +2,11 @@ import Core
 import Synchronization
 import System
 
-/// The recordings that are still to be looked at, the newest first: what a start does not wait for, and what a recording
-/// leaves to be joined. Whoever does it may be broken off at any moment, and goes on where it was.
+/// The recordings that remain to be checked, newest first: after a start, and after a recording that left parts to join.
+/// Work may stop at any moment and continue later.
 package final class Repairs: Sendable {
     private let recovery: Recovery
-    /// In order; the next is the last.
+    /// In ascending order; the next is the last.
     private let waiting: Mutex<[Int]>
 
     /// - Parameter ids: the numbers of all rows and folders.
@@ -15,19 +15,18 @@ package final class Repairs: Sendable {
         waiting = Mutex(ids.sorted())
     }
 
-    /// Whether nothing is left to be looked at.
     var isDone: Bool { waiting.withLock { $0.isEmpty } }
 
     /// Adds a recording that has ended.
     package func add(_ id: Int) { waiting.withLock { $0.append(id) } }
 
-    /// Looks at them, and mends what is not as it should be.
+    /// Checks and repairs them.
     ///
     /// - Parameters:
-    ///   - limit: for so long; what is not done by then is left. Nil: until all is done.
-    ///   - tell: hears what was found of each recording at once.
-    /// - Returns: what was found, in the order of the recordings.
-    /// - Throws: `CancellationError`; `DeviceError` of the database, or of a full disk.
+    ///   - limit: the time budget; the rest remains. Nil for no limit.
+    ///   - tell: gets the findings of each recording immediately.
+    /// - Returns: the findings, in the order of the recordings.
+    /// - Throws: `CancellationError`; `DeviceError` of the database or a full disk.
     @discardableResult
     func run(
         within limit: Duration? = nil, tell: (StorageFinding) -> Void = { _ in }
@@ -35,13 +34,13 @@ package final class Repairs: Sendable {
         let end = limit.map { MonotonicClock.nanoseconds + Int64($0 / .nanoseconds(1)) }
         var findings: [(id: Int, found: [StorageFinding])] = []
         var broken: [Int] = []
-        // Those that were broken off come again, after all others.
+        // Interrupted ones come again after all others.
         defer { waiting.withLock { $0 = broken.reversed() + $0 } }
         while end.map({ MonotonicClock.nanoseconds < $0 }) ?? true {
             try Task.checkCancellation()
             guard let id = waiting.withLock({ $0.popLast() }) else { break }
             do {
-                let (found, isDone) = try await recovery.look(at: id, until: end)
+                let (found, isDone) = try await recovery.check(id, until: end)
                 found.forEach(tell)
                 findings.append((id, found))
                 if !isDone { broken.append(id) }

@@ -1,14 +1,13 @@
 import Synchronization
 import System
 
-/// Runs what takes long on a thread of its own, below the priority of what records, and asks it to end once the task is
-/// cancelled.
+/// Runs slow work on a thread with a lower priority than the recorder's, and asks it to stop when the task is cancelled.
 ///
 /// - Parameters:
-///   - name: of the thread, at most 15 bytes.
-///   - niceness: of the thread.
-///   - until: the moment of the monotonic clock, in nanoseconds, from which on it shall end as well; nil for none.
-///   - work: is handed what to ask whether it goes on.
+///   - name: the thread's, at most 15 bytes.
+///   - niceness: the thread's.
+///   - until: the time on the monotonic clock, in nanoseconds, at which it should stop as well; nil for none.
+///   - work: gets a function that says whether to continue.
 func onStoppableThread<Value: Sendable>(
     named name: String, niceness: Int32 = 5, until: Int64? = nil,
     _ work: @escaping @Sendable (_ goesOn: @escaping @Sendable () -> Bool) throws -> Value
@@ -23,7 +22,7 @@ func onStoppableThread<Value: Sendable>(
     }
 }
 
-/// Says once that something shall end.
+/// A flag that is set once, to stop work.
 private final class StopFlag: Sendable {
     private let raised = Atomic<Bool>(false)
 

@@ -5,17 +5,17 @@ import Glibc
 import Settings
 import System
 
-/// Erases recordings: audio, text, index entries, journal and ledger. Safe against a kill: what was begun is completed on
-/// the next start, or when the appliance rests.
+/// Erases recordings: audio, text, index entries, journal and ledger. A kill is safe: the next start, or the idle
+/// appliance, completes it.
 ///
-/// No promise about the flash underneath: a card may keep old blocks for itself.
+/// A flash card may keep old blocks that only the card can reach.
 package struct Erasure: Sendable {
-    /// What came of erasing.
+    /// The result of erasing.
     package struct Outcome: Sendable {
-        /// The recordings that are gone.
+        /// The erased recordings.
         var erased: [Int] = []
 
-        /// Those of which something cannot be removed, and why: their text is gone, and the rest is tried again.
+        /// Recordings with files that cannot be removed, and why: their text is gone, and the rest is tried again.
         package var refused: [Int: DeviceError] = [:]
     }
 
@@ -32,17 +32,17 @@ package struct Erasure: Sendable {
         recordings = "\(storage)/recordings"
     }
 
-    /// Erases what a person wants erased; a number that is not in the archive erases a folder of that number, if there is one.
-    /// All are tried. Words that people have corrected in these recordings alone are no longer preferred.
+    /// Erases recordings for a person; a number that is not in the archive erases a folder of that number. Tries all. Words
+    /// that were corrected only in these recordings are no longer preferred.
     ///
-    /// - Parameter recording: the one that is being recorded now, where one is.
-    /// - Returns: what a person should know besides: learned words that went, and files that may still hold the text.
-    /// - Throws: `DeviceError` with `busy` where that is among them; then nothing is erased. Else the first reason why
-    ///   something could not be removed, naming it.
+    /// - Parameter recording: the one that is being recorded, if any.
+    /// - Returns: what to tell the user: removed words, and files that may still have the text.
+    /// - Throws: `DeviceError` with `busy` if `recording` is among them; nothing is erased then. Else the first reason why
+    ///   something could not be removed.
     @discardableResult
     package func erase(_ ids: [Int], recording: Int? = nil) async throws -> [String] {
         try refuse(ids, recording: recording)
-        // First: once a recording is gone, nothing says that its words are to go.
+        // First: without the recording, nothing says which words to remove.
         let notes = ids.flatMap { LearnedVocabulary(storage: storage).forget($0, keeping: []) }
         let refused = try await tryToErase(ids, recording: recording).refused
         if let error = ids.compactMap({ refused[$0] }).first { throw error }
@@ -57,12 +57,12 @@ package struct Erasure: Sendable {
         throw DeviceError(.busy, "delete", "recording \(recording): is being recorded; stop it first, then delete it")
     }
 
-    /// As `erase`, for who goes on with what could not be removed; learned words stay.
+    /// Erases recordings without removing their words; returns what failed.
     func tryToErase(_ ids: [Int], recording: Int? = nil) async throws -> Outcome {
         try refuse(ids, recording: recording)
         let folder = try top()
         var refused: [Int: DeviceError] = [:]
-        // The name first: once it is gone no start takes the folder for a recording again.
+        // Rename first: from then on, no start takes the folder for a recording.
         for id in ids {
             do throws(DeviceError) {
                 try rename(id, in: folder)
@@ -78,20 +78,20 @@ package struct Erasure: Sendable {
         return Outcome(erased: ids.filter { refused[$0] == nil }, refused: refused)
     }
 
-    /// Whether a recording was erased, or its erasure is under way: what then fails to read or to write it is no fault.
+    /// Whether a recording is erased or being erased, so that failing to read or write it is no fault.
     package static func hasTaken(_ id: Int, storage: String, archive: any ArchiveReading) async -> Bool {
-        // The folder goes first and comes back under another name; the row goes last.
+        // The folder is renamed first, and the row is deleted last.
         if access("\(storage)/recordings/\(prefix)\(id)", F_OK) == 0 { return true }
         guard let recordings = try? await archive.recordings() else { return false }
         return !recordings.contains { $0.id == id }
     }
 
-    /// Damaged databases that were set aside: they may still hold erased text, and are for a person to remove.
+    /// Damaged databases that were set aside: they may still have erased text, and a person must remove them.
     func keptAside() throws -> [String] {
         try names(inFolder: storage).filter { $0.hasPrefix("archive.sqlite.damaged-") }.map { "\(storage)/\($0)" }
     }
 
-    /// The same, where anything is sealed: they may still have its text, for whoever has the card.
+    /// The same files if anything is sealed: they may still have its text unencrypted.
     package func keptBesideSealed() async throws -> [StorageFinding] {
         guard try await archive.recordings().contains(where: \.isSealed) else { return [] }
         return try keptAside().sorted().map {
@@ -102,20 +102,19 @@ package struct Erasure: Sendable {
         }
     }
 
-    /// Completes what a kill interrupted, or what could not be removed before. One that still cannot keeps no other from
-    /// being erased.
+    /// Completes erasures that were interrupted or failed. One that fails again does not affect the others.
     package func finishInterrupted() async throws -> Outcome {
         guard let folder = try top() else { return Outcome() }
         let begun = try folder.names().compactMap(Self.number).sorted()
         guard !begun.isEmpty else { return Outcome() }
-        // A number that has a folder again is another recording's: only what was renamed goes.
+        // If the number has a folder again, that is another recording: only the renamed one is removed.
         let gone = try begun.filter { try !folder.exists(RecordingFolder.name(of: $0)) }
         if !gone.isEmpty { try await archive.delete(recordings: gone) }
         for id in gone { try VoiceprintStore.drop(id, in: storage) }
         return try removed(begun, from: folder)
     }
 
-    /// The folder of the recordings' folders; nil where there is none.
+    /// The folder of the recordings' folders; nil if it is missing.
     private func top() throws(DeviceError) -> Folder? {
         do throws(DeviceError) {
             let (folder, name) = try Folder.holding(recordings, crosses: true)
@@ -129,21 +128,21 @@ package struct Erasure: Sendable {
     private func rename(_ id: Int, in folder: Folder?) throws(DeviceError) {
         let name = RecordingFolder.name(of: id)
         guard let folder, try folder.exists(name) else { return }
-        // What is left of another recording of that number goes with it.
+        // Also removes an earlier recording's remains under that number.
         var turn = 1
         while try folder.exists(Self.name(of: id, turn)) { turn += 1 }
         try folder.rename(name, toFree: Self.name(of: id, turn))
         try folder.sync()
     }
 
-    /// Removes what was renamed: folders with all that is in them, and whatever else has such a name, itself.
+    /// Removes renamed folders with their contents, and anything else with such a name.
     private func removed(_ ids: [Int], from folder: Folder?) throws(DeviceError) -> Outcome {
         var outcome = Outcome()
         guard let folder else { return outcome }
         for name in try folder.names().sorted() {
             guard let id = Self.number(name), ids.contains(id) else { continue }
             do throws(DeviceError) { try folder.removeAll(name) } catch {
-                // Where somebody else erases it as well, that is as good.
+                // Another process may have removed it as well.
                 if error.code != .missing { outcome.refused[id] = outcome.refused[id] ?? error }
             }
             if !outcome.erased.contains(id) { outcome.erased.append(id) }
@@ -155,7 +154,7 @@ package struct Erasure: Sendable {
 
     private static func name(of id: Int, _ turn: Int) -> String { "\(prefix)\(id)\(turn > 1 ? "-\(turn)" : "")" }
 
-    /// The recording that a folder was of, by its name.
+    /// The recording that a renamed folder belonged to.
     private static func number(_ name: String) -> Int? {
         guard name.hasPrefix(prefix), let digits = name.dropFirst(prefix.count).split(separator: "-").first else {
             return nil

@@ -6,34 +6,35 @@ import Glibc
 import Synchronization
 import System
 
-/// What is sealed on the recorder, while a private key has opened it: for an hour at most. The key is in memory, the text in a folder of
-/// a file system that is in memory, for this user alone; a lock, the end of the hour, of the process or of the power takes both.
+/// The sealed recordings that a private key has opened, for an hour at most. The key stays in memory; the text is in a
+/// tmpfs folder with access for this user only. Locking, the end of the hour or of the process, or a power cut removes
+/// both.
 package actor OpenedRecordings {
-    /// What is open now.
+    /// The currently opened recordings.
     package struct State: Hashable, Sendable {
         /// Their numbers.
         package var recordings: [Int]
-        /// When they are locked, by a clock that nobody sets, and that goes on while the machine sleeps.
+        /// When they are locked, on CLOCK_BOOTTIME.
         var until: ContinuousClock.Instant
 
         /// Seconds until then.
         package var secondsLeft: Double { max(0, (until - .now) / .seconds(1)) }
     }
 
-    /// What is open, with what opens more of it.
+    /// The opened recordings, with the key that opens more.
     struct Open: Sendable {
         let key: OpeningKey
         let folder: ScratchFolder
-        /// Of the opened ones alone, in that folder: a storage directory without sound.
+        /// An archive of the opened recordings in that folder: a storage directory without sound.
         let archive: SQLiteArchive
-        /// The recordings, with what they were opened from.
+        /// The recordings, with the sealed files they were opened from.
         var manifests: [Int: SealedManifest]
 
         /// A storage directory.
         var storage: String { folder.path }
     }
 
-    /// How long a key opens the recorder.
+    /// How long a key keeps recordings open.
     static let lasts = Duration.seconds(3_600)
 
     private static let purpose = "opened"
@@ -51,32 +52,33 @@ package actor OpenedRecordings {
 
     /// - Parameters:
     ///   - storage: the storage directory.
-    ///   - places: folders; of those that are in memory and can be written to, the one with most room is used.
-    ///   - changed: hears what is open from then on; nil: nothing.
+    ///   - places: candidate folders; the writable tmpfs with the most space is used.
+    ///   - changed: called after every change; nil if nothing is open.
     package init(
         storage: String, archive: SQLiteArchive, places: [String], lasting lasts: Duration = OpenedRecordings.lasts,
         changed: @escaping @Sendable (State?) -> Void
     ) {
         (self.storage, self.archive, self.places, self.lasts) = (storage, archive, places, lasts)
         self.changed = changed
-        // What was open when a process was killed.
+        // Removes what a killed process left open.
         for place in places { ScratchFolder.sweep(for: Self.purpose, in: place) }
     }
 
-    /// What is open now; nil: nothing.
+    /// The opened recordings; nil if nothing is open.
     package nonisolated var state: State? {
         guard let state = published.withLock({ $0 }), state.until > .now else { return nil }
         return state
     }
 
-    /// Opens what a key opens, for an hour from now, in the place of what was open. A key that opens nothing changes nothing.
+    /// Opens all recordings that a key opens, for an hour, and closes those opened before. A key that opens nothing changes
+    /// nothing.
     ///
     /// - Parameters:
     ///   - text: the key.
-    ///   - name: where it came from, for errors.
-    /// - Returns: what a person is to know: what was opened, and a line for each that was not.
-    /// - Throws: `DeviceError` where nothing was opened: `unsupported` where it is no key, `denied` where it opens nothing, `missing`
-    ///   without age, or without a place in memory, `full`, `busy`.
+    ///   - name: its origin, for messages.
+    /// - Returns: what to tell the user: what was opened, and a line for each that was not.
+    /// - Throws: `DeviceError` if nothing was opened: `unsupported` if it is not a key, `denied` if it opens nothing,
+    ///   `missing` without age or a tmpfs, `full`, `busy`.
     package func open(_ text: String, named name: String) async throws -> [String] {
         let key = try OpeningKey(text, named: name)
         if isOpening {
@@ -94,7 +96,7 @@ package actor OpenedRecordings {
         let opened = try Self.archive(in: folder.path)
         var manifests: [Int: SealedManifest] = [:]
         var refused: [Int: DeviceError] = [:]
-        // The latest first: where there is not room for all, those are asked for.
+        // The latest first: if there is not enough space, users want those.
         for (id, manifest) in rows.sorted(by: { $0.0 > $1.0 }) {
             guard locks == before else { throw Self.isLocked }
             do {
@@ -107,14 +109,14 @@ package actor OpenedRecordings {
                 if error.status == ECANCELED { throw error }
                 refused[id] = Self.told(error, folder.path)
                 try? Self.top(folder.path).removeAll(RecordingFolder.name(of: id))
-                // What is older stays sealed, too.
+                // Older ones stay sealed, too.
                 if error.code == .full { break }
             }
         }
         guard !manifests.isEmpty else {
             throw Self.nothing(refused, of: rows.count, name: name)
         }
-        // First what was done is told, durably; then anybody can read it.
+        // The history entry must be durable before anybody can read the text.
         try await archive.enterOpened(manifests.mapValues(\.file))
         guard locks == before else { throw Self.isLocked }
         lock()
@@ -134,7 +136,7 @@ package actor OpenedRecordings {
             }
     }
 
-    /// What is said of those besides for which there was no room either.
+    /// Describes the recordings for which there was no space either.
     private static func older(than id: Int?, _ all: [Int]) -> String {
         let count = all.count { $0 < id ?? 0 }
         return count == 0 ? "" : count == 1 ? ", as the older one," : ", as the \(count) older ones,"
@@ -143,7 +145,7 @@ package actor OpenedRecordings {
     private static let isLocked = DeviceError(
         .busy, "open", "the recorder was locked meanwhile; nothing is open", remedy: "open it again")
 
-    /// Locks what is open, erases what lies in memory of it, and forgets the key; returns whether anything was open.
+    /// Locks the opened recordings, erases their files, and forgets the key; returns whether anything was open.
     @discardableResult
     package func lock() -> Bool {
         locks += 1
@@ -152,12 +154,12 @@ package actor OpenedRecordings {
         guard let open = held else { return false }
         held = nil
         publish(nil)
-        // Whoever still reads in it has what is open there; the names are gone, and the memory with the last of them.
+        // A running reader keeps its open files; their names are gone, and the last reader frees the memory.
         try? removeFolder(open.folder.path)
         return true
     }
 
-    /// What is open, for who reads or writes there; nil where nothing is, or no longer.
+    /// What is open, for readers and writers; nil if nothing is open or the time is over.
     func current() -> Open? {
         guard state != nil else {
             lock()
@@ -166,20 +168,20 @@ package actor OpenedRecordings {
         return held
     }
 
-    /// What can be read of a recording, where it is open and still sealed; nil where it is not.
+    /// The archive of a recording that is open and still sealed; nil otherwise.
     package func archive(of recording: Int) async throws -> SQLiteArchive? {
         guard let open = current(), open.manifests[recording] != nil else { return nil }
         return try await archive.recording(recording).flatMap(Self.manifest) == nil ? nil : open.archive
     }
 
-    /// Places in what is open that hold all of the words.
+    /// Searches the opened recordings for all of the words.
     package func search(_ words: String, limit: Int) async throws -> [SearchHit] {
         guard let open = current() else { return [] }
         let sealed = Set(try await sealed().map { $0.0 })
         return try await open.archive.search(words, limit: limit).filter { sealed.contains($0.recording) }
     }
 
-    /// Forgets recordings that were erased.
+    /// Removes recordings that were erased.
     package func forget(_ recordings: [Int]) async throws {
         guard let open = held else { return }
         let known = recordings.filter { open.manifests[$0] != nil }
@@ -192,7 +194,7 @@ package actor OpenedRecordings {
         }
     }
 
-    /// Says what a recording's sealed file is now, after it was sealed again.
+    /// Updates a recording's sealed file after it was sealed again.
     func take(again recording: Int, as manifest: SealedManifest) { held?.manifests[recording] = manifest }
 
     private func publish(_ state: State?) {
@@ -206,7 +208,7 @@ package actor OpenedRecordings {
 
     private static func manifest(_ row: RecordingSummary) -> SealedManifest? { row.seal.flatMap { SealedManifest($0) } }
 
-    /// Puts a sealed recording's journal into the folder in memory.
+    /// Writes a sealed recording's journal to the tmpfs folder.
     private static func journal(
         of id: Int, _ manifest: SealedManifest, in storage: String, to path: String, _ key: OpeningKey,
         goesOn: @escaping @Sendable () -> Bool
@@ -218,21 +220,21 @@ package actor OpenedRecordings {
         try opening.journal(into: target.folder(name))
     }
 
-    /// The folder of recordings in the one that is in memory, which is made where it is not there.
+    /// The tmpfs folder's folder of recordings, created if it is missing.
     private static func top(_ path: String) throws(DeviceError) -> Folder {
         let folder = try Folder(opening: path)
         if try !folder.exists("recordings") { try folder.makeFolder("recordings", mode: 0o700) }
         return try folder.folder("recordings")
     }
 
-    /// An archive of what is opened.
+    /// Creates the archive of the opened recordings.
     private static func archive(in path: String) throws -> SQLiteArchive {
         do { return try SQLiteArchive(path: "\(path)/archive.sqlite") } catch let error as DeviceError {
             throw told(error, path)
         }
     }
 
-    /// What failed while something was opened into a folder: where there was no room, that it was in memory.
+    /// Adds to a `full` error that the folder is in memory.
     private static func told(_ error: DeviceError, _ path: String) -> DeviceError {
         guard error.code == .full else { return error }
         let reason =
@@ -242,7 +244,7 @@ package actor OpenedRecordings {
             remedy: "open it on a laptop, or erase what is no longer needed")
     }
 
-    /// A key that opens nothing: the first reason that is another than that, else that.
+    /// The error of a key that opens nothing: the first one that is not `denied`, else that.
     private static func nothing(
         _ refused: [Int: DeviceError], of count: Int, name: String
     ) -> DeviceError {
@@ -254,11 +256,11 @@ package actor OpenedRecordings {
             .denied, "open", on: name, "does not open \(told): sealed for another key, or changed; nothing is open",
             remedy:
                 "find the private key to one of the public keys in storage.seal: without it nobody can ever open them; "
-                + "fieldscribe verify tells what was changed"
+                + "fieldscribe verify shows what was changed"
         )
     }
 
-    /// Why one stays sealed: what was sealed for the same keys as another that is open cannot be for another key.
+    /// Why a recording stays sealed: if another one with the same recipients was opened, the key is not the reason.
     private static func reason(
         _ error: DeviceError, _ manifest: SealedManifest?, _ opened: [Int: SealedManifest]
     ) -> DeviceError {
@@ -277,9 +279,9 @@ package actor OpenedRecordings {
         return "recordings \(texts.dropLast().joined(separator: ", ")) and \(last) are"
     }
 
-    /// A folder in memory: never on the card.
+    /// A folder in memory, never on the card.
     private static func folder(in places: [String]) throws(DeviceError) -> ScratchFolder {
-        // On a small board the folder of the socket has no room for an hour of sound.
+        // On a small board, the socket's folder has no space for an hour of sound.
         let rooms = places.compactMap { place -> (place: String, bytes: Int64)? in
             guard let folder = try? Folder(opening: place), folder.isInMemory else { return nil }
             return (place, (try? folder.freeBytes()) ?? 0)

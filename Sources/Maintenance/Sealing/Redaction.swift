@@ -6,12 +6,12 @@ import Glibc
 import Settings
 import System
 
-/// Strikes a stretch of a recording: silence in the place of its sound, nothing in the place of its text, and a gap that says
-/// that something was struck, never what.
+/// Redacts a range of a recording: replaces the sound with silence, removes the text, and adds a gap that says that
+/// something was redacted.
 ///
-/// Safe against a power cut: a file in the recording's folder says that one is under way. Without the gap nothing was struck
-/// yet; with it, the next look at the recording does the rest. No promise about the flash underneath: a card may keep old blocks
-/// for itself.
+/// A power cut is safe: a file in the recording's folder marks a redaction that has begun. Before the gap is written,
+/// nothing was changed; after it, the next check of the recording completes the redaction. A flash card may keep old blocks
+/// that only the card can reach.
 package struct Redaction: Sendable {
     private let storage: String
     private let archive: SQLiteArchive
@@ -22,9 +22,9 @@ package struct Redaction: Sendable {
         self.archive = archive
     }
 
-    /// Strikes what a person orders of a recording that does not go on; without a number, of the latest.
+    /// Redacts a range of an ended recording; without a number, of the latest.
     ///
-    /// - Returns: which recording that was, and what a person should know besides.
+    /// - Returns: the recording, and what to tell the user.
     package func strike(_ order: RedactionOrder) async throws -> (recording: Int, notes: [String]) {
         let known = try await archive.recordings()
         let named = order.recording.map { id in known.filter { $0.id == id } } ?? known
@@ -37,11 +37,11 @@ package struct Redaction: Sendable {
         return (recording.id, try await strike(range, of: recording.id))
     }
 
-    /// Strikes a range, all of which is on the disk.
+    /// Redacts a range that is completely on the disk.
     ///
-    /// - Parameter isGrowing: whether the recording goes on: its checksums are then made again once it has ended.
-    /// - Returns: what a person should know besides: copies and files that may still hold what was struck.
-    /// - Throws: `DeviceError` that names the file; what was begun is done later.
+    /// - Parameter isGrowing: whether the recording continues: its checksums are computed again after its end.
+    /// - Returns: what to tell the user: copies and files that may still have the redacted words.
+    /// - Throws: `DeviceError` that names the file; a redaction that has begun is completed later.
     package func strike(_ range: SampleRange, of id: Int, isGrowing: Bool = false) async throws -> [String] {
         guard let recording = try await archive.recordings().first(where: { $0.id == id }) else {
             throw DeviceError(.missing, "strike", "recording \(id): not in the archive; see fieldscribe list")
@@ -55,29 +55,29 @@ package struct Redaction: Sendable {
         if await archive.isBeingSealed(id) {
             throw DeviceError(
                 .denied, "strike",
-                "recording \(id): is being sealed at this moment, and nothing in it can be struck any more; delete it, or open a copy"
+                "recording \(id): is being sealed, so nothing in it can be redacted; delete it, or open a copy"
             )
         }
         let folder = try Self.folder(of: id, in: storage)
         if try !folder.exists(RecordingFolder.strikingName) {
             try folder.replace(RecordingFolder.strikingName, with: [])
         }
-        // A voice may have been learned from it; what is left is learned from again.
+        // A voice may have been learned from it; it is learned again from the rest.
         try VoiceprintStore.drop(id, in: storage)
         try await archive.add(Gap(range, cause: .struck), recording: id)
-        // Also where another one has come to its end meanwhile, and the file is gone.
+        // Also if another redaction was completed meanwhile and removed the file.
         let notes = try await complete(id, isGrowing: isGrowing, isBegun: true) ?? []
         return notes + (try await stillHeld(id, in: folder))
     }
 
-    /// Does what is left of striking, if anything is.
+    /// Completes a redaction that has begun, if any.
     ///
-    /// - Returns: whether something was.
+    /// - Returns: whether there was one.
     @discardableResult
     package func finish(_ id: Int) async throws -> Bool { try await complete(id) != nil }
 
-    /// - Parameter isBegun: whether something is begun; else the file in the recording's folder says so.
-    /// - Returns: what was taken out of learned words; nil where nothing was left.
+    /// - Parameter isBegun: whether a redaction is known to have begun; else the file in the recording's folder says so.
+    /// - Returns: what was removed from the learned words; nil if there was nothing to complete.
     private func complete(_ id: Int, isGrowing: Bool = false, isBegun: Bool = false) async throws -> [String]? {
         var notes: [String] = []
         let folder: Folder
@@ -100,10 +100,10 @@ package struct Redaction: Sendable {
                     }
                 }
             }
-            // The drive for laptops is on the same card: of which nothing is known, that is made from nothing at once.
+            // The laptop drive is on the same card: without known contents, it is rebuilt from nothing immediately.
             unlink(DriveContents.path(in: storage))
             if isGrowing { return notes }
-            // Another may have been struck meanwhile.
+            // Another redaction may have begun meanwhile.
             if try await archive.gaps(of: id).struck == ranges { break }
         }
         try folder.remove(RecordingFolder.strikingName)
@@ -111,7 +111,7 @@ package struct Redaction: Sendable {
         return notes
     }
 
-    /// What may hold what was struck, and is for a person to see to.
+    /// Files and copies that may have the redacted words, which a person must handle.
     private func stillHeld(_ id: Int, in folder: Folder) async throws -> [String] {
         let (exports, history) = (try await archive.exports(of: id), try await archive.history(of: id).map(\.entry))
         let copies = Set(Self.current(exports, history).map { "\($0.folder) on the volume \($0.volume)" }).sorted()
@@ -126,8 +126,8 @@ package struct Redaction: Sendable {
             }
     }
 
-    /// The copies that no later one has replaced: what was copied to a volume after something was struck takes the place of all that
-    /// it had from before. By the history, since a clock may have been wrong.
+    /// The copies that no later one has replaced: a copy made after a redaction replaces all earlier ones on its volume.
+    /// Ordered by the history, since clocks may be wrong.
     static func current(_ exports: [ExportEntry], _ history: [HistoryEntry]) -> [ExportEntry] {
         let strikes = history.filter { $0.act == .struck }.map(\.number)
         let numbered = exports.map { (export: $0, number: $0.number(in: history)) }
@@ -138,7 +138,7 @@ package struct Redaction: Sendable {
         }.map(\.export)
     }
 
-    /// Whether striking was begun in a recording, and has not come to its end.
+    /// Whether a redaction of a recording has begun and not ended.
     static func isUnderWay(_ id: Int, in storage: String) -> Bool {
         (try? folder(of: id, in: storage).exists(RecordingFolder.strikingName)) ?? true
     }

@@ -2,15 +2,15 @@ import Core
 import Settings
 import System
 
-/// Which recordings may go: `storage.after-export`.
+/// Decides which recordings to erase, by `storage.after-export`.
 struct Retention: Hashable, Sendable {
     /// What is known of one recording.
     struct Candidate: Hashable, Sendable {
-        /// What the archive knows of it.
+        /// Its row in the archive.
         var recording: RecordingSummary
-        /// The reading that is shown; nil where it has none.
+        /// The pass that is shown; nil if it has none.
         var shownPass: PassSummary?
-        /// Where it was copied to.
+        /// Its copies.
         var exports: [ExportEntry]
 
         init(recording: RecordingSummary, shownPass: PassSummary?, exports: [ExportEntry]) {
@@ -20,13 +20,13 @@ struct Retention: Hashable, Sendable {
         }
     }
 
-    /// What becomes of recordings that were copied.
+    /// What to do with copied recordings.
     var rule: Configuration.AfterExport
 
     init(_ rule: Configuration.AfterExport) { self.rule = rule }
 
-    /// Those that are completely transcribed, whose audio with this very text was copied and verified, and that, where days count,
-    /// ended more than so many days ago by a clock that was set.
+    /// The recordings to erase: completely transcribed, with a verified copy of the shown text, and, if days count, ended
+    /// at least so many days ago by a clock that was set.
     ///
     /// - Parameter now: seconds since 1970-01-01T00:00:00Z, by a clock that was set.
     func expired(_ candidates: [Candidate], now: Double) -> [Int] {
@@ -36,7 +36,7 @@ struct Retention: Hashable, Sendable {
             else { return false }
             switch rule {
             case .keep: return false
-            // Needs no clock: what the ledger has was copied after the recording had ended.
+            // Needs no clock: a copy in the ledger was made after the recording's end.
             case .erase: return !exports.isEmpty
             case .eraseAfterDays(let days):
                 let ended = recording.startedAt + recording.length.seconds
@@ -46,7 +46,7 @@ struct Retention: Hashable, Sendable {
         }.map(\.recording.id)
     }
 
-    /// Those that have all there is; nil where the recording itself is not whole yet.
+    /// The complete copies; none if the recording itself is incomplete.
     private static func wholeCopies(of candidate: Candidate) -> [ExportEntry]? {
         if let seal = candidate.recording.seal.flatMap({ SealedManifest($0) }) {
             return candidate.exports.filter { SealedManifest($0.manifest)?.content == seal.content }
@@ -55,11 +55,10 @@ struct Retention: Hashable, Sendable {
         return candidate.exports.filter { $0.pass == pass.id }
     }
 
-    /// Erases those; where days count, none as long as the clock is not set. What an erasing before left is tried again, whatever is kept.
+    /// Erases them; if days count, only while the clock is set. Also completes earlier erasures.
     ///
-    /// - Parameter recording: the one that is being recorded now, where one is.
-    /// - Returns: what `after-export` let go and is gone; and what cannot be removed, of now or of before. It keeps nothing else
-    ///   from being done.
+    /// - Parameter recording: the one that is being recorded, if any.
+    /// - Returns: the erased recordings, and what cannot be removed, which is reported and does not stop other work.
     func apply(
         to archive: any ArchiveMaintenance, storage: String, recording: Int? = nil,
         isSynchronized: Bool = MonotonicClock.wallIsSynchronized, now: Double = MonotonicClock.wallSeconds

@@ -7,17 +7,17 @@ import Settings
 import System
 import Transcripts
 
-/// Seals recordings on the recorder itself, once nothing more is to be done with them (`storage.seal`).
+/// Encrypts recordings on the recorder once all other work on them is done (`storage.seal`).
 ///
-/// A power cut at any moment leaves a recording as it was, or sealed: the sealed file is whole and on the disk before anything else
-/// changes; then one rename puts a journal without text in the place of the other, and from there on the next start completes what is
-/// left. Only at its end the archive says that the recording is sealed.
+/// After a power cut, a recording is unchanged or becomes sealed: the sealed file is complete and durable first; then a
+/// rename replaces the journal with one without text; from then on, the next start completes the rest. The archive marks it
+/// as sealed last.
 package struct SealingRecordings: Sendable {
     private let configuration: Configuration
     private let archive: SQLiteArchive
     private let unreadable: UnreadableRecordings
 
-    /// - Parameter unreadable: what cannot be transcribed.
+    /// - Parameter unreadable: recordings that cannot be transcribed.
     package init(
         _ configuration: Configuration, archive: SQLiteArchive,
         unreadable: UnreadableRecordings = UnreadableRecordings()
@@ -27,7 +27,7 @@ package struct SealingRecordings: Sendable {
         self.unreadable = unreadable
     }
 
-    /// The recordings that are to be sealed now: completely transcribed, and read a second time where that is due.
+    /// The recordings to seal now: completely transcribed, and with the second pass if it is due.
     package func waiting() async throws -> [RecordingSummary] {
         if configuration.storage.seal.isEmpty { return [] }
         var due: Set<Int> = []
@@ -46,13 +46,13 @@ package struct SealingRecordings: Sendable {
         return waiting
     }
 
-    /// Seals all that are waiting; what fails for one is told, and the others are sealed.
+    /// Seals all that are waiting. If one fails, the others are still sealed.
     ///
     /// - Parameters:
-    ///   - ids: these alone, where they are waiting; nil for all.
-    ///   - tell: hears the number of each that is sealed.
-    /// - Returns: what failed, by the recordings' numbers.
-    /// - Throws: `CancellationError`; `DeviceError` where none can be sealed, as without age or with a key that is none.
+    ///   - ids: only these, if they are waiting; nil for all.
+    ///   - tell: gets the number of each sealed recording.
+    /// - Returns: the failures, by recording.
+    /// - Throws: `CancellationError`; `DeviceError` if none can be sealed, without age or with an invalid key.
     package func run(_ ids: [Int]? = nil, tell: (Int) -> Void = { _ in }) async throws -> [Int: DeviceError] {
         let waiting = try await waiting().filter { ids?.contains($0.id) ?? true }
         guard !waiting.isEmpty, let recipients = try configuration.sealers() else { return [:] }
@@ -74,16 +74,16 @@ package struct SealingRecordings: Sendable {
 
     private var storage: String { configuration.storage.directory }
 
-    /// Returns whether it is sealed now; not where something was entered or struck meanwhile, and it is to be sealed again.
+    /// Returns whether it is sealed; false if text was added or redacted meanwhile, so that it must be sealed again.
     private func seal(_ id: Int, for recipients: [Recipient]) async throws -> Bool {
-        // It was begun before, and could not come to its end.
+        // An earlier attempt began and did not end.
         if let begun = try await archive.seal(of: id), try await isThere(begun, id) {
             try await Self.end(id, in: storage, archive)
             return true
         }
         let journal = try await archive.journalContent(of: id)
         let struck = try await archive.gaps(of: id).struck
-        // Asked behind both: of what they tell, the sound is silent then, too.
+        // Checked after both, so that a redaction in either has silenced the sound, too.
         if Redaction.isUnderWay(id, in: storage) { return false }
         guard let manifest = try await write(id, of: archive, journal.text, for: recipients) else { return false }
         if try await archive.gaps(of: id).struck == struck, !Redaction.isUnderWay(id, in: storage),
@@ -92,7 +92,7 @@ package struct SealingRecordings: Sendable {
             try await Self.end(id, in: storage, archive)
             return true
         }
-        // It may hold what was struck since.
+        // The file may contain what was redacted since.
         if let row = try await archive.recording(id), !row.isSealed, try await archive.seal(of: id) == nil {
             let storage = storage
             try await onThread(named: "seal", niceness: 5) {
@@ -111,9 +111,9 @@ package struct SealingRecordings: Sendable {
         }
     }
 
-    /// Seals a recording that is open once more, with the text that it has there, in the place of its sealed file.
+    /// Seals an opened recording again with its current text, and replaces its sealed file.
     ///
-    /// - Returns: what the sealed file is now; nil where there is no key, or the recording is gone.
+    /// - Returns: the new sealed file's manifest; nil if there is no key or the recording is gone.
     func seal(again id: Int, from open: OpenedRecordings.Open) async throws -> SealedManifest? {
         guard let before = open.manifests[id], let recipients = try configuration.sealers() else { return nil }
         let journal = try await open.archive.journalContent(of: id)
@@ -132,7 +132,7 @@ package struct SealingRecordings: Sendable {
         return made
     }
 
-    /// Completes what `seal(again:)` has begun; the file is there under its own name or under the other.
+    /// Completes `seal(again:)`; the file has its final or its temporary name.
     static func endAgain(
         _ id: Int, _ manifest: SealedManifest, in storage: String, _ archive: SQLiteArchive
     ) async throws {
@@ -142,9 +142,9 @@ package struct SealingRecordings: Sendable {
         try await archive.endResealed(id)
     }
 
-    /// Puts the sealed file in its place, where it lies under the other name; returns the folder that it is in.
+    /// Renames the sealed file to its final name if it has the temporary one; returns its folder.
     ///
-    /// - Throws: `DeviceError` with `damaged` where it is not there.
+    /// - Throws: `DeviceError` with `damaged` if it is missing.
     private static func place(
         _ manifest: SealedManifest, of id: Int, in storage: String
     ) throws(DeviceError) -> Folder {
@@ -157,17 +157,17 @@ package struct SealingRecordings: Sendable {
         return folder
     }
 
-    /// Writes a recording's sealed file; nil where there is no such recording.
+    /// Writes a recording's sealed file; returns nil if there is no such recording.
     ///
     /// - Parameters:
-    ///   - source: where its text is.
-    ///   - sound: the storage directory with its sound, where that is another one.
+    ///   - source: the archive with its text.
+    ///   - sound: the storage directory with its sound, if that is another.
     private func write(
         _ id: Int, of source: SQLiteArchive, _ journal: String, for recipients: [Recipient],
         as name: String = RecordingFolder.sealedName, soundIn sound: String? = nil
     ) async throws -> SealedManifest? {
         guard let (summary, timeline) = try await source.transcript(of: id) else { return nil }
-        // It waits for no model: where the one that tells of sentences is not whole, no full stops are put in.
+        // Does not wait for a model: without a complete language model, the text gets no full stops.
         let punctuator = configuration.punctuator { error throws(DeviceError) in
             Log.tell(.notice, "seal", ["message": "\(error.message); sealed without full stops"])
         }
@@ -189,16 +189,16 @@ package struct SealingRecordings: Sendable {
                 soundIn: sound, settings: settings, for: recipients, goesOn: goesOn
             ).seal(as: name)
         }
-        // Nobody can make good for it later: what would be signed cannot be read here any more.
+        // An unsigned recording cannot be signed later: its sound cannot be read here any more.
         if let error = signer.whyUnsigned {
             Log.tell(.warning, "seal", ["message": "\(error.message); recording \(id) is sealed without a signature"])
         }
         return manifest
     }
 
-    /// Completes the sealing of a recording whose journal says that it was begun.
+    /// Completes the sealing of a recording whose journal says that it began.
     ///
-    /// - Throws: `DeviceError` with `damaged` where the sealed file is not there: then nothing is removed.
+    /// - Throws: `DeviceError` with `damaged` if the sealed file is missing; nothing is removed then.
     static func end(_ id: Int, in storage: String, _ archive: SQLiteArchive) async throws {
         guard let manifest = try await archive.seal(of: id) else { return }
         try await onThread(named: "seal", niceness: 5) {
@@ -217,7 +217,7 @@ package struct SealingRecordings: Sendable {
         try Folder(opening: storage, crosses: true).folder("recordings").folder(RecordingFolder.name(of: id))
     }
 
-    /// What a sealed recording's folder has.
+    /// The files of a sealed recording.
     static let kept = [RecordingFolder.sealedName, "journal.jsonl"]
 
     /// Removes all but the sealed file and its journal.
@@ -230,8 +230,8 @@ package struct SealingRecordings: Sendable {
 }
 
 extension Recovery {
-    /// Looks at a recording that is sealed, or whose sealing was begun; nil for one that is neither.
-    func lookSealed(_ id: Int, _ row: RecordingSummary?) async throws -> [StorageFinding]? {
+    /// Checks a recording that is sealed or being sealed; returns nil for any other.
+    func checkSealed(_ id: Int, _ row: RecordingSummary?) async throws -> [StorageFinding]? {
         let storage = storage
         let file = RecordingFolder(storage: storage, recording: id).sealed
         let hasFile = try await onThread(named: "repair", niceness: 5) { () throws(DeviceError) -> Bool in
@@ -244,7 +244,7 @@ extension Recovery {
         }
         if let row, row.isSealed {
             guard let manifest = row.seal.flatMap({ SealedManifest($0) }) else { return [] }
-            // A sealed file that was to take the place of this one.
+            // A sealed file that was to replace this one.
             if let told = try await archive.seal(of: id), try await Self.isMade(told, instead: manifest, id, storage) {
                 try await SealingRecordings.endAgain(id, told, in: storage, archive)
                 return [
@@ -265,7 +265,7 @@ extension Recovery {
             try await SealingRecordings.end(id, in: storage, archive)
             return [StorageFinding(.note, recording: id, file: file, "the sealing of recording \(id) was completed")]
         }
-        // What was written before a power cut, and never counted: it is sealed anew.
+        // Left by a power cut before it counted: the recording is sealed again.
         if hasFile, row != nil, try Self.hasAudio(id, in: storage) {
             try await onThread(named: "repair", niceness: 5) {
                 let folder = try SealingRecordings.folder(of: id, in: storage)
@@ -278,11 +278,11 @@ extension Recovery {
         return [
             StorageFinding(
                 .damaged, recording: id, file: file,
-                "holds a recording, but its journal does not tell of it; open it with the private key, and keep it")
+                "holds a recording, but its journal does not mention it; open it with the private key, and keep it")
         ]
     }
 
-    /// Whether there is a sealed file that another one's place is to be taken by, under its own name or under the other.
+    /// Whether there is a sealed file that is to replace another, with its final or its temporary name.
     private static func isMade(
         _ told: SealedManifest, instead manifest: SealedManifest, _ id: Int, _ storage: String
     ) async throws -> Bool {

@@ -5,12 +5,13 @@ import Core
 import Glibc
 import System
 
-/// Signs recordings that were closed, or struck since: the SHA-256 of their samples, by the recorder's key, into the history.
+/// Signs the sound of recordings that ended or were redacted since: writes the SHA-256 of their samples, signed with the
+/// recorder's key, to the history.
 struct SigningRecordings: Sendable {
     private let storage: String
     private let archive: SQLiteArchive
 
-    /// - Parameter storage: the storage directory, where the key is, or is made.
+    /// - Parameter storage: the storage directory, in which the key is, or is created.
     init(storage: String, archive: SQLiteArchive) {
         self.storage = storage
         self.archive = archive
@@ -18,12 +19,12 @@ struct SigningRecordings: Sendable {
 
     /// Signs all that are waiting.
     ///
-    /// - Returns: why recordings are not signed whose sound is not what was recorded.
-    /// - Throws: `CancellationError`; `DeviceError` where none can be signed, as without minisign.
+    /// - Returns: why recordings are not signed whose sound differs from what was recorded.
+    /// - Throws: `CancellationError`; `DeviceError` if none can be signed, without minisign for example.
     @discardableResult
     func run() async throws -> [DeviceError] {
         let storage = storage
-        // Made before anything is to be signed, so that it can be noted down beforehand.
+        // Created before it is needed, so that users can note it down.
         let key = try await onThread(named: "signing", niceness: 5) { try RecorderKey(in: storage) }
         var refused: [DeviceError] = []
         for (id, entry) in try await archive.unsigned() {
@@ -31,7 +32,7 @@ struct SigningRecordings: Sendable {
             guard let row = try await archive.recording(id), !Redaction.isUnderWay(id, in: storage) else { continue }
             let audio = RecordingFolder(storage: storage, recording: id).audio
             guard case .read(let sums) = try await readSums(of: audio, digests: true), let read = sums.sound else {
-                // What cannot be read is not signed; verify says so.
+                // Unreadable sound is not signed; verify reports it.
                 continue
             }
             guard sums.damaged.isEmpty, read.length == row.length else {
@@ -50,7 +51,7 @@ struct SigningRecordings: Sendable {
                 if let error = key.error { throw error }
                 continue
             }
-            // What was struck meanwhile may have been read before.
+            // The samples may have been read before a redaction.
             if Redaction.isUnderWay(id, in: storage) { continue }
             let lines = signed.split(separator: "\n")
             try await archive.enter(

@@ -3,10 +3,10 @@ import Core
 import Glibc
 import System
 
-/// SHA-256 of a recording's samples, those of two channels interleaved, by which files that were made of it are known again. Blocks, for as long as reading takes.
+/// SHA-256 of a recording's samples, interleaved if stereo, which identifies files made from them. Blocks while it reads.
 ///
-/// - Parameter goesOn: asked again and again; where it is false, it ends.
-/// - Throws: `DeviceError` where it cannot be read; with `ECANCELED` where it was to end.
+/// - Parameter goesOn: called repeatedly; stops if it returns false.
+/// - Throws: `DeviceError` if the samples cannot be read; with `ECANCELED` if it was stopped.
 func soundDigest(
     of audio: String, length: SamplePosition, goesOn: () -> Bool = { true }
 ) throws(DeviceError) -> String {

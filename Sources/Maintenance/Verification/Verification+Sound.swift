@@ -4,11 +4,11 @@ import Core
 import System
 
 extension Verification {
-    /// With what a recording's sound was compared, the strongest first.
+    /// What the sound was compared with, the strongest evidence first.
     enum SoundEvidence: Hashable, Comparable {
-        /// The SHA-256 that the recorder's key has signed.
+        /// The SHA-256 signed with the recorder's key.
         case signature
-        /// The signed SHA-256, whose signature could not be checked, and why.
+        /// The signed SHA-256, but its signature could not be checked, and why.
         case uncheckedSignature(String)
         /// The signed SHA-256 in its journal, if the history has none.
         case journal
@@ -18,7 +18,7 @@ extension Verification {
         case incompleteSums
     }
 
-    /// Reads a recording's sound, and compares it with the strongest evidence that there is of what was recorded.
+    /// Reads a recording's sound, and compares it with the strongest evidence of what was recorded.
     ///
     /// - Returns: what is wrong; and the evidence, nil if the sound cannot be read.
     func checkSound(of row: RecordingSummary) async throws -> ([StorageFinding], SoundEvidence?) {
@@ -40,7 +40,7 @@ extension Verification {
                     ))
             }
             if signature != nil || told != nil, sums.sound == nil {
-                // Some of it could not be read; where it has a checksum that was said.
+                // Some of it could not be read; a mismatching checksum already reported that.
                 if findings.isEmpty { findings.append(damage(row.id, audio, "cannot be read; restore a copy of it")) }
                 return (findings, nil)
             }
@@ -64,7 +64,7 @@ extension Verification {
         }
         do {
             let storage = storage
-            // Minisign may be a process that is waited for.
+            // Minisign may be a process, so this blocks.
             let (key, fits) = try await onThread(named: "verify", niceness: 5) {
                 let key = RecorderKey.publicKey(in: storage)
                 return (key, try key.map { try Minisign().fits(signature, key: $0) })
@@ -83,7 +83,7 @@ extension Verification {
         } catch { return (findings, .uncheckedSignature(DeviceError(wrapping: error).reason)) }
     }
 
-    /// One note for each kind of evidence, on all recordings that were compared with it.
+    /// One note for each kind of evidence, listing the recordings.
     func notes(on compared: [SoundEvidence: [Int]]) -> [StorageFinding] {
         compared.sorted { $0.key < $1.key }.map { evidence, ids in
             let words =

@@ -1,9 +1,9 @@
 import Audio
 import Core
 
-/// What the checksums of a recording tell.
+/// The result of comparing a recording's checksums.
 enum Sums {
-    /// There is no audio, or none that can be read: others tell of that.
+    /// The audio is missing or unreadable, which other checks report.
     case unread
     case read(RecordingSums)
 }
@@ -11,9 +11,9 @@ enum Sums {
 /// Reads all of a recording's sound.
 ///
 /// - Parameters:
-///   - path: of its `audio.wav`.
-///   - digests: whether to compute the SHA-256 of all of it, too.
-/// - Throws: `CancellationError` where nobody wants to know any longer.
+///   - path: the path of its `audio.wav`.
+///   - digests: whether to compute the SHA-256, too.
+/// - Throws: `CancellationError` if the task was cancelled.
 func readSums(of path: String, isGrowing: Bool = false, digests: Bool = false) async throws -> Sums {
     try await onStoppableThread(named: "verify") { goesOn in
         do throws(DeviceError) {
@@ -29,7 +29,7 @@ func readSums(of path: String, isGrowing: Bool = false, digests: Bool = false) a
 }
 
 extension Verification {
-    /// Where the sound is not what was recorded: a finding a place.
+    /// Where the sound differs from what was recorded, one finding per place.
     func findings(of sums: RecordingSums, _ id: Int) -> [StorageFinding] {
         sums.damaged.map { range in
             StorageFinding(

@@ -5,7 +5,7 @@ import Core
 import Glibc
 import System
 
-/// Checks files, timelines, journals, ledger and history against each other, and changes nothing.
+/// Compares files, timelines, journals, ledger and history with each other; changes nothing.
 package struct Verification: Sendable {
     let storage: String
     let archive: SQLiteArchive
@@ -18,13 +18,13 @@ package struct Verification: Sendable {
     /// Checks these recordings, or all and the database as a whole.
     ///
     /// - Parameters:
-    ///   - recording: the one that is being recorded now: it is said to be that, and of its sound is checked what is safe.
-    ///   - isQuick: whether the sound is left alone: of it, only lengths and gaps are then looked at.
-    /// - Throws: `DeviceError` with `missing` for a number that is nowhere, `damaged` for the database.
+    ///   - recording: the one that is being recorded: this is reported, and its sound is checked as far as it is stable.
+    ///   - isQuick: whether to check only lengths and gaps of the sound.
+    /// - Throws: `DeviceError` with `missing` for an unknown number, `damaged` for the database.
     package func run(
         _ ids: [Int], recording: Int? = nil, isQuick: Bool = false
     ) async throws -> [StorageFinding] {
-        // Numbers that no recording has may be moved to the same limit.
+        // Clamped numbers can be equal.
         let rows = Dictionary(try await archive.recordings().map { ($0.id, $0) }) { first, _ in first }
         let storage = storage
         let folders = try await onThread(named: "verify", niceness: 5) { try Recovery.folders(in: storage) }
@@ -79,7 +79,7 @@ package struct Verification: Sendable {
         return findings + notes(on: compared) + aside
     }
 
-    /// Checks a sealed recording: that its file is there, and nothing else; and, unless that is left alone, that no byte has changed.
+    /// Checks a sealed recording: that its file exists and nothing else does; unless quick, also the file's digest.
     private func checkSealed(_ row: RecordingSummary, isQuick: Bool) async throws -> [StorageFinding] {
         let (storage, path) = (storage, RecordingFolder(storage: storage, recording: row.id).sealed)
         guard let manifest = row.seal.flatMap({ SealedManifest($0) }) else { return [] }
@@ -111,7 +111,7 @@ package struct Verification: Sendable {
     private func check(_ row: RecordingSummary) async throws -> [StorageFinding] {
         guard let (_, timeline) = try await archive.transcript(of: row.id) else { return [] }
         let folder = RecordingFolder(storage: storage, recording: row.id)
-        // What a slow card holds is waited for on a thread of its own: the others have to record.
+        // A slow card is read on a thread of its own, so that recording continues.
         var findings = try await onThread(named: "verify", niceness: 5) { checkAudio(row, folder, timeline) }
         findings += check(timeline, of: row, folder)
         findings += try await checkLedger(row)

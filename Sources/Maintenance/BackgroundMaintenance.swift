@@ -4,14 +4,14 @@ import Settings
 import Synchronization
 import System
 
-/// What earlier recordings lack: mends what a start has left to be mended, erases what `storage.after-export` lets go, writes down what
-/// was not, reads once more what was, tells who spoke, and seals it where `storage.seal` says so; and what a private key has opened is read
-/// once more, too, and sealed again.
-package struct Upkeep: Sendable {
+/// Works on earlier recordings while nothing is recorded. Repairs what a start left, erases by `storage.after-export`,
+/// transcribes what is missing, runs the second pass, identifies speakers and seals. Also runs the second pass of
+/// recordings that a private key has opened, and seals them again.
+package struct BackgroundMaintenance: Sendable {
     /// How a run ended.
     package enum End: Hashable, Sendable {
         case done
-        /// It was asked to end before.
+        /// It was asked to stop.
         case brokenOff
         case failed(DeviceError)
     }
@@ -22,19 +22,19 @@ package struct Upkeep: Sendable {
     private let workers: DecodeWorkers
     private let repairs: Repairs?
     private let unreadable = UnreadableRecordings()
-    private let complaints = Complaints()
+    private let reported = ReportedFaults()
     private let progress: SecondPassProgress
     private let opened: OpenedRecordings?
 
-    /// Hears whether text is being written now.
+    /// Called when transcription starts and stops.
     private let writes: @Sendable (Bool) -> Void
 
     /// - Parameters:
-    ///   - workers: what reads.
-    ///   - progress: is told what is being read again.
-    ///   - opened: what a private key has opened; nil: nothing can be.
-    ///   - repairs: what a start has left to be done; nil: nothing.
-    ///   - writes: hears whether text is being written now.
+    ///   - workers: the decode workers.
+    ///   - progress: gets the second pass's progress.
+    ///   - opened: the recordings that a private key has opened; nil if there can be none.
+    ///   - repairs: what a start left; nil for nothing.
+    ///   - writes: called when transcription starts and stops.
     package init(
         configuration: Configuration, archive: SQLiteArchive, hub: EventHub, workers: DecodeWorkers,
         progress: SecondPassProgress, opened: OpenedRecordings? = nil, repairs: Repairs? = nil,
@@ -50,10 +50,10 @@ package struct Upkeep: Sendable {
         self.writes = writes
     }
 
-    /// Does all there is to do, unless it is asked to end before: a new recording's own text comes first, and two sets of
-    /// workers are too many for a small board.
+    /// Does all work unless it is asked to stop: a new recording's own text has priority, and a small board has no memory
+    /// for two sets of workers.
     ///
-    /// - Parameter asked: ends when it is to be broken off.
+    /// - Parameter asked: ends when the run must stop.
     package func run(until asked: AsyncStream<Never>) async -> End {
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -72,44 +72,47 @@ package struct Upkeep: Sendable {
     }
 
     private func work() async throws {
-        // First what makes room.
-        let steps = [erase, repair, sign, writeDown, readAgain, tellSpeakers, rememberVoices, seal, readOpened]
+        // First what frees space.
+        let steps = [
+            erase, repair, sign, transcribeBacklog, runSecondPass, identifySpeakers, learnVoices, seal,
+            runOpenedSecondPass,
+        ]
         for step in steps {
-            // What has the storage folder's path now may be another archive.
+            // The storage folder's path may lead to another archive by now.
             try archive.checkPlace()
             try await step()
         }
     }
 
-    /// Without signatures all else goes on; that there are none is told once a start.
+    /// All other work continues without signatures; their absence is reported once per start.
     private func sign() async throws {
         let storage = configuration.storage.directory
         do {
             for error in try await SigningRecordings(storage: storage, archive: archive).run()
-            where complaints.take(error) {
+            where reported.isNew(error) {
                 Log.tell(.warning, "unsigned", ["message": error.message])
             }
         } catch let error as DeviceError where !error.isOfDatabase {
-            if complaints.take(error) { Log.tell(.notice, "unsigned", ["message": error.message]) }
+            if reported.isNew(error) { Log.tell(.notice, "unsigned", ["message": error.message]) }
         }
     }
 
-    /// What cannot be sealed stays as it is, which is a fault each time it was tried.
+    /// A recording that cannot be sealed stays as it is; each attempt is reported as a fault.
     private func seal() async throws {
         let sealing = SealingRecordings(configuration, archive: archive, unreadable: unreadable)
         do {
             let failures = try await sealing.run { Log.tell(.notice, "sealed", ["recording": "\($0)"]) }
             for (_, error) in failures.sorted(by: { $0.key < $1.key }) { hub.publish(fault: error) }
         } catch let error as DeviceError where !error.isOfDatabase { hub.publish(fault: error) }
-        // Each is told of once a start.
+        // Each is reported once per start.
         let erasure = Erasure(storage: configuration.storage.directory, archive: archive)
         for finding in try await erasure.keptBesideSealed() {
             let error = DeviceError(.damaged, "seal", on: finding.file, finding.message)
-            if complaints.take(error) { Log.tell(.notice, "unsealed", ["message": error.message]) }
+            if reported.isNew(error) { Log.tell(.notice, "unsealed", ["message": error.message]) }
         }
     }
 
-    /// What cannot be erased keeps nothing from being read; it is a fault each time it was tried.
+    /// Failed erasures do not stop other work; each attempt is reported as a fault.
     private func erase() async throws {
         let storage = configuration.storage
         do {
@@ -120,14 +123,14 @@ package struct Upkeep: Sendable {
         } catch { hub.publish(fault: DeviceError(wrapping: error)) }
     }
 
-    /// What a full disk leaves as it is keeps nothing from being read.
+    /// Repairs that need disk space do not stop other work.
     private func repair() async throws {
         do { try await repairs?.run { Log.tell($0) } } catch let error as DeviceError where error.code == .full {
             hub.publish(fault: error)
         }
     }
 
-    private func writeDown() async throws {
+    private func transcribeBacklog() async throws {
         let backlog = Backlog(configuration: configuration, archive: archive, hub: hub, unreadable: unreadable)
         guard try await !backlog.waiting().isEmpty else { return }
         writes(true)
@@ -139,61 +142,62 @@ package struct Upkeep: Sendable {
         await pool.releaseIdle()
     }
 
-    /// What cannot be told keeps nothing from being sealed. That there is no model is told once: nobody has lost anything.
-    private func tellSpeakers() async throws {
-        let telling = DiarizationJob(configuration: configuration, archive: archive, hub: hub, unreadable: unreadable)
-        guard try await !telling.waiting().isEmpty else { return }
+    /// Sealing continues without speakers. A missing model is reported once: nothing is lost.
+    private func identifySpeakers() async throws {
+        let diarization = DiarizationJob(
+            configuration: configuration, archive: archive, hub: hub, unreadable: unreadable)
+        guard try await !diarization.waiting().isEmpty else { return }
         await workers.releaseIdle()
         do {
-            for (id, count) in try await telling.run() {
+            for (id, count) in try await diarization.run() {
                 Log.tell(.information, "speakers", ["recording": "\(id)", "count": "\(count)"])
             }
         } catch let error as DeviceError where !error.isOfDatabase {
-            if complaints.take(error) { hub.publish(fault: error) }
+            if reported.isNew(error) { hub.publish(fault: error) }
         }
     }
 
-    /// Names of earlier recordings that are proposed; what keeps that from being done keeps nothing else from it.
-    private func rememberVoices() async throws {
+    /// Proposes names in earlier recordings; a failure stops no other work.
+    private func learnVoices() async throws {
         do {
             for id in try await VoiceprintJob(configuration: configuration, archive: archive).run() {
                 Log.tell(.information, "names proposed", ["recording": "\(id)"])
             }
         } catch let error as DeviceError where !error.isOfDatabase {
-            if complaints.take(error) { hub.publish(fault: error) }
+            if reported.isNew(error) { hub.publish(fault: error) }
         }
     }
 
-    /// What is locked meanwhile is no fault, and what fails for one keeps no other from being read; it is told once.
-    private func readOpened() async throws {
+    /// Recordings that are locked meanwhile are no fault. A failure of one is reported once, and does not affect others.
+    private func runOpenedSecondPass() async throws {
         guard configuration.readsTwice, !configuration.storage.seal.isEmpty, let opened else { return }
         let done = try await OpenedSecondPass(
             configuration: configuration, archive: archive, opened: opened, hub: hub, progress: progress
         ).run {
             await workers.releaseIdle()
             return try workers.rereaders()
-        } complain: { error in
-            if complaints.take(error) { hub.publish(fault: error) }
+        } report: { error in
+            if reported.isNew(error) { hub.publish(fault: error) }
         }
         for id in done { Log.tell(.notice, "resealed", ["recording": "\(id)"]) }
     }
 
-    private func readAgain() async throws {
+    private func runSecondPass() async throws {
         guard configuration.readsTwice else { return }
-        let rereading = SecondPassJob(
+        let secondPass = SecondPassJob(
             configuration: configuration, archive: archive, hub: hub, unreadable: unreadable, progress: progress)
-        guard try await !rereading.waiting().isEmpty else { return }
+        guard try await !secondPass.waiting().isEmpty else { return }
         await workers.releaseIdle()
-        for id in try await rereading.run(pool: workers.rereaders()) {
+        for id in try await secondPass.run(pool: workers.rereaders()) {
             Log.tell(.information, "reread", ["recording": "\(id)"])
         }
     }
 }
 
-/// What was told, so that it is told once.
-private final class Complaints: Sendable {
-    private let told = Mutex<Set<String>>([])
+/// The reported faults, so that each is reported once.
+private final class ReportedFaults: Sendable {
+    private let messages = Mutex<Set<String>>([])
 
-    /// Whether it was not told yet.
-    func take(_ error: DeviceError) -> Bool { told.withLock { $0.insert(error.message).inserted } }
+    /// Whether an error was not reported yet; remembers it.
+    func isNew(_ error: DeviceError) -> Bool { messages.withLock { $0.insert(error.message).inserted } }
 }

@@ -1,21 +1,21 @@
 import Core
 import Transcripts
 
-/// What a file that was taken has changed, in words. Pure.
-struct TakenCorrection {
-    /// In so many places other words stand than on the page, or in the text, that it was made of.
+/// Describes the changes of an imported file. Pure.
+struct CorrectionSummary {
+    /// In how many places the words differ from the page or text that it was made from.
     var changes: Int
-    /// So many lines, or words of them, stand at other times.
+    /// How many lines, or words of them, have other times.
     var moved = 0
-    /// Of so many words the times are an estimate.
+    /// How many words have estimated times.
     var estimated: Int
-    /// The text as it is now.
+    /// The current text.
     var segments: [Segment]
-    /// Whose it is.
+    /// Who made it.
     var person: EngineDescription
-    /// What was added to it, as it is now.
+    /// The current annotations.
     var annotations: Annotations
-    /// What was shown before.
+    /// The annotations shown before.
     var shown: Timeline?
 
     /// Never empty: `corrected in 2 places, 1 person named`.
@@ -36,7 +36,7 @@ struct TakenCorrection {
         if gone > 0 { parts.append("\(Self.count(gone, "name", "names")) taken away") }
         if parts.isEmpty {
             let isSame = annotations == shown?.annotations ?? Annotations()
-            parts.append(isSame ? "confirmed where it was right" : "what is told of it changed")
+            parts.append(isSame ? "confirmed where it was right" : "description changed")
         }
         return parts.joined(separator: ", ")
     }
