@@ -10,7 +10,7 @@ import Glibc
     var own = Configuration()
     own.export.settings = true
     if let other = try? ConfigurationParser.overlay(
-        bytes, file: "fieldscribe.conf", over: own, keys: ConfigurationKey.all, refusal: { $0.refusalOfStick($1) })
+        bytes, file: "fieldscribe.conf", over: own, refusal: { $0.refusalOfStick($1) })
     {
         var same = other
         same.capture = own.capture

@@ -6,16 +6,23 @@ extension Configuration {
     /// The package's configuration file.
     static let systemPath = "/etc/fieldscribe/fieldscribe.conf"
 
+    /// Loads the configuration as `loadOwn` does, with the stick's settings if `export.settings` is yes.
+    ///
+    /// - Throws: as `loadOwn`.
+    package static func load(
+        explicitPath: String?, environment: [String: String], systemPath: String = systemPath
+    ) throws -> Configuration {
+        try loadOwn(explicitPath: explicitPath, environment: environment, systemPath: systemPath).withStickSettings()
+    }
+
     /// Reads the machine's configuration from `explicitPath`, else `$FIELDSCRIBE_CONFIG`, else `systemPath` if it exists,
     /// else uses the defaults.
     ///
-    /// - Parameters:
-    ///   - explicitPath: the value of `--config`.
-    ///   - keys: all keys.
+    /// - Parameter explicitPath: the value of `--config`.
     /// - Throws: `DeviceError` if the file cannot be read, with `missing` if a named file does not exist;
     ///   `ConfigurationError` for its contents.
-    static func load(
-        explicitPath: String?, environment: [String: String], systemPath: String = systemPath, keys: [ConfigurationKey]
+    package static func loadOwn(
+        explicitPath: String?, environment: [String: String], systemPath: String = systemPath
     ) throws -> Configuration {
         let variable = environment["FIELDSCRIBE_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
         let named = explicitPath ?? variable
@@ -28,7 +35,7 @@ extension Configuration {
             throw DeviceError(
                 .missing, error.operation, status: error.status, on: path, "there is no such file", remedy: remedy)
         }
-        return try ConfigurationParser.parse(bytes, file: path, keys: keys)
+        return try ConfigurationParser.parse(bytes, file: path)
     }
 
     private static let largest: Int64 = 1 << 20

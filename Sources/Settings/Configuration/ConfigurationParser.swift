@@ -9,9 +9,9 @@ final class ConfigurationParser {
     private typealias Problem = ConfigurationError.Problem
 
     private let file: String
-    private let keys: [ConfigurationKey]
+    private let keys = ConfigurationKey.all
     private let sections: [String]
-    private var rest: ArraySlice<UInt8>
+    private var remaining: ArraySlice<UInt8>
     private var configuration = Configuration()
     private var problems: [Problem] = []
 
@@ -22,7 +22,7 @@ final class ConfigurationParser {
     private var line = 0
 
     /// That line's text until libinih has reported its setting.
-    private var owed: String?
+    private var pendingLine: String?
 
     /// The current section; nil after an invalid header, whose keys are skipped.
     private var section: String? = ""
@@ -32,9 +32,9 @@ final class ConfigurationParser {
 
     /// - Throws: `ConfigurationError` with all problems.
     static func parse(
-        _ bytes: [UInt8], file: String, keys: [ConfigurationKey]
+        _ bytes: [UInt8], file: String
     ) throws(ConfigurationError) -> Configuration {
-        var configuration = try overlay(bytes, file: file, over: Configuration(), keys: keys)
+        var configuration = try overlay(bytes, file: file, over: Configuration())
         configuration.file = file
         return configuration
     }
@@ -46,23 +46,23 @@ final class ConfigurationParser {
     ///   - refusal: returns why the file may not set a key to a value, and what to do; nil if it may.
     /// - Throws: `ConfigurationError` with all problems.
     static func overlay(
-        _ bytes: [UInt8], file: String, over base: Configuration, keys: [ConfigurationKey],
+        _ bytes: [UInt8], file: String, over base: Configuration,
         refusal: @escaping (ConfigurationKey, String) -> String? = { _, _ in nil }
     ) throws(ConfigurationError) -> Configuration {
-        let parser = ConfigurationParser(bytes, file: file, keys: keys)
+        let parser = ConfigurationParser(bytes, file: file)
         parser.configuration = base
         parser.refusal = refusal
         parser.run()
-        parser.checkTogether()
+        parser.checkDependencies()
         if !parser.problems.isEmpty {
             throw ConfigurationError(problems: parser.problems.sorted { $0.line < $1.line })
         }
         return parser.configuration
     }
 
-    /// Parses what is valid in an invalid file; uses the defaults for the rest.
-    static func salvage(_ bytes: [UInt8], file: String, keys: [ConfigurationKey]) -> Configuration {
-        let parser = ConfigurationParser(bytes, file: file, keys: keys)
+    /// Parses what is valid in an invalid file; uses the defaults for the remaining.
+    static func salvage(_ bytes: [UInt8], file: String) -> Configuration {
+        let parser = ConfigurationParser(bytes, file: file)
         parser.run()
         // Two values that are valid alone, but not together.
         if parser.configuration.speech.paddingMilliseconds > parser.configuration.speech.hangoverMilliseconds {
@@ -72,11 +72,10 @@ final class ConfigurationParser {
         return parser.configuration
     }
 
-    private init(_ bytes: [UInt8], file: String, keys: [ConfigurationKey]) {
+    private init(_ bytes: [UInt8], file: String) {
         self.file = file
-        self.keys = keys
         sections = keys.reduce(into: []) { if $0.last != $1.section { $0.append($1.section) } }
-        rest = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
+        remaining = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
     }
 
     private func run() {
@@ -92,7 +91,7 @@ final class ConfigurationParser {
                 { parser, _, key, value in
                     guard let parser, let key else { return 0 }
                     Unmanaged<ConfigurationParser>.fromOpaque(parser).takeUnretainedValue()
-                        .take(String(cString: key), value.map { String(cString: $0) } ?? "")
+                        .apply(String(cString: key), value.map { String(cString: $0) } ?? "")
                     return 1
                 }, parser)
         }
@@ -105,11 +104,11 @@ final class ConfigurationParser {
 
     /// Passes the next line to libinih without its indentation, which would make it a continuation of the previous line.
     private func next(into buffer: UnsafeMutableBufferPointer<CChar>) -> UnsafeMutablePointer<CChar>? {
-        settle()
-        guard !rest.isEmpty else { return nil }
+        reportSkippedLine()
+        guard !remaining.isEmpty else { return nil }
         line += 1
-        var bytes = rest.prefix { $0 != newline }
-        rest = rest[bytes.endIndex...].dropFirst()
+        var bytes = remaining.prefix { $0 != newline }
+        remaining = remaining[bytes.endIndex...].dropFirst()
         if bytes.last == carriageReturn { bytes.removeLast() }
         bytes = bytes.drop { $0 == space || $0 == tab }
         // Leaves room for the newline and the zero.
@@ -135,8 +134,8 @@ final class ConfigurationParser {
             return refuse("contains a control character; remove it")
         }
         if first != UInt8(ascii: "[") {
-            owed = text
-        } else if !enter(text) {
+            pendingLine = text
+        } else if !parseHeader(text) {
             section = nil
             return false
         }
@@ -144,7 +143,7 @@ final class ConfigurationParser {
     }
 
     /// Parses a section header; returns whether the section is known.
-    private func enter(_ text: String) -> Bool {
+    private func parseHeader(_ text: String) -> Bool {
         guard let end = text.firstIndex(of: "]") else { return refuse("has no ] after the section's name") }
         let name = String(text[text.index(after: text.startIndex)..<end])
         let after = text[text.index(after: end)...].drop { $0 == " " || $0 == "\t" }
@@ -158,8 +157,8 @@ final class ConfigurationParser {
         return true
     }
 
-    private func take(_ name: String, _ value: String) {
-        owed = nil
+    private func apply(_ name: String, _ value: String) {
+        pendingLine = nil
         guard let section else { return }
         guard !name.isEmpty else {
             refuse("has no key before its =")
@@ -185,13 +184,13 @@ final class ConfigurationParser {
     }
 
     /// Reports a line that libinih skipped.
-    private func settle() {
-        if owed != nil { refuse("is not a [section], a key = value or a # comment") }
-        owed = nil
+    private func reportSkippedLine() {
+        if pendingLine != nil { refuse("is not a [section], a key = value or a # comment") }
+        pendingLine = nil
     }
 
     /// Checks values that depend on each other.
-    private func checkTogether() {
+    private func checkDependencies() {
         let (padding, hangover) = ("speech.padding-milliseconds", "speech.hangover-milliseconds")
         let speech = configuration.speech
         guard speech.paddingMilliseconds > speech.hangoverMilliseconds,
@@ -219,7 +218,7 @@ final class ConfigurationParser {
         problems.append(
             Problem(
                 file: file, line: line ?? self.line, section: section ?? "", key: "",
-                value: PrivateKey.hidden(in: owed ?? ""), reason: PrivateKey.refusing("\(subject) \(reason)")))
+                value: PrivateKey.hidden(in: pendingLine ?? ""), reason: PrivateKey.refusing("\(subject) \(reason)")))
         return false
     }
 

@@ -15,35 +15,25 @@ package struct LoadedConfiguration: Sendable {
     private let good: [UInt8]?
 
     /// Loads the configuration as `Configuration.load` does, but never fails.
-    ///
-    /// - Parameters:
-    ///   - keys: all keys.
-    ///   - overlay: applies other settings to valid ones.
-    init(
-        explicitPath: String?, environment: [String: String], systemPath: String = Configuration.systemPath,
-        keys: [ConfigurationKey], overlay: (Configuration) -> Configuration = { $0 }
-    ) {
+    package init(explicitPath: String?, environment: [String: String], systemPath: String = Configuration.systemPath) {
         let path =
             explicitPath ?? environment["FIELDSCRIBE_CONFIG"].flatMap { $0.isEmpty ? nil : $0 } ?? systemPath
         do {
-            configuration = overlay(
-                try Configuration.load(
-                    explicitPath: explicitPath, environment: environment, systemPath: systemPath, keys: keys))
+            configuration = try Configuration.load(
+                explicitPath: explicitPath, environment: environment, systemPath: systemPath)
             complaint = nil
             good = configuration.file.flatMap { try? Configuration.read($0) }
         } catch {
             good = nil
-            let readable = (try? Configuration.read(path)).map {
-                ConfigurationParser.salvage($0, file: path, keys: keys)
-            }
+            let readable = (try? Configuration.read(path)).map { ConfigurationParser.salvage($0, file: path) }
             let rest = readable ?? Configuration()
             let copy = Self.copyPath(in: rest.storage.directory)
             let message = (error as? DeviceError)?.message ?? "\(error)"
             let code = (error as? DeviceError)?.code ?? .damaged
             if let bytes = try? Configuration.read(copy),
-                let last = try? ConfigurationParser.parse(bytes, file: copy, keys: keys)
+                let last = try? ConfigurationParser.parse(bytes, file: copy)
             {
-                configuration = overlay(last)
+                configuration = last.withStickSettings()
                 complaint = DeviceError(code, "configuration", message, remedy: "using the last good one, \(copy)")
             } else {
                 configuration = rest

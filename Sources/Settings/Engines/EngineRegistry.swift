@@ -30,9 +30,6 @@ package enum EngineRegistry {
     /// The engine that a value of `recognizer.engine` names; nil for `auto` and for unknown names.
     package static func entry(named value: String) -> (any EngineEntry)? { all.first { $0.isNamed(by: value) } }
 
-    /// The values of `recognizer.engine`, for the configuration.
-    static var names: EngineNames { EngineNames(forms: forms, accepts: isName) }
-
     /// Whether `recognizer.engine` accepts this value.
     package static func isName(_ value: String) -> Bool { value == automaticName || entry(named: value) != nil }
 

@@ -63,7 +63,7 @@ package struct CardSettings: Hashable, Sendable {
                 problems.append("line \(index + 1): is not text; save the file as plain text in UTF-8")
                 continue
             }
-            if let problem = take(line, number: index + 1, isTimeZone) {
+            if let problem = parse(line, number: index + 1, isTimeZone) {
                 problems.append("line \(index + 1): \(PrivateKey.refusing(problem))")
             }
         }
@@ -87,7 +87,7 @@ package struct CardSettings: Hashable, Sendable {
     }
 
     /// Parses a line; returns what is wrong with it.
-    private mutating func take(_ line: String, number: Int, _ isTimeZone: (String) -> Bool) -> String? {
+    private mutating func parse(_ line: String, number: Int, _ isTimeZone: (String) -> Bool) -> String? {
         let text = line.trimmed
         guard !text.isEmpty, text.first != "#", text.first != ";" else { return nil }
         guard let separator = text.firstIndex(where: { $0 == "=" || $0 == ":" }) else {
@@ -102,8 +102,8 @@ package struct CardSettings: Hashable, Sendable {
         }
         linesOfKeys[path] = number
         // These are invalid without a value, and an invalid value prevents all copies.
-        let saysWhoReads = ["recipients", "export.recipients", "sticks", "export.sticks"].contains(key)
-        guard !value.isEmpty || saysWhoReads else {
+        let setsRecipients = ["recipients", "export.recipients", "sticks", "export.sticks"].contains(key)
+        guard !value.isEmpty || setsRecipients else {
             return "\(key) has no value; put a # in front of the line for the default"
         }
         return set(key, String(value), isTimeZone).map { "\(key): \($0)" }
@@ -175,8 +175,7 @@ package struct CardSettings: Hashable, Sendable {
         if let refusal = Self.fixed[path] { return refusal }
         do throws(ConfigurationError) {
             configuration = try ConfigurationParser.overlay(
-                Array("[\(parts[0])]\n\(parts[1]) = \(value)\n".utf8), file: Self.fileName, over: configuration,
-                keys: ConfigurationKey.all)
+                Array("[\(parts[0])]\n\(parts[1]) = \(value)\n".utf8), file: Self.fileName, over: configuration)
             return nil
         } catch {
             return error.problems.first?.reason ?? "is refused"

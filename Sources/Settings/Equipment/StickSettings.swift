@@ -59,9 +59,9 @@ package enum StickSettings {
                 return outcome
             }
             let folder = try top.folder(folderName)
-            take(.settings, in: folder, upTo: largestConfiguration, keptIn: configuration, &outcome, check)
-            take(.vocabulary, in: folder, upTo: VocabularyFile.largest, keptIn: configuration, &outcome, check)
-            takeRecipients(in: folder, keptIn: configuration, &outcome, check)
+            accept(.settings, in: folder, upTo: largestConfiguration, keptIn: configuration, &outcome, check)
+            accept(.vocabulary, in: folder, upTo: VocabularyFile.largest, keptIn: configuration, &outcome, check)
+            acceptRecipients(in: folder, keptIn: configuration, &outcome, check)
         } catch {
             outcome.lines.append("\(folderName) WAS NOT ACCEPTED: \(error.message)")
         }
@@ -70,7 +70,7 @@ package enum StickSettings {
 
     private typealias Check = (Kind, [UInt8]) throws(DeviceError) -> [String]
 
-    private static func take(
+    private static func accept(
         _ kind: Kind, in folder: Folder, upTo limit: Int, keptIn configuration: Configuration,
         _ outcome: inout Outcome, _ check: Check
     ) {
@@ -106,31 +106,31 @@ package enum StickSettings {
     }
 
     /// Accepts the public keys to encrypt copies to, if there are none yet or they are signed.
-    private static func takeRecipients(
+    private static func acceptRecipients(
         in folder: Folder, keptIn configuration: Configuration, _ outcome: inout Outcome, _ check: Check
     ) {
-        let told = "\(folderName)/\(recipientsName)"
+        let subject = "\(folderName)/\(recipientsName)"
         do throws(DeviceError) {
             guard try folder.exists(recipientsName) else { return }
             let bytes = try folder.openFile(recipientsName, O_RDONLY).content(limit: RecipientsFile.largest)
             if let problem = try check(.recipients, bytes).first { throw DeviceError(.unsupported, "read", problem) }
-            let recipients = try RecipientsFile.recipients(bytes, told)
-            let isSigned = try isSigned(bytes, in: folder, told, configuration)
+            let recipients = try RecipientsFile.recipients(bytes, subject)
+            let isSigned = try isSigned(bytes, in: folder, subject, configuration)
             let kept = Self.folder(in: configuration.storage.directory)
             let place = "\(kept)/\(isSigned ? signedRecipientsName : recipientsName)"
             let counting = configuration.withStickSettings().export.recipients
             if counting == [place], (try? content(ofFile: place, limit: RecipientsFile.largest)) == bytes {
-                outcome.lines.append("\(told) is already in effect.")
+                outcome.lines.append("\(subject) is already in effect.")
                 return
             }
             if !isSigned, let refusal = refusal(counting, configuration) {
-                throw DeviceError(.denied, "settings", on: told, refusal)
+                throw DeviceError(.denied, "settings", on: subject, refusal)
             }
             try Age().check(recipients)
             try makeFolder(kept)
             try durableReplace(path: place, with: bytes)
             let keys = recipients.map(\.short).joined(separator: ", ")
-            outcome.lines.append("\(told) was accepted: from now on copies are sealed for \(keys).")
+            outcome.lines.append("\(subject) was accepted: from now on copies are sealed for \(keys).")
             outcome.hasChanged = true
         } catch {
             outcome.lines.append("\(folderName)/\(recipientsName) WAS NOT ACCEPTED: \(error.message)")
@@ -141,14 +141,14 @@ package enum StickSettings {
     ///
     /// - Throws: `DeviceError` with `denied` for another signature, `missing` without minisign.
     private static func isSigned(
-        _ bytes: [UInt8], in folder: Folder, _ told: String, _ configuration: Configuration
+        _ bytes: [UInt8], in folder: Folder, _ subject: String, _ configuration: Configuration
     ) throws(DeviceError) -> Bool {
         let (name, key) = ("\(recipientsName).minisig", configuration.export.settingsKey)
         guard !key.isEmpty, try folder.exists(name) else { return false }
         let signature = try folder.openFile(name, O_RDONLY).content(limit: Minisign.longest)
         guard try Minisign().comment(of: bytes, signature: signature, key: key) != nil else {
             throw DeviceError(
-                .denied, "minisign", on: told, "is not signed with the key that export.settings-key names",
+                .denied, "minisign", on: subject, "is not signed with the key that export.settings-key names",
                 remedy: "sign it as it is: minisign -S -m \(recipientsName)")
         }
         return true
@@ -201,7 +201,7 @@ extension Configuration {
 
 extension Configuration {
     func overlaid(by bytes: [UInt8], file: String) throws(ConfigurationError) -> Configuration {
-        try ConfigurationParser.overlay(bytes, file: file, over: self, keys: ConfigurationKey.all) {
+        try ConfigurationParser.overlay(bytes, file: file, over: self) {
             $0.refusalOfStick($1)
         }
     }
