@@ -7,8 +7,8 @@ import System
 extension SQLiteArchive {
     /// Adds an entry; the caller holds the transaction.
     ///
-    /// - Parameter tell: fills in the entry's fields.
-    func addToHistory(_ act: HistoryEntry.Act, of recording: Int?, _ tell: (inout HistoryEntry) -> Void = { _ in })
+    /// - Parameter fill: fills in the entry's fields.
+    func addToHistory(_ act: HistoryEntry.Act, of recording: Int?, _ fill: (inout HistoryEntry) -> Void = { _ in })
         throws
     {
         // Skips numbers that only another program can have inserted.
@@ -29,7 +29,7 @@ extension SQLiteArchive {
             sinceBoot: Int(Boot.nanoseconds / 1_000_000_000),
             before: last.map { Digest.of($0.line) } ?? HistoryEntry.start,
             own: own.map { Digest.of($0) })
-        tell(&entry)
+        fill(&entry)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let line = try encoder.encode(entry)

@@ -21,23 +21,8 @@ struct HistoryFile: Sendable {
     /// - Parameter end: where the last committed entry ends, in bytes; what follows is truncated.
     /// - Returns: where the new line ends.
     func append(_ line: [UInt8], behind end: Int64) throws(DeviceError) -> Int64 {
-        let name = Self.name
         try makeWay()
-        let isNew = try !folder.exists(name)
-        let file = try folder.openFile(name, O_RDWR | O_APPEND | O_CREAT)
-        var size = try file.size()
-        if size > end {
-            try file.truncate(to: end)
-            size = end
-        }
-        var bytes = line + [UInt8(ascii: "\n")]
-        if size > 0, try file.bytes(at: size - 1, count: 1) != [UInt8(ascii: "\n")] {
-            bytes.insert(UInt8(ascii: "\n"), at: 0)
-        }
-        try rethrowing { try bytes.withUnsafeBytes { try file.write($0) } }
-        try file.syncData()
-        if isNew { try folder.sync() }
-        return size + Int64(bytes.count)
+        return try folder.append(line + [UInt8(ascii: "\n")], to: Self.name, committed: end)
     }
 
     private func makeWay() throws(DeviceError) {

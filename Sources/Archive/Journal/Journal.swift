@@ -58,25 +58,9 @@ struct Journal: Sendable {
     func append(_ entries: [JournalEntry], recording: Int, committed: Int64) throws -> Int64 {
         let lines = try entries.flatMap(Self.line)
         let folder = try made(recording)
-        let isNew = try !folder.exists(Self.name)
-        let file = try folder.openFile(Self.name, O_RDWR | O_APPEND | O_CREAT)
-        var size = try file.size()
-        if committed > 0, size > committed {
-            // Never truncate another recording's journal.
-            _ = try read(recording)
-            try file.truncate(to: committed)
-            size = committed
-        }
-        // A line that a power cut left incomplete stays, but must not merge with the next one.
-        var bytes = lines
-        if size > 0, try !Self.endsWithNewline(file, size: size) { bytes.insert(UInt8(ascii: "\n"), at: 0) }
-        let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
-        defer { buffer.deallocate() }
-        _ = buffer.initialize(from: bytes)
-        try file.write(UnsafeRawBufferPointer(buffer))
-        try file.syncData()
-        if isNew { try folder.sync() }
-        return size + Int64(bytes.count)
+        // Never truncate another recording's journal.
+        if committed > 0, try size(of: recording) > committed { _ = try read(recording) }
+        return try folder.append(lines, to: Self.name, committed: committed > 0 ? committed : nil)
     }
 
     /// Writes a recording's whole journal, and sets the existing one aside.
@@ -121,20 +105,14 @@ struct Journal: Sendable {
     ///
     /// - Throws: `DeviceError` if the length cannot be read.
     func size(of recording: Int) throws(DeviceError) -> Int64 {
-        do throws(DeviceError) {
+        try unlessMissing(0) { () throws(DeviceError) in
             let status = try opened(recording).status(Self.name)
             return status?.kind == .file ? status?.bytes ?? 0 : 0
-        } catch {
-            guard error.code == .missing else { throw error }
-            return 0
         }
     }
 
     func hasFolder(_ recording: Int) throws(DeviceError) -> Bool {
-        do throws(DeviceError) { return try top().exists(folderName(of: recording)) } catch {
-            guard error.code == .missing else { throw error }
-            return false
-        }
+        try unlessMissing(false) { () throws(DeviceError) in try top().exists(folderName(of: recording)) }
     }
 
     /// Reads the journal. A missing one is empty; something that is not a file counts as damaged.
@@ -222,9 +200,16 @@ struct Journal: Sendable {
     }
 
     private func names() throws(DeviceError) -> [String] {
-        do throws(DeviceError) { return try top().names() } catch {
+        try unlessMissing([]) { () throws(DeviceError) in try top().names() }
+    }
+
+    /// Returns the result of `body`, or `value` if a file or folder is missing.
+    private func unlessMissing<Value>(
+        _ value: Value, _ body: () throws(DeviceError) -> Value
+    ) throws(DeviceError) -> Value {
+        do throws(DeviceError) { return try body() } catch {
             guard error.code == .missing else { throw error }
-            return []
+            return value
         }
     }
 
@@ -256,16 +241,32 @@ struct Journal: Sendable {
             positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
         return decoder
     }
-
-    /// Whether a file that is not empty ends with a complete line.
-    private static func endsWithNewline(_ file: borrowing FileDescriptor, size: Int64) throws(DeviceError) -> Bool {
-        let byte = UnsafeMutableRawBufferPointer.allocate(byteCount: 1, alignment: 1)
-        defer { byte.deallocate() }
-        return try file.read(into: byte, at: size - 1) == 1 && byte[0] == UInt8(ascii: "\n")
-    }
 }
 
 /// The name of a recording's folder: six digits.
-func folderName(of recording: Int) -> String {
-    recording.padded(to: 6)
+func folderName(of recording: Int) -> String { recording.padded(to: 6) }
+
+extension Folder {
+    /// Appends lines to a file durably, and creates the file if it is missing.
+    ///
+    /// - Parameter committed: where the last committed line ends, in bytes; what follows is truncated. Nil keeps all.
+    /// - Returns: the file's new length in bytes.
+    func append(_ lines: [UInt8], to name: String, committed: Int64?) throws(DeviceError) -> Int64 {
+        let isNew = try !exists(name)
+        let file = try openFile(name, O_RDWR | O_APPEND | O_CREAT)
+        var size = try file.size()
+        if let committed, size > committed {
+            try file.truncate(to: committed)
+            size = committed
+        }
+        var bytes = lines
+        // A line that a power cut left incomplete stays, but must not merge with the next one.
+        if size > 0, try file.bytes(at: size - 1, count: 1) != [UInt8(ascii: "\n")] {
+            bytes.insert(UInt8(ascii: "\n"), at: 0)
+        }
+        try rethrowing { try bytes.withUnsafeBytes { try file.write($0) } }
+        try file.syncData()
+        if isNew { try sync() }
+        return size + Int64(bytes.count)
+    }
 }

@@ -53,10 +53,10 @@ struct JournalRecord {
     var speakers: Speakers?
 
     init(_ entries: [JournalEntry]) {
-        for entry in entries { take(entry) }
+        for entry in entries { apply(entry) }
     }
 
-    private mutating func take(_ entry: JournalEntry) {
+    private mutating func apply(_ entry: JournalEntry) {
         switch entry {
         case .recording(let number, let startedAt, let sound, _):
             owner.numbers.insert(number)

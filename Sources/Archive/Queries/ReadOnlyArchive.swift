@@ -65,12 +65,12 @@ package actor ReadOnlyArchive: ArchiveReading {
         let folder = try ScratchFolder(for: "archive", in: ScratchFolder.roomyParent)
         let copy = "\(folder.path)/archive.sqlite"
         for suffix in ["", "-wal"] { try copyFile("\(path)\(suffix)", to: copy + suffix) }
-        try takeLog(into: copy)
+        try applyLog(into: copy)
         return try Connection(onlyReading: copy)
     }
 
     // A separate function, because closing the database at its end applies the log.
-    private static func takeLog(into path: String) throws {
+    private static func applyLog(into path: String) throws {
         let connection = try Connection(path: path)
         try Migrations.apply(to: connection, path: path)
         connection.keepsLog(false)

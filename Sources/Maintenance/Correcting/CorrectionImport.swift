@@ -241,11 +241,11 @@ package struct CorrectionImport: Sendable {
         // The latest correction by another person, to compare with.
         let other = passes.last { $0.correction.map { $0.person != correction.person } ?? false }
         _ = try await archive.correct(segments, correction, recording: summary.id)
-        let taken = CorrectionSummary(
+        let report = CorrectionSummary(
             changes: changes.count, moved: moved,
             estimated: timed.filter { !$0.changes.isEmpty }.flatMap(\.segment.words).count(where: \.isSpread),
             segments: segments, person: correction.engine, annotations: correction.annotations, shown: shown)
-        var line = "\(name): \(taken.text)"
+        var line = "\(name): \(report.text)"
         if let other, let (_, text) = try await archive.transcript(of: summary.id, pass: other.id) {
             let differing = WordChange.changes(from: text.segments, to: segments).count
             let who = other.correction.map { $0.person.isEmpty ? "somebody else" : $0.person } ?? ""
@@ -262,9 +262,9 @@ package struct CorrectionImport: Sendable {
             let words = try await learning.learn()
             guard !words.isEmpty else { return "" }
             let more = words.count > Self.mostTold ? " and \(words.count - Self.mostTold) more" : ""
-            let told = words.prefix(Self.mostTold).joined(separator: ", ") + more
+            let list = words.prefix(Self.mostTold).joined(separator: ", ") + more
             return proposes
-                ? "; to be accepted by fieldscribe vocabulary accept: \(told)" : "; preferred from now on: \(told)"
+                ? "; to be accepted by fieldscribe vocabulary accept: \(list)" : "; preferred from now on: \(list)"
         } catch { return "; nothing was learned from it: \(DeviceError(wrapping: error).message)" }
     }
 

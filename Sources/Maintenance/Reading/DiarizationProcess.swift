@@ -192,11 +192,11 @@ package struct DiarizationProcess: Sendable {
             let order = try JSONDecoder().decode(Order.self, from: Data(JSONStrings.check(Array(line.utf8))))
             let diarization = try await voices(
                 in: audio, isFile: isFile, track, order.regions, by: model, besides: others)
-            if let known = order.known { return try tell(Answer(voices: diarization.voices(of: known))) }
-            try tell(Answer(speakers: diarization.speakers(order.count)))
+            if let known = order.known { return try send(Answer(voices: diarization.voices(of: known))) }
+            try send(Answer(speakers: diarization.speakers(order.count)))
         } catch {
             let error = DeviceError(wrapping: error)
-            try tell(Answer(code: error.code.rawValue, message: error.message))
+            try send(Answer(code: error.code.rawValue, message: error.message))
         }
     }
 
@@ -214,12 +214,12 @@ package struct DiarizationProcess: Sendable {
                 features throws(DeviceError) in
                 try network.voice(features)
             }
-            try tell(Answer())
+            try send(Answer())
         }
         return diarization
     }
 
-    private static func tell(_ answer: Answer) throws {
+    private static func send(_ answer: Answer) throws {
         let line = Array(try JSONEncoder().encode(answer)) + [0x0A]
         try rethrowing { try line.withUnsafeBytes { try FileDescriptor.write($0, to: 1, named: "standard output") } }
     }

@@ -45,7 +45,7 @@ struct OpenedSecondPass: Sendable {
                         let manifest = try await SealingRecordings(configuration, archive: archive).seal(
                             again: recording.id, from: open)
                     else { continue }
-                    await opened.take(again: recording.id, as: manifest)
+                    await opened.updateManifest(of: recording.id, to: manifest)
                     done.append(recording.id)
                 } catch let error as DeviceError {
                     if error.status == ECANCELED { throw CancellationError() }

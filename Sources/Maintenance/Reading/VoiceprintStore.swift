@@ -114,9 +114,9 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
         let there = Set(known.voices.map(\.name)).union(known.proposals.values.flatMap(\.values))
         if let unknown = names.first(where: { !there.contains($0) }) {
             let names = there.sorted().map { oneLine($0) }.joined(separator: ", ")
-            let told = there.isEmpty ? "nobody is" : "those who are: \(names)"
+            let hint = there.isEmpty ? "nobody is" : "those who are: \(names)"
             throw DeviceError(
-                .unsupported, "forget", "nobody is remembered as \(oneLine(unknown)); \(told)",
+                .unsupported, "forget", "nobody is remembered as \(oneLine(unknown)); \(hint)",
                 remedy: "nothing was taken away")
         }
         let before = known.voices.count

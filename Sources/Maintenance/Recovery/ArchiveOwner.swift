@@ -43,7 +43,7 @@ package struct ArchiveOwner: Sendable {
     /// - Throws: `DeviceError` with `denied`, in one line, if this is another user who cannot become the owner.
     package func become() throws(DeviceError) {
         guard try isNeeded() else { return }
-        try take(keeps: false)
+        try switchUser(keeps: false)
         if let account { setenv("HOME", account.home, 1) }
     }
 
@@ -53,7 +53,7 @@ package struct ArchiveOwner: Sendable {
     /// - Throws: the error of `body`; `DeviceError` with `denied` as `become` does.
     package func act<Value>(_ body: () async throws -> Value) async throws -> Value {
         guard try isNeeded() else { return try await body() }
-        try take(keeps: true)
+        try switchUser(keeps: true)
         let result: Result<Value, any Error>
         do { result = .success(try await body()) } catch { result = .failure(error) }
         let status = fieldscribe_become_root_again()
@@ -81,7 +81,7 @@ package struct ArchiveOwner: Sendable {
                 + "name another with --directory or storage.directory")
     }
 
-    private func take(keeps: Bool) throws(DeviceError) {
+    private func switchUser(keeps: Bool) throws(DeviceError) {
         let status = fieldscribe_become(user, group, account?.name, keeps ? 1 : 0)
         guard status == 0 else {
             throw DeviceError(

@@ -44,7 +44,7 @@ package struct Erasure: Sendable {
         try refuse(ids, recording: recording)
         // First: without the recording, nothing says which words to remove.
         let notes = ids.flatMap { LearnedVocabulary(storage: storage).forget($0, keeping: []) }
-        let refused = try await tryToErase(ids, recording: recording).refused
+        let refused = try await eraseFiles(ids, recording: recording).refused
         if let error = ids.compactMap({ refused[$0] }).first { throw error }
         return notes
             + (try keptAside()).map {
@@ -58,7 +58,7 @@ package struct Erasure: Sendable {
     }
 
     /// Erases recordings without removing their words; returns what failed.
-    func tryToErase(_ ids: [Int], recording: Int? = nil) async throws -> Outcome {
+    func eraseFiles(_ ids: [Int], recording: Int? = nil) async throws -> Outcome {
         try refuse(ids, recording: recording)
         let folder = try top()
         var refused: [Int: DeviceError] = [:]

@@ -107,7 +107,7 @@ package actor OpenedRecordings {
                 manifests[id] = manifest
             } catch let error as DeviceError {
                 if error.status == ECANCELED { throw error }
-                refused[id] = Self.told(error, folder.path)
+                refused[id] = Self.explained(error, folder.path)
                 try? Self.top(folder.path).removeAll(RecordingFolder.name(of: id))
                 // Older ones stay sealed, too.
                 if error.code == .full { break }
@@ -127,12 +127,12 @@ package actor OpenedRecordings {
             try? await Task.sleep(until: until, clock: .continuous)
             if !Task.isCancelled { await self?.lock() }
         }
-        let told = Self.numbers(manifests.keys.sorted())
+        let text = Self.numbers(manifests.keys.sorted())
         let without = Self.older(than: refused.first { $0.value.code == .full }?.key, rows.map(\.0))
-        return ["\(told) open for an hour, or until fieldscribe lock"]
+        return ["\(text) open for an hour, or until fieldscribe lock"]
             + refused.sorted { $0.key < $1.key }.map { id, error in
-                let told = Self.reason(error, rows.first { $0.0 == id }?.1, manifests)
-                return "recording \(id)\(error.code == .full ? without : "") stays sealed: \(told.message)"
+                let text = Self.reason(error, rows.first { $0.0 == id }?.1, manifests)
+                return "recording \(id)\(error.code == .full ? without : "") stays sealed: \(text.message)"
             }
     }
 
@@ -195,7 +195,7 @@ package actor OpenedRecordings {
     }
 
     /// Updates a recording's sealed file after it was sealed again.
-    func take(again recording: Int, as manifest: SealedManifest) { held?.manifests[recording] = manifest }
+    func updateManifest(of recording: Int, to manifest: SealedManifest) { held?.manifests[recording] = manifest }
 
     private func publish(_ state: State?) {
         published.withLock { $0 = state }
@@ -230,12 +230,12 @@ package actor OpenedRecordings {
     /// Creates the archive of the opened recordings.
     private static func archive(in path: String) throws -> SQLiteArchive {
         do { return try SQLiteArchive(path: "\(path)/archive.sqlite") } catch let error as DeviceError {
-            throw told(error, path)
+            throw explained(error, path)
         }
     }
 
     /// Adds to a `full` error that the folder is in memory.
-    private static func told(_ error: DeviceError, _ path: String) -> DeviceError {
+    private static func explained(_ error: DeviceError, _ path: String) -> DeviceError {
         guard error.code == .full else { return error }
         let reason =
             error.operation == SealedOpening.roomOperation ? error.reason : "this file system in memory is full"
@@ -251,9 +251,9 @@ package actor OpenedRecordings {
         if let other = refused.sorted(by: { $0.key < $1.key }).first(where: { $0.value.code != .denied })?.value {
             return other
         }
-        let told = count == 1 ? "the sealed recording" : "any of the \(count) sealed recordings"
+        let text = count == 1 ? "the sealed recording" : "any of the \(count) sealed recordings"
         return DeviceError(
-            .denied, "open", on: name, "does not open \(told): sealed for another key, or changed; nothing is open",
+            .denied, "open", on: name, "does not open \(text): sealed for another key, or changed; nothing is open",
             remedy:
                 "find the private key to one of the public keys in storage.seal: without it nobody can ever open them; "
                 + "fieldscribe verify shows what was changed"

@@ -67,7 +67,7 @@ package struct Redaction: Sendable {
         try await archive.add(Gap(range, cause: .struck), recording: id)
         // Also if another redaction was completed meanwhile and removed the file.
         let notes = try await complete(id, isGrowing: isGrowing, isBegun: true) ?? []
-        return notes + (try await stillHeld(id, in: folder))
+        return notes + (try await remainingCopies(id, in: folder))
     }
 
     /// Completes a redaction that has begun, if any.
@@ -112,7 +112,7 @@ package struct Redaction: Sendable {
     }
 
     /// Files and copies that may have the redacted words, which a person must handle.
-    private func stillHeld(_ id: Int, in folder: Folder) async throws -> [String] {
+    private func remainingCopies(_ id: Int, in folder: Folder) async throws -> [String] {
         let (exports, history) = (try await archive.exports(of: id), try await archive.history(of: id).map(\.entry))
         let copies = Set(Self.current(exports, history).map { "\($0.folder) on the volume \($0.volume)" }).sorted()
         var notes = copies.map { "\($0): was copied before; the next copy to that volume replaces it" }

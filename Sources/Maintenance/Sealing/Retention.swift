@@ -75,7 +75,7 @@ struct Retention: Hashable, Sendable {
         }
         let expired = expired(candidates, now: now)
         if expired.isEmpty { return earlier }
-        var outcome = try await erasure.tryToErase(expired, recording: recording)
+        var outcome = try await erasure.eraseFiles(expired, recording: recording)
         outcome.refused.merge(earlier.refused) { now, _ in now }
         return outcome
     }

@@ -32,9 +32,9 @@ package struct SealingRecordings: Sendable {
         if configuration.storage.seal.isEmpty { return [] }
         var due: Set<Int> = []
         if configuration.readsTwice {
-            let rereading = SecondPassJob(
+            let secondPass = SecondPassJob(
                 configuration: configuration, archive: archive, hub: EventHub(), unreadable: unreadable)
-            due = Set(try await rereading.waiting().map(\.id))
+            due = Set(try await secondPass.waiting().map(\.id))
         }
         var waiting: [RecordingSummary] = []
         for recording in try await archive.recordings()
@@ -245,8 +245,10 @@ extension Recovery {
         if let row, row.isSealed {
             guard let manifest = row.seal.flatMap({ SealedManifest($0) }) else { return [] }
             // A sealed file that was to replace this one.
-            if let told = try await archive.seal(of: id), try await Self.isMade(told, instead: manifest, id, storage) {
-                try await SealingRecordings.endAgain(id, told, in: storage, archive)
+            if let announced = try await archive.seal(of: id),
+                try await Self.isMade(announced, instead: manifest, id, storage)
+            {
+                try await SealingRecordings.endAgain(id, announced, in: storage, archive)
                 return [
                     StorageFinding(
                         .note, recording: id, file: file,
@@ -254,9 +256,9 @@ extension Recovery {
                 ]
             }
             return try await onThread(named: "repair", niceness: 5) {
-                guard hasFile else { return [Self.gone(id, file)] }
+                guard hasFile else { return [Self.missingFile(id, file)] }
                 let folder = try SealingRecordings.folder(of: id, in: storage)
-                guard try RecordingSealer.isThere(manifest, in: folder) else { return [Self.gone(id, file)] }
+                guard try RecordingSealer.isThere(manifest, in: folder) else { return [Self.missingFile(id, file)] }
                 try SealingRecordings.removeRest(in: folder)
                 return []
             }
@@ -284,7 +286,7 @@ extension Recovery {
 
     /// Whether there is a sealed file that is to replace another, with its final or its temporary name.
     private static func isMade(
-        _ told: SealedManifest, instead manifest: SealedManifest, _ id: Int, _ storage: String
+        _ announced: SealedManifest, instead manifest: SealedManifest, _ id: Int, _ storage: String
     ) async throws -> Bool {
         try await onThread(named: "repair", niceness: 5) { () throws(DeviceError) -> Bool in
             let folder: Folder
@@ -292,12 +294,12 @@ extension Recovery {
                 guard error.code == .missing else { throw error }
                 return false
             }
-            if try RecordingSealer.isThere(told, in: folder, as: RecordingFolder.resealedName) { return true }
-            return told == manifest ? false : try RecordingSealer.isThere(told, in: folder)
+            if try RecordingSealer.isThere(announced, in: folder, as: RecordingFolder.resealedName) { return true }
+            return announced == manifest ? false : try RecordingSealer.isThere(announced, in: folder)
         }
     }
 
-    private static func gone(_ id: Int, _ file: String) -> StorageFinding {
+    private static func missingFile(_ id: Int, _ file: String) -> StorageFinding {
         StorageFinding(
             .damaged, recording: id, file: file,
             "the sealed file of recording \(id) is gone or was changed; put it back from a copy or a backup")

@@ -25,21 +25,21 @@ extension Verification {
         let audio = RecordingFolder(storage: storage, recording: row.id).audio
         let signature = try await archive.history(of: row.id).map(\.entry).soundSignature
         // The check of journals reports one that cannot be read.
-        let told = signature == nil ? try? await archive.journalSound(of: row.id) : nil
-        guard case .read(let sums) = try await readSums(of: audio, digests: signature != nil || told != nil) else {
+        let journaled = signature == nil ? try? await archive.journalSound(of: row.id) : nil
+        guard case .read(let sums) = try await readSums(of: audio, digests: signature != nil || journaled != nil) else {
             return ([], nil)
         }
         var findings = findings(of: sums, row.id)
         guard let signature, let sound = sums.sound else {
-            if let told, let sound = sums.sound {
-                if sound.digest == told { return (findings, .journal) }
+            if let journaled, let sound = sums.sound {
+                if sound.digest == journaled { return (findings, .journal) }
                 findings.append(
                     damage(
                         row.id, audio,
                         "its sound is not what was signed (SHA-256, in its journal); restore a copy of it, and check the disk"
                     ))
             }
-            if signature != nil || told != nil, sums.sound == nil {
+            if signature != nil || journaled != nil, sums.sound == nil {
                 // Some of it could not be read; a mismatching checksum already reported that.
                 if findings.isEmpty { findings.append(damage(row.id, audio, "cannot be read; restore a copy of it")) }
                 return (findings, nil)
