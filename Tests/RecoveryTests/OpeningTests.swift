@@ -430,7 +430,7 @@ import TestKit
         #expect(try samples(of: RecordingFolder(storage: open.storage, recording: 1).audio) == sound)
         let made = try #require(
             try await SealingRecordings(configuration(), archive: archive).seal(again: 1, from: open))
-        await opening.take(again: 1, as: made)
+        await opening.updateManifest(of: 1, to: made)
         #expect(try await archive.recordings().first?.seal == made.text && made.text != before)
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: folder()).sorted() == ["journal.jsonl", "sealed.age"])
