@@ -17,6 +17,7 @@ extension SQLiteArchive {
         try await readers.read { try $0.gaps(of: recording) }
     }
 
+    /// Returns recordings that were never closed or whose transcript is behind their audio, oldest first.
     package nonisolated func unfinished() async throws -> [RecordingSummary] {
         try await readers.read { try $0.unfinished() }
     }
@@ -41,6 +42,7 @@ extension SQLiteArchive {
         try await readers.read { try $0.shownPass(of: recording) }
     }
 
+    /// Returns closed recordings with a complete text that have not been diarized, oldest first.
     package nonisolated func withoutSpeakers() async throws -> [RecordingSummary] {
         try await readers.read { try $0.withoutSpeakers() }
     }

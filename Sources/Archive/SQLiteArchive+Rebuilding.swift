@@ -101,6 +101,8 @@ extension SQLiteArchive {
         return true
     }
 
+    /// Adds the row of a recording that has a folder but no row. Restores what its journal has; without a journal
+    /// the start is `startedAt`, unverified.
     package func adopt(recording: Int, startedAt: Double) throws {
         guard try connection.rows("SELECT 1 FROM recording WHERE id = ?", [.integer(recording)], read: { _ in }).isEmpty
         else { return }

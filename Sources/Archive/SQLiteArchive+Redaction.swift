@@ -1,6 +1,8 @@
 import Core
 
 extension SQLiteArchive {
+    /// Erases the text in redacted ranges from every pass, bookmarks, index and journal. Safe to repeat after an
+    /// interruption. Segments keep their numbers and positions.
     package func strike(recording: Int) async throws {
         if erasing.contains(recording) { throw unknown(recording: recording) }
         // Its journal must not contain text again.

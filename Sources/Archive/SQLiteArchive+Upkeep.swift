@@ -2,6 +2,7 @@ import Core
 import System
 
 extension SQLiteArchive {
+    /// Records whether the audio of a recording is gone. Its row and its text stay.
     package func markMissing(recording: Int, _ isMissing: Bool) throws {
         let changed = try connection.run(
             "UPDATE recording SET state = ?2 WHERE id = ?1 AND state NOT LIKE 'sealed %'", .integer(recording),
@@ -9,6 +10,7 @@ extension SQLiteArchive {
         if changed == 0 { throw unknown(recording: recording) }
     }
 
+    /// Returns the starts in this boot that a clock which was not set recorded.
     package func unverifiedStarts(inBoot boot: String) throws -> [BootedStart] {
         try connection.rows(
             """
@@ -19,6 +21,7 @@ extension SQLiteArchive {
         ) { BootedStart(recording: $0.integer(0), nanoseconds: $0.long(1)) }
     }
 
+    /// Sets the start of a recording, by a clock that is set.
     package func redate(recording: Int, startedAt: Double) throws {
         try changing(.dated(startedAt: startedAt), recording: recording) {
             try connection.run(
@@ -27,6 +30,9 @@ extension SQLiteArchive {
         }
     }
 
+    /// Erases recordings with their text, index entries and ledger, so that the text is gone from the archive's files.
+    ///
+    /// The history keeps that they were erased. The caller erases audio and journal.
     package func delete(recordings: [Int]) async throws {
         erasing.formUnion(recordings)
         sealing.subtract(recordings)

@@ -203,6 +203,10 @@ package actor SQLiteArchive: ArchiveMaintenance {
         }
     }
 
+    /// Adds a person's correction as a complete pass, in one transaction. Returns its number.
+    ///
+    /// - Parameter segments: The whole text, in order.
+    /// - Throws: `DeviceError` with `missing` if there is no such recording, `failed` if segments overlap.
     package func correct(_ segments: [Segment], _ correction: Correction, recording: Int) throws -> Int {
         try connection.transaction {
             let struck = try queries.gaps(of: recording).struck
@@ -246,6 +250,7 @@ package actor SQLiteArchive: ArchiveMaintenance {
         }
     }
 
+    /// Replaces what is known of who spoke when.
     package func keep(_ speakers: Speakers, recording: Int) throws {
         let struck = try queries.gaps(of: recording).struck
         let speakers = speakers.without(struck)

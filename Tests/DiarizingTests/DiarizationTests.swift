@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import Core
@@ -127,7 +128,7 @@ struct DiarizationTests {
         return (0..<Int(seconds * 16_000)).map { index in
             let time = Double(index) / 16_000
             let strength = tones.first { $0.from <= time && time < $0.to }?.strength ?? 0
-            let tone = [200.0, 400, 600].reduce(0) { $0 + sine(2 * .pi * $1 * time) } / 3
+            let tone = [200.0, 400, 600].reduce(0) { $0 + sin(2 * .pi * $1 * time) } / 3
             return Int16((noise.next() - 0.5) * amount + tone * strength * 490)
         }
     }

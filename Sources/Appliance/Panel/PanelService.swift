@@ -65,7 +65,7 @@ struct PanelService: Service {
         }
     }
 
-    private func openLamp() throws(DeviceError) -> (any Lamp)? {
+    private func openLamp() throws(DeviceError) -> GpioLamp? {
         switch settings.lamp {
         case .none, .sim: nil
         case .gpioName, .gpioOffset: try GpioLamp(GpioLine(finding: settings.lamp))

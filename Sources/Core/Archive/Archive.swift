@@ -1,43 +1,44 @@
-/// The port for what is kept. It has one owner at a time; every method returns once its change is durable.
+/// Writes recordings and transcripts. An archive has one owner at a time; every method returns once its change is
+/// durable.
 ///
 /// All methods throw `DeviceError` (`full`, `damaged`, `busy`, `missing`, `failed`) that names the file and the remedy.
 package protocol Archive: ArchiveReading {
-    /// Looks whether the archive is still where it was opened: what is recorded elsewhere is not found again.
+    /// Checks that the archive is still where it was opened.
     ///
     /// - Throws: `DeviceError` with `missing` if its folder was renamed or removed.
     func checkPlace() async throws
 
-    /// Adds a recording that starts now and returns its number.
+    /// Adds a recording that starts now. Returns its number.
     func beginRecording(startedAt: Double, clock: RecordingSummary.Clock, microphone: String) async throws -> Int
 
-    /// Says how a recording ended.
+    /// Closes a recording.
     func endRecording(_ id: Int, length: SamplePosition, reason: StopReason) async throws
 
-    /// Forgets a recording that never came to any audio; its number is not used again.
+    /// Removes a recording without audio. Its number is not used again.
     func discard(recording id: Int) async throws
 
-    /// Opens a pass: one reading of a recording by one engine. Returns its number.
+    /// Adds a pass: one transcription of a recording by one engine. Returns its number.
     func beginPass(recording: Int, engine: EngineDescription, profile: String) async throws -> Int
 
-    /// Says that another engine has read of a pass than the one that it was begun for.
+    /// Changes the engine of a pass, if another one transcribed it than the pass was added for.
     func setEngine(_ engine: EngineDescription, ofPass pass: Int, recording: Int) async throws
 
-    /// Says that a pass has read its recording to the end.
+    /// Marks a pass as complete.
     func endPass(_ pass: Int, recording: Int) async throws
 
-    /// Commits segments, in order, all or none, with their words and alternatives. A segment that was committed never changes,
-    /// and one that overlaps or precedes the last of its pass is refused.
+    /// Commits segments in order, with words and alternatives, all or none. Committed segments never change. Refuses
+    /// segments that overlap or precede the last one of their pass.
     ///
-    /// - Parameter adaptation: the state after these segments, which takes the place of the pass's; nil leaves that.
+    /// - Parameter adaptation: The state after these segments; nil keeps the pass's state.
     func commit(_ segments: [Segment], adaptation: AdaptationState?, pass: Int, recording: Int) async throws
 
-    /// Says that everything before `position` has been transcribed.
+    /// Records that everything before `position` is transcribed.
     func transcribed(upTo position: SamplePosition, recording: Int) async throws
 
-    /// Keeps a gap; telling of the same one again changes nothing.
+    /// Adds a gap. Adding it again changes nothing.
     func add(_ gap: Gap, recording: Int) async throws
 
-    /// Keeps a mark; telling of the same one again changes nothing.
+    /// Adds a bookmark. Adding it again changes nothing.
     func add(_ mark: Bookmark, recording: Int) async throws
 }
 
@@ -51,47 +52,47 @@ extension Archive {
     }
 }
 
-/// What commands read of the archive, whoever owns it.
+/// Reads an archive, whoever owns it.
 package protocol ArchiveReading: Sendable {
     /// All recordings, oldest first.
     func recordings() async throws -> [RecordingSummary]
 
-    /// One recording with the text of its best pass, or nil where there is none of that number.
+    /// One recording with the text of its best pass; nil if there is none of that number.
     func transcript(of recording: Int) async throws -> (RecordingSummary, Timeline)?
 
-    /// One recording with the text of one of its passes; nil where it has no such.
+    /// One recording with the text of one of its passes; nil if it has no such pass.
     ///
-    /// - Parameter pass: its own number, as `passes(of:)` tells it.
+    /// - Parameter pass: The pass's own number, from `passes(of:)`.
     func transcript(of recording: Int, pass: Int) async throws -> (RecordingSummary, Timeline)?
 
-    /// The passes of a recording, in the order in which they were begun.
+    /// The passes of a recording, oldest first.
     func passes(of recording: Int) async throws -> [PassSummary]
 
-    /// The pass that the recording is shown with: the latest that a person has written, else the latest complete one, else the latest
-    /// with text, else the latest.
+    /// The pass to show: the latest by a person, else the latest complete one, else the latest with text, else the
+    /// latest.
     func shownPass(of recording: Int) async throws -> PassSummary?
 
-    /// Marks and segments that contain all of the words, marks first, then the best match.
+    /// Bookmarks and segments that contain all of the words: bookmarks first, then the best match.
     func search(_ words: String, limit: Int) async throws -> [SearchHit]
 
-    /// What was done to a recording, or, without a number, to all and to the recorder, in its order.
+    /// The history of a recording, oldest first; of all recordings and the recorder if `recording` is nil.
     func history(of recording: Int?) async throws -> [HistoryLine]
 }
 
-/// A segment or a mark that answers a search.
+/// A segment or bookmark that matches a search.
 package struct SearchHit: Hashable, Sendable, Codable {
     /// The recording's number.
     package var recording: Int
 
-    /// The segment's number; 0 for a mark.
+    /// The segment's number; 0 for a bookmark.
     package var segment: Int
-    /// Where in the recording it is; empty for a bookmark.
+    /// The range in the recording; empty for a bookmark.
     package var range: SampleRange
 
-    /// The segment's text, or the mark's.
+    /// The text of the segment or bookmark.
     package var text: String
 
-    /// The text around the first match with the matching words between `[` and `]`.
+    /// The text around the first match, with matching words in `[` and `]`.
     package var excerpt: String
 
     package init(recording: Int, segment: Int, range: SampleRange, text: String, excerpt: String) {

@@ -1,44 +1,43 @@
-/// The port for what was copied where, so that the next copy takes only what is new and nothing is deleted unseen.
+/// Records which copies were made where. The next copy is incremental, and nothing is deleted before it was copied.
 package protocol ExportLedger: Sendable {
-    /// What one volume received, in the order in which it did.
+    /// The copies on one volume, oldest first.
     func exports(to volume: String) async throws -> [ExportEntry]
 
-    /// What became of one recording, in the order in which it did.
+    /// The copies of one recording, oldest first.
     func exports(of recording: Int) async throws -> [ExportEntry]
 
-    /// Keeps an entry; it was verified on the volume before.
+    /// Adds a copy that was verified on its volume.
     func add(_ entry: ExportEntry) async throws
 }
 
-/// One recording's folder on one volume, complete and verified.
+/// A complete, verified copy of one recording on one volume.
 package struct ExportEntry: Hashable, Sendable, Codable {
     /// The recording's number.
     package var recording: Int
 
-    /// The pass whose whole text was copied; nil for audio without text, or with one that was still growing.
+    /// The pass whose complete text was copied; nil for audio alone or an incomplete text.
     package var pass: Int?
 
-    /// The volume's own identifier.
+    /// The volume's identifier.
     package var volume: String
 
-    /// The folder's name on it.
+    /// The name of the copy's folder.
     package var folder: String
 
-    /// SHA-256 of its SHA256SUMS, in hexadecimal digits; of a sealed copy, the text of its `SealedManifest`.
+    /// The SHA-256 of its SHA256SUMS in hexadecimal; for an encrypted copy, `SealedManifest.text`.
     package var manifest: String
 
-    /// SHA-256 by which the copy can be told from others: of its SHA256SUMS, or of the sealed file.
+    /// The SHA-256 that identifies the copy: of its SHA256SUMS or of the encrypted file.
     package var digest: String { SealedManifest(manifest)?.file ?? manifest }
 
-    /// Wall time, in seconds since 1970-01-01T00:00:00Z.
+    /// Wall time in seconds since 1970.
     package var exportedAt: Double { didSet { exportedAt = exportedAt.asWallTime } }
 
-    /// In how many places the recording was struck when the copy was begun; nil where nobody says. Not kept: by then, the ledger sees
-    /// whether the copy has the text that there is now.
+    /// The number of redactions when the copy began; nil if unknown. Not stored: afterwards the ledger compares the
+    /// text.
     package var struck: Int?
 
-    /// - Parameter exportedAt: wall time in seconds since 1970-01-01T00:00:00Z; moved into the limits of
-    ///   `Double.asWallTime`.
+    /// - Parameter exportedAt: Seconds since 1970, clamped as by `Double.asWallTime`.
     package init(
         recording: Int, pass: Int?, volume: String, folder: String, manifest: String, exportedAt: Double
     ) {
@@ -50,33 +49,34 @@ package struct ExportEntry: Hashable, Sendable, Codable {
         self.exportedAt = exportedAt.asWallTime
     }
 
-    /// The number of the entry in the history that tells of this copy; 0 where none does.
+    /// The number of this copy's entry in the history; 0 if there is none.
     package func number(in history: [HistoryEntry]) -> Int {
         history.last { $0.act == .copied && $0.folder == folder && $0.digest == digest }?.number ?? 0
     }
 }
 
 extension Array where Element == ExportEntry {
-    /// The copies from before something was struck last in their recording. By the history, since a clock may have been wrong.
+    /// The copies made before the recording's last redaction. Compares positions in the history, since clocks may be
+    /// wrong.
     package func beforeStrike(in history: [HistoryEntry]) -> [ExportEntry] {
         guard let strike = history.last(where: { $0.act == .struck })?.number else { return [] }
         return filter { $0.number(in: history) < strike }
     }
 }
 
-/// What is known of a sealed copy, which the recorder cannot open: all digests are SHA-256 in hexadecimal digits.
+/// Describes an encrypted copy, which the recorder cannot open. Digests are SHA-256 in hexadecimal.
 package struct SealedManifest: Hashable, Sendable {
-    /// Of the sealed file, as it was read back.
+    /// The digest of the encrypted file, as read back.
     package var file: String
-    /// The sealed file's length.
+    /// The length of the encrypted file.
     package var bytes: Int64
-    /// Of its first bytes, which no other sealed file has: by them it is known again without being read.
+    /// The digest of its first bytes. They are unique, so the file is recognized without reading it all.
     package var head: String
-    /// Of the SHA256SUMS inside, and so of each file.
+    /// The digest of the SHA256SUMS inside.
     var plain: String
-    /// Of what the copy was made of: another one is of another text, another sound or other settings.
+    /// The digest of the copied content. It differs if the text, the sound or the settings change.
     package var content: String
-    /// Of the public keys that it was sealed for.
+    /// The digest of the public keys it is encrypted for.
     package var recipients: String
 
     package init(file: String, bytes: Int64, head: String, plain: String, content: String, recipients: String) {
@@ -88,12 +88,12 @@ package struct SealedManifest: Hashable, Sendable {
         self.recipients = recipients
     }
 
-    /// As the ledger keeps it.
+    /// The form in the ledger.
     package var text: String {
         "sealed \(bytes) \([file, head, plain, content, recipients].joined(separator: " "))"
     }
 
-    /// Reads what the ledger kept; nil for anything else.
+    /// Parses the form in the ledger; nil for anything else.
     package init?(_ text: String) {
         let fields = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard fields.count == 7, fields[0] == "sealed", let bytes = Int64(fields[1]), bytes > 0 else { return nil }

@@ -1,32 +1,32 @@
-/// What the archive knows of one reading of a recording, without its text.
+/// One pass (transcription) of a recording, without its text.
 package struct PassSummary: Hashable, Sendable, Codable {
     package var id: Int
     /// The recording's number.
     package var recording: Int
-    /// Which engine read it.
+    /// The engine that transcribed it.
     package var engine: EngineDescription
 
-    /// The decoder's profile: `live`, `final`, `fast`. Archives of an earlier version have `quick` for `fast`.
+    /// The decoder's profile: `live`, `final`, `fast`. Archives of earlier versions have `quick` for `fast`.
     package var profile: String
 
-    /// Whether it has read the recording to its end.
+    /// Whether it covers the whole recording.
     package var isComplete: Bool
 
     /// The number of its last segment, 0 before the first.
     package var lastSegment: Int
 
-    /// Where its last segment ends; a pass that was interrupted goes on here.
+    /// Where its last segment ends, and an interrupted pass resumes.
     package var committedUpTo: SamplePosition
 
-    /// What the engine has learnt of microphone, room and speaker up to its last segment, where it told.
+    /// The engine's adaptation to microphone, room and speaker after the last segment, if any.
     package var adaptation: AdaptationState?
 
-    /// Who put what right, where a person has written it; nil for an engine's.
+    /// The correction, if a person wrote this pass; nil for an engine's.
     package var correction: Correction?
 
     private enum CodingKeys: String, CodingKey {
         case id, recording, engine, profile, isComplete, lastSegment, committedUpTo, correction
-        // As it has been told ever since: a client may be older than the recorder.
+        // The name in JSON: a client may be older than the recorder.
         case adaptation = "channel"
     }
 

@@ -1,44 +1,44 @@
-/// What the archive knows of one recording, without its text.
+/// One recording, without its text.
 package struct RecordingSummary: Hashable, Sendable, Codable {
-    /// Whether the wall time of the start can be believed.
+    /// Whether the clock was set when the recording started.
     package enum Clock: String, Sendable, Codable {
         case synchronized
         case unverified
     }
 
-    /// 1, 2, 3 ...; six digits of it name the folder.
+    /// Counts from 1; with six digits it names the folder.
     package var id: Int
 
-    /// Wall time of the first sample, in seconds since 1970-01-01T00:00:00Z: see `Double.asWallTime`.
+    /// Wall time of the first sample in seconds since 1970, clamped as by `Double.asWallTime`.
     package var startedAt: Double { didSet { startedAt = startedAt.asWallTime } }
-    /// Whether `startedAt` can be believed.
+    /// Whether the clock of `startedAt` was set.
     package var clock: Clock
 
-    /// What it was recorded from, as the configuration names it.
+    /// The microphone, as the configuration names it.
     package var microphone: String
 
-    /// How much audio there is.
+    /// The length of the audio.
     package var length: SamplePosition
 
-    /// How far the transcript has come; the work that is left is what lies between this and `length`.
+    /// The end of the transcribed part. What lies between it and `length` is left to transcribe.
     package var transcribedUpTo: SamplePosition
-    /// Why it ended; `cutShort` while it is being recorded.
+    /// Why it ended; `cutShort` while it is recording.
     package var stopReason: StopReason
 
-    /// Whether its audio was looked for and is gone.
+    /// Whether its audio is gone.
     package var isMissing: Bool
 
-    /// Where the recorder has nothing but its sealed file any more: what is known of that, as `SealedManifest.text`. Sound, text and
-    /// marks are then only in it.
+    /// `SealedManifest.text` if the recorder has only the encrypted file, which then holds sound, text and bookmarks;
+    /// else nil.
     package var seal: String?
 
-    /// Whether only who has a private key can read it.
+    /// Whether only the private key can read it.
     package var isSealed: Bool { seal != nil }
 
-    /// Where in a running of the machine it was begun; nil where its time can be believed, or nothing is known of that.
+    /// The position since power-on; nil if the clock was set or nothing is known.
     package var powerOn: PowerOn?
 
-    /// - Parameter startedAt: in seconds since 1970-01-01T00:00:00Z; moved into the limits of `Double.asWallTime`.
+    /// - Parameter startedAt: Seconds since 1970, clamped as by `Double.asWallTime`.
     package init(
         id: Int, startedAt: Double, clock: Clock, microphone: String, length: SamplePosition = .zero,
         transcribedUpTo: SamplePosition = .zero, stopReason: StopReason = .cutShort,

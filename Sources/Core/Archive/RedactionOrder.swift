@@ -1,30 +1,30 @@
-/// Which stretch of which recording is to be struck, as a person says it.
+/// The part of a recording to redact.
 package struct RedactionOrder: Hashable, Sendable, Codable {
-    /// The recording's number; nil: the one that goes on, else the latest.
+    /// The recording's number; nil for the running recording, else the latest.
     package var recording: Int?
-    /// So many seconds before the end, or before now.
+    /// The last seconds of the recording, or before now.
     package var last: Double?
-    /// From here, in seconds from the recording's start; where `last` is nil.
+    /// The start in seconds of the recording, if `last` is nil.
     package var from: Double?
-    /// Up to here, likewise.
+    /// The end, likewise.
     package var to: Double?
 
-    /// The last seconds.
+    /// Redacts the last seconds.
     package init(recording: Int?, last: Double) {
         self.recording = recording
         self.last = last
     }
 
-    /// From one time to another, in seconds from the recording's start.
+    /// Redacts from one time to another, in seconds of the recording.
     package init(recording: Int?, from: Double, to: Double) {
         self.recording = recording
         (self.from, self.to) = (from, to)
     }
 
-    /// What that is of a recording that is so long, or has come so far.
+    /// Returns the range in a recording of this length.
     ///
-    /// - Parameter pauses: where nothing was taken: the last seconds are counted without.
-    /// - Throws: `DeviceError` with `unsupported` where nothing of it lies there.
+    /// - Parameter pauses: Paused ranges, which do not count towards the last seconds.
+    /// - Throws: `DeviceError` with `unsupported` if the range is empty.
     package func range(
         of id: Int, upTo length: SamplePosition, pauses: [SampleRange] = []
     ) throws(DeviceError) -> SampleRange {
@@ -48,7 +48,7 @@ package struct RedactionOrder: Hashable, Sendable, Codable {
 }
 
 extension SampleRange {
-    /// The last so many samples before a position that do not lie in pauses; with the pauses between them.
+    /// Returns the last `count` samples before a position, not counting pauses, together with the pauses between them.
     static func last(
         _ count: Int64, before position: SamplePosition, without pauses: [SampleRange]
     ) -> SampleRange {

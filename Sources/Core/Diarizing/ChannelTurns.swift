@@ -1,25 +1,24 @@
 import Glibc
 
-/// Who spoke when in a recording of two channels, of which each is one person's microphone: whoever's own hears them louder.
+/// Diarizes a recording of two channels, one person's microphone each: the own channel is louder.
 ///
-/// Pure: who owns it hears the sound. Needs no model, and where the channels do not tell people apart (twice the same sound, one
-/// that is dead, a voice as loud in both) it says so instead of guessing.
+/// Pure, and needs no model. If the channels do not distinguish people (identical, one dead, a voice equally loud in
+/// both), it returns nil instead of guessing.
 package struct ChannelTurns: Sendable {
-    /// How the channels are compared.
     private enum Limit {
-        /// How far apart, in decibels, what one person and the other make of the channels' difference has to lie.
+        /// The least distance of the two people's mean differences, in decibels.
         static let distance: Float = 6
-        /// The same as a multiple of the spread of each; halves of one person's differences lie 2.7 apart.
+        /// The least distance as a multiple of their spread; halves of one person's differences lie 2.7 apart.
         static let distinctness: Float = 3.5
-        /// Where one person alone seems to speak, so much louder is their own channel.
+        /// If only one person seems to speak, how much louder their channel is at least, in decibels.
         static let alone: Float = 6
-        /// A person who speaks for less, in frames, is nobody.
+        /// Frames below which a person is ignored.
         static let leastFrames = 25
-        /// What it costs to change from one person to the other, in frames that tell clearly.
+        /// The cost of a change of speaker, in clearly decided frames.
         static let change: Float = 8
-        /// A channel in which speech does not rise so many decibels above its floor hears nobody.
+        /// Decibels that speech rises above a channel's noise floor; a channel with less hears nobody.
         static let rise: Float = 9
-        /// Both speak where neither channel has what one alone would make of it for so many frames: 0.3 s.
+        /// Frames for which both channels must exceed what one person alone causes, to count as overlap: 0.3 s.
         static let overlapFrames = 15
     }
 
@@ -28,19 +27,18 @@ package struct ChannelTurns: Sendable {
 
     private struct Region {
         var range: SampleRange
-        /// Where its frames lie among all.
         var frames: Range<Int>
     }
 
     private var regions: [Region] = []
-    /// The mean squares of each channel's frames, with high frequencies raised: these a room carries least.
+    /// The mean squares of each channel's frames after pre-emphasis: a room carries high frequencies least.
     private var levels: (first: [Float], second: [Float]) = ([], [])
 
     package init() {}
 
-    /// Takes in a region of speech, behind those before.
+    /// Adds the next region of speech.
     ///
-    /// - Parameter samples: of both channels, interleaved.
+    /// - Parameter samples: Both channels, interleaved.
     package mutating func add(_ samples: [Int16], at start: SamplePosition) {
         let count = samples.count / 2
         guard count > 0 else { return }
@@ -63,7 +61,7 @@ package struct ChannelTurns: Sendable {
             Region(range: SampleRange(start, start + Int64(count)), frames: begin..<levels.first.count))
     }
 
-    /// Who spoke in the regions; nil where the channels do not tell.
+    /// Returns who spoke in the regions; nil if the channels do not tell.
     package func speakers() -> Speakers? {
         let floors = (Self.floor(of: levels.first), Self.floor(of: levels.second))
         guard let floor = floors.0, let other = floors.1 else { return nil }
@@ -93,7 +91,7 @@ package struct ChannelTurns: Sendable {
     // MARK: frames
 
     private struct Frame {
-        /// How much louder the first channel is, in decibels, without what each hears all the time.
+        /// How much louder the first channel is in decibels, above both noise floors.
         let difference: Float
         let isHeard: Bool
 
@@ -105,7 +103,7 @@ package struct ChannelTurns: Sendable {
         private static func above(_ level: Float, _ floor: Float) -> Float { max(level - 1.5 * floor, 0.5 * floor) }
     }
 
-    /// What a channel hears all the time; nil for one that hears nothing else.
+    /// Returns a channel's noise floor; nil if nothing rises above it.
     private static func floor(of levels: [Float]) -> Float? {
         let sorted = levels.sorted()
         guard !sorted.isEmpty else { return nil }
@@ -117,23 +115,22 @@ package struct ChannelTurns: Sendable {
 
     // MARK: people
 
-    /// One person's differences, or the other's.
     private struct Group {
         var mean: Float
         var deviation: Float
     }
 
     private struct Judgement {
-        /// A frame with a larger difference is the first channel's person.
+        /// Frames with a larger difference belong to the first channel.
         var threshold: Float
-        /// The two people's differences, of the first channel's one first; nil where one of them hardly speaks.
+        /// Both people's differences, the first channel's first; nil if one of them hardly speaks.
         var groups: (Group, Group)?
     }
 
-    /// Where one person's differences end and the other's begin; nil where there is no such place.
+    /// Returns the boundary between the two people's differences; nil if there is none.
     private static func judge(_ differences: [Float]) -> Judgement? {
         let sorted = differences.map { min(40, max(-40, $0)) }.sorted()
-        // The place with the most variance between both sides (Otsu's).
+        // Otsu's method: the split with the largest variance between both sides.
         let total = sorted.reduce(0) { $0 + Double($1) }
         var (below, best, most) = (0.0, 0, -1.0)
         for (index, value) in sorted.dropLast().enumerated() {
@@ -150,7 +147,7 @@ package struct ChannelTurns: Sendable {
             distance >= Limit.distance && distance >= Limit.distinctness * spread
             && min(best, sorted.count - best) >= Limit.leastFrames
         if isTwo { return Judgement(threshold: (high.mean + low.mean) / 2, groups: (high, low)) }
-        // One person, or another who hardly speaks: the microphones are then taken to be alike.
+        // One person, or a second one who hardly speaks: assume equal microphones.
         let middle = sorted[sorted.count / 2]
         return abs(middle) >= Limit.alone ? Judgement(threshold: 0, groups: nil) : nil
     }
@@ -162,7 +159,7 @@ package struct ChannelTurns: Sendable {
         return Group(mean: Float(mean), deviation: Float(squares.squareRoot()))
     }
 
-    /// Whose each frame is: the best way through the differences, where each change costs.
+    /// Returns the speaker of each frame (Viterbi: each change of speaker has a cost).
     private static func way(_ frames: [Frame], threshold: Float) -> [Int] {
         var totals: [Float] = [0, 0]
         var origins: [(Int, Int)] = []
@@ -185,7 +182,7 @@ package struct ChannelTurns: Sendable {
         return way
     }
 
-    /// Where both speak: over a fifth of a second each channel has more than the other's person alone would leave there.
+    /// Returns in which frames both speak: over 0.2 s each channel exceeds what the other person alone causes there.
     private func overlap(in region: Region, of groups: (Group, Group), floors: (Float, Float)) -> [Bool] {
         let margin = max(3, (groups.0.mean - groups.1.mean) / 4)
         let (upper, lower) = (groups.0.mean - margin, groups.1.mean + margin)
@@ -221,7 +218,7 @@ package struct ChannelTurns: Sendable {
         return runs
     }
 
-    /// Leaves out who hardly speaks, and numbers people in the order in which they are first heard.
+    /// Ignores people who hardly speak, and numbers the others in the order of their first turns.
     private static func numbered(_ turns: [Speakers.Turn]) -> [Speakers.Turn] {
         var samples: [Int64] = [0, 0]
         for turn in turns { samples[turn.speaker] += turn.range.count }
@@ -233,7 +230,7 @@ package struct ChannelTurns: Sendable {
         return joined(turns.map { Speakers.Turn($0.range, speaker: $0.speaker == first ? 0 : 1) })
     }
 
-    /// Joins turns of one person that touch.
+    /// Joins adjacent turns of a person.
     private static func joined(_ turns: [Speakers.Turn]) -> [Speakers.Turn] {
         [0, 1].flatMap { person in
             var joined: [Speakers.Turn] = []

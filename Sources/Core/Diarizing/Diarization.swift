@@ -1,37 +1,37 @@
-/// Who spoke when: collects the voices of a recording, region by region, and tells in the end whose each stretch is.
+/// Diarizes a recording: collects voices region by region, then clusters them.
 ///
-/// Pure: who owns it hears the sound, and has the network look at the windows.
+/// Pure: the caller reads the sound and runs the network.
 package struct Diarization: Sendable {
-    /// How the voices are told apart; similarities are cosines of the network's numbers.
+    /// Settings of the clustering; similarities are cosines of voice vectors.
     package struct Settings: Sendable {
-        /// Windows are put together as long as their mean similarity is at least this.
+        /// The least mean similarity at which clusters are merged.
         package var stop: Float = 0.50
-        /// Then groups are whose centers are at least so similar.
+        /// The least similarity of centers at which clusters are merged afterwards.
         package var merge: Float = 0.75
-        /// A group with less speech is nobody, and goes to the nearest other one.
+        /// Clusters with less speech are dissolved into the nearest other one.
         package var leastSeconds = 4.0
-        /// Nor is one with less than this share of all windows: of 3 hours some 30 s sound like nobody else.
+        /// The least share of all windows; 0.4 % of 3 hours is 43 s.
         var leastShare: Float = 0.004
-        /// What it costs to change from one person to another, each tenth of a second counting with its similarity.
+        /// The cost of a change of speaker; each 0.1 s scores its similarity.
         package var change: Float = 0.3
 
-        /// Whether what is below 0 counts as 0, as in the definition that comes with the weights.
+        /// Whether negative values count as 0, as in the definition that comes with the weights.
         package var isRectified = true
 
-        /// Frames from one window to the next, about: half a second.
+        /// Frames between windows, about: 0.5 s.
         package var hop = 50
 
-        /// How speech is followed around regions.
+        /// Settings for extending regions.
         package var edges = SpeechEdges.Settings()
 
-        /// The ones that were chosen on the corpus's `fit` speakers.
+        /// Settings chosen on the corpus's `fit` speakers.
         package init() {}
     }
 
-    /// Stretches of speech with what belongs to them before and behind, which is no louder than a pause: a fifth of a second, or
-    /// half of what is between two. In order, none over another, none beyond the end.
+    /// Extends ranges of speech by 0.2 s on both sides, or half of the pause to the next. The results are in order, do
+    /// not overlap and end within the recording.
     ///
-    /// - Parameter speech: in order.
+    /// - Parameter speech: In order.
     package static func regions(_ speech: [SampleRange], length: SamplePosition) -> [SampleRange] {
         let ordered = speech.filter { !$0.isEmpty }
         var regions: [SampleRange] = []
@@ -51,18 +51,18 @@ package struct Diarization: Sendable {
 
     private static let padding = Int64(SamplePosition.rate / 5)
 
-    /// Regions that are looked at at once, with what is around them.
+    /// Regions that are processed together, with their surroundings.
     package struct Piece: Sendable {
-        /// What is to be heard: from a second before the first region to a second behind the last one, as far as that is no other
-        /// piece's; may reach beyond the sound's end.
+        /// The sound to read: from 1 s before the first region to 1 s after the last, without other pieces' parts. It
+        /// may extend beyond the end.
         package var range: SampleRange
         /// The regions, or parts of one.
         package var speech: [SampleRange]
     }
 
-    /// Regions in pieces of a minute at most, and two seconds around them, so that memory stays small.
+    /// Groups regions into pieces of at most a minute, and 1 s around them, to limit memory.
     ///
-    /// - Parameter regions: in order, none over another.
+    /// - Parameter regions: In order, without overlaps.
     package static func pieces(_ regions: [SampleRange]) -> [Piece] {
         let reach = Int64(SpeechEdges.reach * MelFeatures.hop)
         let parts = regions.flatMap { $0.parts(of: longest) }
@@ -90,17 +90,17 @@ package struct Diarization: Sendable {
         }
     }
 
-    /// Samples of regions that are looked at at once: a minute's.
+    /// The most samples of a piece's regions: a minute.
     package static let longest = 60 * Int64(SamplePosition.rate)
 
-    /// Frames of what is decided at once: 0.1 s.
+    /// Frames per decision: 0.1 s.
     private static let step = 10
 
     private struct Region {
         var start: SamplePosition
         var end: SamplePosition
         var frames: Int
-        /// Their numbers among all windows, and where they lie.
+        /// The windows' indices in `voices`, and their frames.
         var windows: [(number: Int, frames: Range<Int>)]
     }
 
@@ -111,24 +111,24 @@ package struct Diarization: Sendable {
 
     package init(_ settings: Settings = Settings()) { self.settings = settings }
 
-    /// Takes in a region of speech, behind those before.
+    /// Adds the next region of speech.
     ///
     /// - Parameters:
-    ///   - samples: what is heard there; a minute at most, so that memory stays small.
-    ///   - voice: what the network makes of a window: of `MelFeatures.bins` numbers a frame as many numbers as it has.
+    ///   - samples: At most a minute, to limit memory.
+    ///   - voice: The network: `MelFeatures.bins` numbers a frame in, a voice vector out.
     mutating func add<Failure: Error>(
         _ samples: [Int16], at start: SamplePosition, voice: ([Float]) throws(Failure) -> [Float]
     ) throws(Failure) {
         try add(samples, at: start, speech: [SampleRange(start, start + Int64(samples.count))], voice: voice)
     }
 
-    /// Takes in the regions of a piece, each with what is still speech around it.
+    /// Adds the regions of a piece, each extended by the speech around it.
     ///
     /// - Parameters:
-    ///   - samples: of the whole piece, or as many as there are.
-    ///   - start: the piece's.
-    ///   - speech: its regions, in order.
-    ///   - voice: what the network makes of a window: of `MelFeatures.bins` numbers a frame as many numbers as it has.
+    ///   - samples: The whole piece, or as much of it as exists.
+    ///   - start: The piece's start.
+    ///   - speech: The piece's regions, in order.
+    ///   - voice: The network: `MelFeatures.bins` numbers a frame in, a voice vector out.
     package mutating func add<Failure: Error>(
         _ samples: [Int16], at start: SamplePosition, speech: [SampleRange],
         voice: ([Float]) throws(Failure) -> [Float]
@@ -143,7 +143,7 @@ package struct Diarization: Sendable {
             return first..<first + MelFeatures.frames(in: Int(range.end - start) - first * MelFeatures.hop)
         }
         let followed = SpeechEdges(heard, settings.edges).followed(stretches)
-        // What was not followed begins and ends where it was said to; frames look at more than their own hop.
+        // Edges that were not moved keep their exact positions; a frame covers more samples than its hop.
         let starts = zip(zip(followed, stretches), ranges).map { frames, range in
             frames.0.lowerBound < frames.1.lowerBound ? start + Int64(frames.0.lowerBound) * hop : range.start
         }
@@ -163,14 +163,14 @@ package struct Diarization: Sendable {
         }
     }
 
-    /// Takes in a region by its windows.
+    /// Adds the windows of a region.
     mutating func add<Failure: Error>(
         frames count: Int, samples: Int, at start: SamplePosition, voice: (SpeechWindow) throws(Failure) -> [Float]
     ) throws(Failure) {
         var region = Region(start: start, end: start + Int64(samples), frames: count, windows: [])
         for window in SpeechWindow.windows(ofFrames: count, each: settings.hop) {
             let numbers = try voice(window)
-            // Digital silence, for one, has no voice.
+            // Digital silence, for example, has no voice.
             guard let vector = normalized(settings.isRectified ? numbers.map { max(0, $0) } : numbers) else { continue }
             region.windows.append((voices.count, window.frames))
             voices.append(vector)
@@ -178,9 +178,9 @@ package struct Diarization: Sendable {
         if !region.windows.isEmpty { regions.append(region) }
     }
 
-    /// Who spoke in the regions.
+    /// Returns who spoke in the regions.
     ///
-    /// - Parameter wanted: how many people there are; nil: as many as there seem to be.
+    /// - Parameter wanted: The number of people; nil if unknown.
     package func speakers(_ wanted: Int? = nil) -> Speakers {
         let centers = centers(wanted).compactMap { normalized($0.sum) }
         guard !centers.isEmpty else { return Speakers(turns: []) }
@@ -188,7 +188,7 @@ package struct Diarization: Sendable {
         for region in regions {
             for (steps, speaker) in labels(of: region, centers) {
                 let first = region.start + Int64(steps.lowerBound * Self.step * MelFeatures.hop)
-                // The last frame looks at more than its own hop.
+                // The last frame covers more samples than its hop.
                 let end =
                     steps.upperBound * Self.step >= region.frames
                     ? region.end : region.start + Int64(steps.upperBound * Self.step * MelFeatures.hop)
@@ -198,9 +198,9 @@ package struct Diarization: Sendable {
         return Speakers(turns: Self.numbered(turns))
     }
 
-    /// What people sound like who are known to speak in the regions: the mean of their windows, of length 1; empty for who has none.
+    /// Returns the mean voice vector of each person, of length 1; empty for a person without windows.
     ///
-    /// - Parameter speakers: whose turns lie in the regions.
+    /// - Parameter speakers: The turns in the regions.
     package func voices(of speakers: Speakers) -> [[Float]] {
         var sums = [[Float]](repeating: [], count: speakers.count)
         for region in regions {
@@ -230,7 +230,7 @@ package struct Diarization: Sendable {
             if found.clusters.count > Speakers.most { found.merge(from: -2, downTo: Speakers.most) }
             return found.clusters
         }
-        // Who knows that there are more is believed, as far as the voices allow.
+        // More people are known to speak: split further, as far as the voices allow.
         var stop = settings.stop
         while found.clusters.count < wanted, stop < 0.8 {
             stop += 0.05
@@ -241,7 +241,7 @@ package struct Diarization: Sendable {
         return found.clusters
     }
 
-    /// Whose each step of a region is: the best way through the similarities, where each change costs.
+    /// Returns the speaker of each step of a region (Viterbi: each change of speaker has a cost).
     private func labels(of region: Region, _ centers: [[Float]]) -> [(steps: Range<Int>, speaker: Int)] {
         let count = max(1, (region.frames + Self.step - 1) / Self.step)
         let similar = region.windows.map { window in
@@ -295,7 +295,7 @@ package struct Diarization: Sendable {
         return runs
     }
 
-    /// Numbers people in the order in which they are first heard, and joins turns that touch.
+    /// Numbers people in the order of their first turns, and joins adjacent turns.
     private static func numbered(_ turns: [Speakers.Turn]) -> [Speakers.Turn] {
         var numbers: [Int: Int] = [:]
         var joined: [Speakers.Turn] = []

@@ -1,13 +1,15 @@
-/// Log mel energies as Kaldi computes them, which is what the network for voices was trained with.
+import Glibc
+
+/// Computes log mel energies as Kaldi does, which the voice network was trained with.
 ///
-/// Frames of 25 ms each 10 ms, without dither; the frame's mean taken away; pre-emphasis 0.97; Povey's window; the power of a Fourier
-/// transform of 512 points; 80 triangles from 20 to 8,000 Hz, evenly in mel; the logarithm.
+/// Frames of 25 ms every 10 ms, no dither, mean removed, pre-emphasis 0.97, Povey's window, FFT of 512 points, 80
+/// triangles from 20 to 8,000 Hz evenly in mel, logarithm.
 struct MelFeatures: Sendable {
     /// Numbers a frame.
     static let bins = 80
-    /// Samples from one frame to the next.
+    /// Samples between frames.
     static let hop = 160
-    /// Samples that a frame looks at.
+    /// Samples in a frame.
     static let length = 400
 
     private static let points = 512
@@ -16,21 +18,20 @@ struct MelFeatures: Sendable {
 
     private let window: [Float]
     private let transform: FourierTransform
-    /// Of each triangle: its first point, and the weights from there on.
+    /// The first point of each triangle, and its weights.
     private let triangles: [(first: Int, weights: [Float])]
 
-    /// Makes what is the same for all frames.
     init() {
         window = (0..<Self.length).map { index in
             let angle = 2 * Double.pi * Double(index) / Double(Self.length - 1)
-            return Float(power(0.5 - 0.5 * cosine(angle), 0.85))
+            return Float(pow(0.5 - 0.5 * cos(angle), 0.85))
         }
         transform = FourierTransform(Self.points)
         triangles = Self.makeTriangles()
     }
 
     private static func makeTriangles() -> [(first: Int, weights: [Float])] {
-        let mel = { (hertz: Double) in 1127 * naturalLogarithm(1 + hertz / 700) }
+        let mel = { (hertz: Double) in 1127 * log(1 + hertz / 700) }
         let (low, high) = (mel(20), mel(8_000))
         let step = (high - low) / Double(bins + 1)
         return (0..<bins).map { bin in
@@ -50,12 +51,10 @@ struct MelFeatures: Sendable {
         }
     }
 
-    /// How many frames lie wholly within so many samples.
+    /// The number of complete frames in `samples` samples.
     static func frames(in samples: Int) -> Int { samples < length ? 0 : (samples - length) / hop + 1 }
 
-    /// `bins` numbers a frame, one frame after the other.
-    ///
-    /// - Parameter samples: 16 kHz.
+    /// Returns `bins` numbers a frame, frame by frame.
     func callAsFunction(_ samples: [Int16]) -> [Float] {
         let count = Self.frames(in: samples.count)
         var features: [Float] = []
@@ -82,52 +81,9 @@ struct MelFeatures: Sendable {
                     let point = triangle.first + index
                     energy += weight * (real[point] * real[point] + imaginary[point] * imaginary[point])
                 }
-                features.append(Float(naturalLogarithm(Double(max(energy, Self.floor)))))
+                features.append(Float(log(Double(max(energy, Self.floor)))))
             }
         }
         return features
-    }
-}
-
-/// A Fourier transform of a power of two of points, in place.
-struct FourierTransform: Sendable {
-    private let count: Int
-    private let order: [Int]
-    private let factors: [(cosine: Float, sine: Float)]
-
-    init(_ count: Int) {
-        self.count = count
-        let bits = count.trailingZeroBitCount
-        order = (0..<count).map { index in
-            (0..<bits).reduce(0) { $0 | ((index >> $1) & 1) << (bits - 1 - $1) }
-        }
-        factors = (0..<count / 2).map {
-            let angle = -2 * Double.pi * Double($0) / Double(count)
-            return (Float(cosine(angle)), Float(sine(angle)))
-        }
-    }
-
-    func callAsFunction(_ real: inout [Float], _ imaginary: inout [Float]) {
-        for (index, other) in order.enumerated() where index < other {
-            real.swapAt(index, other)
-            imaginary.swapAt(index, other)
-        }
-        var half = 1
-        while half < count {
-            let step = count / (2 * half)
-            for block in stride(from: 0, to: count, by: 2 * half) {
-                for offset in 0..<half {
-                    let factor = factors[offset * step]
-                    let (low, high) = (block + offset, block + offset + half)
-                    let turnedReal = real[high] * factor.cosine - imaginary[high] * factor.sine
-                    let turnedImaginary = real[high] * factor.sine + imaginary[high] * factor.cosine
-                    real[high] = real[low] - turnedReal
-                    imaginary[high] = imaginary[low] - turnedImaginary
-                    real[low] += turnedReal
-                    imaginary[low] += turnedImaginary
-                }
-            }
-            half *= 2
-        }
     }
 }

@@ -1,45 +1,48 @@
-/// Where somebody speaks around a stretch in which they are loud: quiet syllables drown in noise for who listens to loudness alone, as the
-/// voice detector does, but stick out of it somewhere between low and high.
+import Glibc
+
+/// Extends ranges of speech by quiet syllables, which the voice detector's loudness threshold misses but which exceed
+/// the noise in some bands.
 ///
-/// Pure. What it looks at is always near what has words, so that noise, music or a door does not become a person.
+/// Pure. It only looks near ranges with words, so that noise, music or a door does not become a person.
 package struct SpeechEdges {
-    /// What counts as sticking out.
+    /// Thresholds in decibels, and lengths in frames.
     package struct Settings: Sendable {
-        /// Frames over which energies are averaged: 0.41 s. Over fewer, noise alone sticks out now and then.
+        /// Frames over which energies are averaged: 0.41 s. With fewer, noise alone exceeds the threshold now and then.
         package var smoothing = 41
-        /// The share of a band's frames that is no louder than what is always there. Who speaks alone and without long pauses leaves no more.
+        /// The share of a band's frames that is noise. One person speaking without long pauses leaves no more.
         package var floor = 0.05
-        /// Decibels above it that noise alone reaches.
+        /// Decibels above the noise floor that noise alone reaches.
         package var margin: Float = 1.75
-        /// The mean over the bands of what is above, in decibels. White or pink noise alone has 0.01 in nine frames of ten, 0.1 at most.
+        /// The least mean excess over the bands, in decibels. White or pink noise has 0.01 in nine of ten frames, 0.1
+        /// at most.
         package var least: Float = 0.1
-        /// Decibels below the loudest two seconds nearby, averaged, from which on it is breath, a chair, or what a room gives back.
+        /// Decibels below the loudest nearby frame at which sound counts as breath, a chair or reverberation.
         package var range: Float = 25
-        /// Frames without it between two with it that are bridged: 0.2 s.
+        /// The longest gap that is bridged, in frames: 0.2 s.
         package var bridged = 20
 
-        /// The ones that were chosen on the corpus's `fit` speakers.
+        /// Settings chosen on the corpus's `fit` speakers.
         package init() {}
     }
 
-    /// Triangles of `MelFeatures` that are one band.
+    /// Triangles of `MelFeatures` in a band.
     private static let triangles = 5
-    /// More of one band counts as so many decibels.
+    /// The most decibels that one band counts.
     private static let most: Float = 15
 
-    /// How far speech is followed, in frames: 1 s.
+    /// How far a range is extended at most, in frames: 1 s.
     static let reach = 100
 
-    /// Frames of a stretch from which it is told how loud it is there: 2 s.
+    /// Frames at a range's edge that determine its loudness: 2 s.
     private static let near = 200
 
     private let settings: Settings
-    /// By how much each frame sticks out.
+    /// The mean excess of each frame above the noise floors, in decibels.
     private let excess: [Float]
-    /// How loud each is.
+    /// The energy of each frame.
     private let loudness: [Float]
 
-    /// - Parameter features: of a whole piece, speech and what is around it, as `MelFeatures` gives them.
+    /// - Parameter features: Of a whole piece, as `MelFeatures` returns them.
     init(_ features: [Float], _ settings: Settings = Settings()) {
         let count = features.count / MelFeatures.bins
         let bands = MelFeatures.bins / Self.triangles
@@ -49,12 +52,12 @@ package struct SpeechEdges {
         for band in 0..<bands {
             for frame in 0..<count {
                 let first = frame * MelFeatures.bins + band * Self.triangles
-                energies[frame] = features[first..<first + Self.triangles].reduce(0) { $0 + exponential($1) }
+                energies[frame] = features[first..<first + Self.triangles].reduce(0) { $0 + expf($1) }
             }
             let smooth = Self.averaged(energies, over: settings.smoothing)
             let floor = max(smooth.sorted()[Int(Double(count) * settings.floor)], .leastNormalMagnitude)
             for frame in 0..<count {
-                let above = 10 * decimalLogarithm(max(smooth[frame], floor) / floor) - settings.margin
+                let above = 10 * log10f(max(smooth[frame], floor) / floor) - settings.margin
                 excess[frame] += max(0, min(Self.most, above)) / Float(bands)
                 loudness[frame] += smooth[frame]
             }
@@ -64,9 +67,9 @@ package struct SpeechEdges {
         self.loudness = loudness
     }
 
-    /// Each stretch with what goes on around it, at most so far; where two meet they are parted at the quietest place.
+    /// Returns each range extended; where two meet they are separated at the quietest frame.
     ///
-    /// - Parameter stretches: ranges of frames, in order, none over another.
+    /// - Parameter stretches: Ranges of frames, in order, without overlaps.
     func followed(_ stretches: [Range<Int>]) -> [Range<Int>] {
         var followed = stretches
         for (index, stretch) in stretches.enumerated() where !stretch.isEmpty {
@@ -85,10 +88,10 @@ package struct SpeechEdges {
         return followed
     }
 
-    /// How many of the frames belong to the stretch beside them, counted from there: they stick out, and are not far too quiet for it.
+    /// Returns how many of the frames belong to the range beside them.
     private func heard(_ frames: some Sequence<Int>, beside stretch: Range<Int>) -> Int {
         let loudest = stretch.reduce(0) { max($0, loudness[$1]) }
-        let least = loudest * Float(power(10, -Double(settings.range) / 10))
+        let least = loudest * Float(pow(10, -Double(settings.range) / 10))
         var heard = 0
         for (number, frame) in frames.enumerated() {
             if excess[frame] > settings.least, loudness[frame] > least {
@@ -100,7 +103,7 @@ package struct SpeechEdges {
         return heard
     }
 
-    /// Each with the mean of what is around it; at the ends of what is there.
+    /// Returns the moving average.
     private static func averaged(_ values: [Float], over count: Int) -> [Float] {
         let half = count / 2
         var sum: Double = 0

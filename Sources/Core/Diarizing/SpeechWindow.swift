@@ -1,19 +1,19 @@
-/// A stretch of speech whose voice is looked at: 1.5 s, one about each half a second, within a region of speech.
+/// A window of speech from which a voice vector is computed: 1.5 s, about every half second of a region.
 struct SpeechWindow: Sendable {
-    /// Frames that a window holds in a region that is longer.
+    /// Frames in a window of a longer region.
     static let frames = 148
-    /// The network wants more; a shorter region is looked at repeatedly.
+    /// The network's minimum; shorter regions are repeated.
     static let leastFrames = 47
-    /// What is shorter has no voice to be told.
+    /// Shorter regions have no window.
     static let least = 10
 
-    /// Where it lies in its region, in frames.
+    /// Its frames in the region.
     let frames: Range<Int>
 
-    /// The windows of a region, evenly spread over all of it; none where it is too short. What is longer than one by less than half
-    /// of a hop is one all the same, so that no sound is looked at once more for a few frames at the end.
+    /// Returns the windows of a region, evenly spaced; none if it is too short. A region longer than a window by less
+    /// than half a hop has one window.
     ///
-    /// - Parameter hop: frames from one window to the next, about.
+    /// - Parameter hop: Frames between windows, about.
     static func windows(ofFrames count: Int, each hop: Int) -> [SpeechWindow] {
         guard count >= least else { return [] }
         let hops = (2 * max(0, count - frames) + hop) / (2 * hop)
@@ -24,11 +24,11 @@ struct SpeechWindow: Sendable {
         }
     }
 
-    /// Its features, with their mean over the window taken away, as the network takes them: `bins` numbers a frame.
+    /// Returns the window's features without their mean, the network's input: `bins` numbers a frame.
     ///
     /// - Parameters:
-    ///   - heard: the features of what its region is part of.
-    ///   - first: the region's first frame in it.
+    ///   - heard: The features of the piece that contains the region.
+    ///   - first: The region's first frame in it.
     func features(of heard: [Float], from first: Int = 0) -> [Float] {
         let bins = MelFeatures.bins
         var own = Array(heard[(first + frames.lowerBound) * bins..<(first + frames.upperBound) * bins])

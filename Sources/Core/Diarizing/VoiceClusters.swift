@@ -1,10 +1,10 @@
-/// Voices that are alike, put together.
+/// Agglomerative clustering of voice vectors.
 struct VoiceClusters {
-    /// Windows that were put together: the sum of their vectors, each of length 1, and how many there are.
+    /// The sum of the vectors in a cluster, and their number.
     struct Cluster {
         var sum: [Float]
         var size: Float
-        /// The windows, by their numbers.
+        /// The windows' indices.
         var members: [Int]
 
         mutating func take(_ other: Cluster) {
@@ -14,14 +14,14 @@ struct VoiceClusters {
         }
     }
 
-    /// Windows that are compared each with each: ten minutes of speech.
+    /// Windows that are clustered at once: ten minutes of speech.
     private static let piece = 1_200
 
     var clusters: [Cluster]
 
-    /// Puts together what is most alike, by the mean similarity (cosine) of all pairs, until no two are so alike.
+    /// Merges the most similar clusters (mean cosine of all pairs) until no two reach `stop`.
     ///
-    /// Long recordings in pieces first, so that memory does not grow with the square of their length.
+    /// Long recordings are clustered in pieces first, so that memory does not grow with the square of the length.
     init(_ vectors: VoiceVectors, stop: Float) {
         func single(_ range: Range<Int>) -> [Cluster] {
             range.map { Cluster(sum: vectors[$0], size: 1, members: [$0]) }
@@ -35,7 +35,7 @@ struct VoiceClusters {
         for piece in 0..<pieces {
             let part = vectors.count * piece / pieces..<vectors.count * (piece + 1) / pieces
             clusters += Self.agglomerated(single(part), stop: stop)
-            // Of many small ones a further piece would be too many.
+            // Keeps the next step small if there are many small clusters.
             if clusters.count > Self.piece { clusters = Self.agglomerated(clusters, stop: stop) }
         }
         clusters = Self.agglomerated(clusters, stop: stop)
@@ -85,7 +85,7 @@ struct VoiceClusters {
             }
             best[right] = (right, -2)
             best[left] = nearest(left)
-            // Nobody has come nearer than it was to one of both.
+            // A merged cluster is never more similar to another than both its parts were.
             for other in 0..<count
             where clusters[other] != nil && other != left && (best[other].place == left || best[other].place == right) {
                 best[other] = nearest(other)
@@ -94,7 +94,7 @@ struct VoiceClusters {
         return clusters.compactMap(\.self)
     }
 
-    /// Gives those with fewer windows to whichever of the others is most alike. Where all are so small, the largest one stays.
+    /// Dissolves clusters with fewer windows into the most similar other one. If all are small, the largest stays.
     mutating func dissolve(smallerThan least: Float) {
         var large = clusters.filter { $0.size >= least }
         var small = clusters.filter { $0.size < least }
@@ -110,7 +110,7 @@ struct VoiceClusters {
         clusters = large
     }
 
-    /// Puts together the two whose centers are most alike, as long as they are at least so alike, or there are more than so many.
+    /// Merges the clusters with the most similar centers while they reach `least` and there are more than `wanted`.
     mutating func merge(from least: Float, downTo wanted: Int = 1) {
         while clusters.count > max(1, wanted) {
             let centers = clusters.map { normalized($0.sum) ?? $0.sum }

@@ -1,16 +1,16 @@
-/// The voices of all windows, vectors of length 1, in half of the memory: 2.8 MB an hour of speech.
+/// The voice vectors of all windows as 16-bit numbers: 2.8 MB an hour of speech.
 struct VoiceVectors {
-    /// Vectors of a block. What has been kept never moves, as in one array, which holds everything twice each time that it grows.
+    /// Vectors in a block. Blocks never move, unlike one array, which needs twice its memory each time it grows.
     private static let block = 512
 
     private var blocks: [[Int16]] = []
     private var size = 0
     private(set) var count = 0
 
-    /// What a 1 is kept as; two vectors' similarity is told to a ten-thousandth.
+    /// The stored value of 1; similarities are exact to 0.0001.
     private static let one: Float = 32_767
 
-    /// Appends a vector of length 1; all have as many numbers as the first.
+    /// Appends a vector of length 1, with as many numbers as the first.
     mutating func append(_ vector: [Float]) {
         if count == 0 { size = vector.count }
         precondition(vector.count == size, "vectors of one network have one length")

@@ -1,11 +1,11 @@
 extension DeviceError {
-    /// Any error as one of a device.
+    /// Converts any error.
     package init(wrapping error: any Error) {
         self = error as? DeviceError ?? DeviceError(.failed, "fieldscribe", "\(error)")
     }
 }
 
-/// Makes a call that rethrows any error, as `withUnsafeBytes` does, of a body that throws none but ours.
+/// Calls a function that rethrows any error, as `withUnsafeBytes` does, with a body that throws only `DeviceError`.
 package func rethrowing<Value>(_ call: () throws -> Value) throws(DeviceError) -> Value {
     do { return try call() } catch { throw DeviceError(wrapping: error) }
 }

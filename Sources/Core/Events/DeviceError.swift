@@ -1,52 +1,50 @@
-/// What went wrong at the edge of the house: a device, a file, a C library.
+/// An error of a device, a file or a C library.
 ///
-/// Callers branch on `code`; the message says what failed, on what, and what a person can do.
+/// Callers branch on `code`. The message says what failed, on what, and the remedy.
 package struct DeviceError: Error, Sendable, CustomStringConvertible {
-    /// What kind of failure it is; the raw values stand in JSON and on the wire.
+    /// The kind of failure. The raw values appear in JSON and between processes.
     package enum Code: String, Sendable {
-        /// The device, file or model is not there.
+        /// The device, file or model does not exist.
         case missing
-        /// Somebody else uses it.
+        /// Another program uses it.
         case busy
         /// Permission is missing.
         case denied
-        /// Data came faster than it was taken.
+        /// Data was not read in time.
         case overrun
-        /// The device was there and is gone.
+        /// The device was removed.
         case disconnected
         /// No space is left.
         case full
-        /// What is there is not what it should be.
+        /// The content is not valid.
         case damaged
-        /// It cannot do what was asked.
+        /// The operation is not supported.
         case unsupported
         case failed
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     package var code: Code
 
     /// The call that failed, as its manual names it: `snd_pcm_open`, `fdatasync`.
     package var operation: String
 
-    /// The library's own number, 0 where there is none.
+    /// The library's error number, 0 if it has none.
     package var status: Int32
 
-    /// What it failed on: a file, a device, a setting; nil where the reason names it.
+    /// The file, device or setting; nil if the reason names it.
     package var subject: String?
 
-    /// What is wrong, in words. It may hold all that there is to say.
+    /// What is wrong, in words.
     package var reason: String
 
-    /// What a person can do; nil where there is nothing, or the reason says it.
+    /// What a person can do; nil if nothing, or the reason says it.
     package var remedy: String?
 
     /// - Parameters:
-    ///   - operation: the call that failed, as its manual names it.
-    ///   - status: the library's own number, 0 where there is none.
-    ///   - subject: what it failed on.
-    ///   - reason: what is wrong with that.
-    ///   - remedy: what a person can do.
+    ///   - operation: The call that failed, by its manual's name.
+    ///   - status: The library's error number, 0 if it has none.
+    ///   - subject: The file, device or setting.
     package init(
         _ code: Code, _ operation: String, status: Int32 = 0, on subject: String? = nil, _ reason: String,
         remedy: String? = nil
@@ -59,13 +57,13 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
         self.remedy = remedy
     }
 
-    /// What failed, on what, without the remedy.
+    /// The subject and the reason, without the remedy.
     package var statement: String { subject.map { "\($0): \(reason)" } ?? reason }
 
-    /// One line: what, on what, and the remedy.
+    /// One line: the subject, the reason and the remedy.
     package var message: String { remedy.map { "\(statement); \($0)" } ?? statement }
 
-    /// There is no recording of this number.
+    /// No recording has this number.
     package static func noRecording(_ number: Int, _ operation: String, _ result: String = "") -> DeviceError {
         DeviceError(
             .missing, operation,
@@ -84,7 +82,7 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-// Two that say the same are the same, however their words were put together.
+// Errors with the same message are equal, however it was put together.
 extension DeviceError: Hashable {
     package static func == (left: Self, right: Self) -> Bool {
         left.code == right.code && left.operation == right.operation && left.status == right.status

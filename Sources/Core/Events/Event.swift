@@ -1,27 +1,27 @@
-/// What happens while recording and transcribing, in the order it happens.
+/// Reports what happens while recording and transcribing, in order.
 package enum Event: Hashable, Sendable {
-    /// What the recorder is doing; the raw values stand in JSON.
+    /// The recorder's state. The raw values appear in JSON.
     package enum State: String, Sendable, Codable { case idle, recording, paused, stopping, faulted }
-    /// How far a copy has come; the raw values stand in JSON.
+    /// The state of a copy. The raw values appear in JSON.
     package enum ExportState: String, Sendable, Codable { case started, finished, failed, refused }
 
     case state(State)
-    /// Level of the last stretch of audio, in dBFS (0 is full scale).
+    /// The level of the last audio in dBFS (0 is full scale).
     case level(rms: Double, peak: Double)
-    /// Volatile: replaces the earlier partial of that segment.
+    /// Replaces the segment's previous partial text.
     case partial(recording: Int, segment: Int, range: SampleRange, text: String)
-    /// Exactly once a segment; it never changes afterwards.
+    /// Sent once per segment, which never changes afterwards.
     case final(recording: Int, segment: Segment)
     case gap(recording: Int, gap: Gap)
     case mark(recording: Int, mark: Bookmark)
-    /// A recognizer session was cut while speech went on.
+    /// A recognizer session was rotated during speech.
     case rotation(recording: Int, at: SamplePosition)
-    /// Something is wrong, and what a person can do about it.
+    /// What is wrong, and the remedy.
     case fault(code: String, message: String)
-    /// How a copy to a stick or folder goes.
+    /// The progress of a copy to a stick or folder.
     case export(ExportState, folder: String, message: String)
-    /// Whether a laptop is connected to the recorder's own USB port, and has found its drive.
+    /// Whether a laptop is connected to the recorder's USB device port and has found its drive.
     case laptop(isConnected: Bool)
-    /// Sealed recordings were opened by a private key, or what was open was locked: then none.
+    /// A private key decrypted sealed recordings, or they were locked: then empty.
     case opened(recordings: [Int])
 }

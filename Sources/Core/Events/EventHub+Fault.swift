@@ -1,5 +1,5 @@
 extension EventHub {
-    /// Tells an error as a fault.
+    /// Publishes an error as a fault.
     package func publish(fault error: DeviceError) {
         publish(.fault(code: error.code.rawValue, message: error.message))
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Where events go out to all who listen, each at its own pace; nobody who publishes ever waits.
+/// Publishes events to all listeners, each at its own pace. Publishers never wait.
 package final class EventHub: Sendable {
     private struct State {
         var listeners: [Int: EventQueue] = [:]
@@ -9,14 +9,16 @@ package final class EventHub: Sendable {
 
     private let state = Mutex(State())
 
-    /// Hears everything that is published, before anybody else: no queue of its own, so that it misses nothing.
+    /// Called with every event before the listeners, without a queue, so that it misses none.
     private let first: (@Sendable (Event) -> Void)?
 
-    /// - Parameter first: may not wait.
+    /// - Parameter first: Called with every event before the listeners; must not block.
     package init(first: (@Sendable (Event) -> Void)? = nil) { self.first = first }
 
-    /// All events from now on, until `finish`, the sequence is let go, or the listener falls 1,024 events behind.
-    /// Partial readings and levels are computed only while somebody wants them.
+    /// Returns the events from now on, until `finish`, the sequence is released, or the listener falls 1,024 events
+    /// behind.
+    ///
+    /// Partial text and levels are computed only while a listener wants them.
     package func events(withPartials wantsPartials: Bool) -> AsyncStream<Event> {
         let queue = EventQueue(wantsPartials: wantsPartials)
         let ticket = state.withLock { state in
@@ -34,30 +36,30 @@ package final class EventHub: Sendable {
         }
     }
 
-    /// Whether somebody wants partial readings and levels.
+    /// Whether a listener wants partial text and levels.
     package var wantsPartials: Bool { state.withLock { $0.listeners.values.contains { $0.wantsPartials } } }
 
     /// Whether anybody listens.
     var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty } }
 
-    /// Hands an event to everybody who listens. Never waits; may be called from any thread.
+    /// Sends an event to all listeners. Never blocks; callable from any thread.
     package func publish(_ event: Event) {
         first?(event)
         pass(on: event)
     }
 
-    /// Tells all who listen, but not the one who hears everything first: it is that one who tells.
+    /// Sends an event to all listeners but the first, which calls this.
     package func pass(on event: Event) {
         for queue in state.withLock({ Array($0.listeners.values) }) { queue.put(event) }
     }
 
-    /// Ends every listener's sequence, once it has taken what there is.
+    /// Ends every listener's sequence after the events in its queue.
     package func finish() {
         for queue in state.withLock({ Array($0.listeners.values) }) { queue.end() }
     }
 }
 
-/// A listener's place at the hub; given back when its sequence ends or goes.
+/// Removes the listener when its sequence ends or is released.
 private final class Seat: Sendable {
     let leave: @Sendable () -> Void
 

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The events that one listener has not taken yet, at most so many: whoever publishes never waits for it.
+/// The queue of one listener, of limited length: publishers never wait for it.
 ///
-/// Where it is full, volatile events go first. A listener that then still takes nothing is let go, rather than told a
-/// story with holes: its sequence ends after what it has.
+/// When it is full, volatile events are dropped first. If it is still full, the listener's sequence ends, because a
+/// sequence with gaps would mislead it.
 final class EventQueue: Sendable {
     static let capacity = 1_024
 
@@ -15,7 +15,6 @@ final class EventQueue: Sendable {
         var hasEnded = false
         var waiter: CheckedContinuation<Event?, Never>?
 
-        /// Drops the volatile events, which are worth nothing by now.
         mutating func dropVolatile() {
             guard volatile > 0 else { return }
             events.removeAll(where: \.isVolatile)
@@ -27,7 +26,7 @@ final class EventQueue: Sendable {
 
     init(wantsPartials: Bool) { self.wantsPartials = wantsPartials }
 
-    /// Adds an event, unless it is nothing for this listener.
+    /// Adds an event, unless the listener does not want it.
     func put(_ event: Event) {
         guard wantsPartials || !event.isVolatile else { return }
         let waiter = state.withLock { state -> CheckedContinuation<Event?, Never>? in
@@ -48,7 +47,7 @@ final class EventQueue: Sendable {
         waiter?.resume(returning: event)
     }
 
-    /// Nothing more will come.
+    /// Ends the sequence.
     func end() {
         let waiter = state.withLock { state in
             state.hasEnded = true
@@ -58,12 +57,12 @@ final class EventQueue: Sendable {
         waiter?.resume(returning: nil)
     }
 
-    /// The next event; nil at the end, and where the task is cancelled. One task at a time.
+    /// Returns the next event; nil at the end or on cancellation. One task at a time.
     func next() async -> Event? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let answer: Event?? = state.withLock { state in
-                    // Under the lock: a cancellation either is seen here or finds the waiter.
+                    // Checked under the lock: a cancellation is either seen here or finds the waiter.
                     if Task.isCancelled { return .some(nil) }
                     if !state.events.isEmpty {
                         let event = state.events.removeFirst()
@@ -83,7 +82,7 @@ final class EventQueue: Sendable {
 }
 
 extension Event {
-    /// Whether the event is worth nothing once the next of its kind has come.
+    /// Whether the next event of this kind replaces it.
     var isVolatile: Bool {
         switch self {
         case .partial, .level: true

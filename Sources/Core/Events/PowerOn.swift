@@ -1,15 +1,15 @@
-/// When a recording was begun where no clock was set: its place among those since the machine was switched on, and how long after
-/// that. So recordings can be told apart, and a person's notes matched with them.
+/// The start of a recording when the clock was not set: its number since power-on, and the time since then. It tells
+/// recordings apart and lets people match their notes.
 package struct PowerOn: Hashable, Sendable, Codable {
-    /// 1 for the first recording that is kept of this running of the machine.
+    /// Counts the recordings of this boot from 1.
     var order: Int
 
-    /// Seconds from the machine's start to the recording's.
+    /// Seconds from the boot to the recording's start.
     var seconds: Int
 
     /// - Parameters:
-    ///   - order: 1 or more.
-    ///   - nanoseconds: from the machine's start; nil is returned where that cannot be one.
+    ///   - order: Returns nil below 1.
+    ///   - nanoseconds: Since the boot. Returns nil if negative.
     package init?(order: Int, nanoseconds: Int64) {
         guard order > 0, nanoseconds >= 0 else { return nil }
         self.order = order

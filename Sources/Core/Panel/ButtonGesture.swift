@@ -10,7 +10,7 @@ package struct ButtonGesture: Sendable {
         /// A press that lasts this long is held for long; nil: that is not reported. The default is nil.
         package var longHold: Duration?
 
-        /// A button that is down for this long is stuck. The default is 60 s.
+        /// A button that is down this long is stuck. The default is 60 s.
         var stuck = Duration.seconds(60)
 
         package init() {}

@@ -1,9 +1,8 @@
-/// Raw edges in, changes of the level that lasted out.
+/// Debounces the button: takes raw edges, returns lasting changes of the level.
 ///
-/// A level counts once it has lasted for `period`; the change is dated to the edge that began it. Contacts that never
-/// come to rest change nothing.
+/// A level counts once it has lasted for `period`; the change is dated to its first edge. Contacts that keep bouncing
+/// change nothing.
 struct Debouncer: Hashable, Sendable {
-    /// A change of the level that lasted.
     struct Change: Hashable, Sendable {
         /// Whether the button is down from `time`.
         var pressed: Bool
@@ -17,41 +16,41 @@ struct Debouncer: Hashable, Sendable {
         }
     }
 
-    /// What the debouncer is told, in the order of time.
+    /// An input, in the order of time.
     enum Input: Hashable, Sendable {
         case edge(ButtonEdge)
-        /// So late it is, and no edge is waiting.
+        /// The time now, when no edge is waiting.
         case time(Duration)
     }
 
-    /// The level that lasted last.
+    /// The debounced level.
     private(set) var pressed: Bool
 
-    /// Since when the contacts have another level; nil while they have that one.
+    /// Since when the raw level differs; nil while it does not.
     private var since: Duration?
     private let period: Duration
 
     /// - Parameters:
-    ///   - period: how long a level has to last. The default is 20 ms.
-    ///   - pressed: the level at the start.
+    ///   - period: How long a level has to last. The default is 20 ms.
+    ///   - pressed: The level at the start.
     init(period: Duration = .milliseconds(20), pressed: Bool = false) {
         self.period = period
         self.pressed = pressed
     }
 
-    /// When to call with the time, where no edge comes before.
+    /// When to call with the time if no edge comes first.
     var wakeAt: Duration? { since.map { $0 + period } }
 
-    /// No change will be dated before this moment any more.
+    /// The time before which no further change will be dated.
     func certain(at now: Duration) -> Duration { min(now, since ?? now) }
 
-    /// Takes an input; returns the changes that have lasted by now, in order.
+    /// Handles an input; returns the lasting changes, in order.
     mutating func handle(_ input: Input) -> [Change] {
         switch input {
         case .time(let now): return settle(by: now)
         case .edge(let edge):
             let level = since == nil ? pressed : !pressed
-            // Between two edges of one kind another was lost, so that nobody knows what lasted.
+            // Between two edges of one kind another was lost, so it is unknown which level lasted.
             let isWhole = edge.dropped == 0 && edge.pressed != level
             let changes = isWhole ? settle(by: edge.time) : []
             since = edge.pressed == pressed ? nil : edge.time

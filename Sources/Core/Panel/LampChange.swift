@@ -1,11 +1,11 @@
-/// A change of the lamp, as the control socket tells it.
+/// A change of the lamp, for the control socket.
 package struct LampChange: Hashable, Sendable, Codable {
     /// Seconds on the monotonic clock.
     var time: Double
-    /// Whether the lamp is on from `time`.
+    /// Whether the lamp is on since `time`.
     var lit: Bool
 
-    /// What was meant by it: a mode of the lamp, `fault`, or `blink` for an answer or a mark.
+    /// The reason: a mode of the lamp, `fault`, or `blink` for an answer or a bookmark.
     var shows: String
 
     package init(time: Double, lit: Bool, shows: String) {

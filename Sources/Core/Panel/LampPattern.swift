@@ -1,13 +1,13 @@
-/// What the lamp does from when on: a value that tells the level at each moment and when it next has to change, so that a
-/// lamp that rests wakes nobody.
+/// What the lamp shows. It tells the level at each time and when it next changes, so that a steady lamp needs no
+/// wakeups.
 package struct LampPattern: Hashable, Sendable {
-    /// How the lamp lights, as the control socket names it.
+    /// A mode of the lamp, by its name on the control socket.
     package enum Mode: String, Sendable, CaseIterable {
         /// Idle.
         case off
-        /// Recording, the disk takes it, and the microphone is alive.
+        /// Recording; the disk and the microphone work.
         case steady
-        /// Paused, nothing is taken: a short flash every 3 s.
+        /// Paused: a short flash every 3 s.
         case paused
         /// Still transcribing: 1 s on, 1 s off.
         case pulse
@@ -15,22 +15,22 @@ package struct LampPattern: Hashable, Sendable {
         case doubleBlink
         /// Safe to unplug: 3 s on, then off.
         case done
-        /// A stick that is not copied to: four times three blinks.
+        /// The stick was refused: four times three blinks.
         case refused
         /// Idle, and a laptop is connected: two short blinks every 3 s.
         case doubleFlash
-        /// Idle, and what is sealed is open: three short blinks every 3 s.
+        /// Idle, and encrypted recordings are open: three short blinks every 3 s.
         case open
     }
 
-    /// A mode, since when and until when.
+    /// A mode for a time.
     package struct Layer: Hashable, Sendable {
         /// How it lights.
         var mode: Mode
         /// When it began, on the monotonic clock.
         var since: Duration
 
-        /// Nil: until another pattern is shown.
+        /// When it ends; nil: with the next pattern.
         var until: Duration?
 
         package init(_ mode: Mode, since: Duration, until: Duration? = nil) {
@@ -40,19 +40,19 @@ package struct LampPattern: Hashable, Sendable {
         }
     }
 
-    /// How long the lamp blinks for a mark.
+    /// How long the lamp blinks for a bookmark.
     package static let markBlink = Duration.milliseconds(200)
 
     /// How long the lamp blinks to answer a press.
     package static let answerBlink = Duration.milliseconds(60)
 
-    /// How long the disk may be silent before the lamp no longer says that it takes what is recorded.
+    /// How long the disk may not report before the lamp stops showing `steady`.
     package static let patience = Duration.seconds(3)
 
-    /// How long the lamp says that the stick may be unplugged.
+    /// How long the lamp shows `done`.
     package static let doneLasts = Duration.seconds(3)
 
-    /// How long the lamp says that a stick is not copied to.
+    /// How long the lamp shows `refused`.
     package static let refusedLasts = Duration.seconds(6)
 
     private let layers: [Layer]
@@ -60,29 +60,29 @@ package struct LampPattern: Hashable, Sendable {
     private var blinks: [Range<Duration>]
 
     /// - Parameters:
-    ///   - layers: the first that has not ended is shown; where none is left, the lamp is off.
-    ///   - faultSince: since when a fault is shown over all else, five blinks a second; nil: none is.
-    ///   - blinks: when the lamp has the other level.
+    ///   - layers: Shows the first that has not ended; off if there is none.
+    ///   - faultSince: Since when a fault overrides everything with five blinks a second; nil: no fault.
+    ///   - blinks: When the level is inverted.
     package init(_ layers: [Layer] = [], faultSince: Duration? = nil, blinks: [Range<Duration>] = []) {
         self.layers = layers
         self.faultSince = faultSince
         self.blinks = blinks
     }
 
-    /// Whether a fault is shown, whatever else goes on.
+    /// Whether a fault is shown.
     package var isFaulted: Bool { faultSince != nil }
 
-    /// What is shown at a moment, or hidden by a fault.
+    /// The mode at a time, which a fault may override.
     package func mode(at now: Duration) -> Mode { layer(at: now)?.mode ?? .off }
 
-    /// The same, with one blink more: by the level that the lamp does not have.
+    /// Returns the pattern with another blink, which inverts the level.
     package func blinking(at time: Duration, for length: Duration) -> LampPattern {
         var pattern = self
         pattern.blinks.append(time..<time + max(length, .zero))
         return pattern
     }
 
-    /// The level at a moment, and when it has to be asked for again; nil where it stays.
+    /// The level at a time, and when it may change; nil if it does not.
     package func next(after now: Duration) -> (lit: Bool, until: Duration?) {
         if let faultSince { return Self.cycle([100, 100], since: faultSince, now) }
         let layer = layer(at: now)
@@ -111,7 +111,7 @@ package struct LampPattern: Hashable, Sendable {
         }
     }
 
-    /// On and off by turns, for so many milliseconds each, again and again.
+    /// Alternates on and off for these times, repeatedly.
     private static func cycle(
         _ milliseconds: [Int], since: Duration, _ now: Duration
     ) -> (lit: Bool, until: Duration?) {

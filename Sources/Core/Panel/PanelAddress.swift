@@ -1,21 +1,21 @@
-/// Where the button or the lamp is, as the configuration names it.
+/// The address of the button or lamp in the configuration.
 package enum PanelAddress: Hashable, Sendable, CustomStringConvertible {
-    /// A GPIO line by its name, on whichever chip: `gpio:GPIO17`.
+    /// A GPIO line by name, on any chip: `gpio:GPIO17`.
     case gpioName(String)
 
-    /// A GPIO line by its chip's name, label or number, and its place on it: `gpio:gpiochip0/17`.
+    /// A GPIO line by its chip's name, label or number, and its offset: `gpio:gpiochip0/17`.
     case gpioOffset(chip: String, offset: Int)
 
     /// Simulated, through the control socket: `sim:`.
     case sim
 
-    /// There is none: `none`.
+    /// None: `none`.
     case none
 
-    /// The forms it may have, in words.
+    /// The forms of an address, for messages.
     package static let forms = "gpio:NAME, gpio:CHIP/OFFSET, sim: or none"
 
-    /// Reads an address; nil where it has none of the forms.
+    /// Parses an address; nil if it has none of the forms.
     package init?(_ text: String) {
         switch text {
         case "sim:": self = .sim

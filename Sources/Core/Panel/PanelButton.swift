@@ -14,8 +14,8 @@ package struct PanelButton: Sendable {
     private var initial: [ButtonGesture.Event]
 
     /// - Parameters:
-    ///   - pressed: the level at the start.
-    ///   - period: how long a level has to last to count.
+    ///   - pressed: The level at the start.
+    ///   - period: How long a level has to last to count.
     package init(
         _ settings: ButtonGesture.Settings = ButtonGesture.Settings(), pressed: Bool = false,
         period: Duration = .milliseconds(20)
@@ -37,7 +37,7 @@ package struct PanelButton: Sendable {
         }
     }
 
-    /// As `ButtonGesture.claim`.
+    /// See `ButtonGesture.claim`.
     package mutating func claim(at now: Duration) -> Bool { gesture.claim(at: now) }
 
     private mutating func advance(_ input: Debouncer.Input, to now: Duration) -> [ButtonGesture.Event] {

@@ -4,6 +4,6 @@ package enum PanelStyle: String, Sendable, CaseIterable {
     case toggle
     /// A press marks; holding stops.
     case mark
-    /// A press pauses, the next one goes on; holding stops.
+    /// A press pauses, the next one resumes; holding stops.
     case pause
 }

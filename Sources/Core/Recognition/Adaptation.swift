@@ -1,44 +1,43 @@
-/// An engine that hears an utterance while it grows, and learns from each about microphone, room and speaker.
+/// An engine that reads an utterance incrementally and adapts to microphone, room and speaker.
 package protocol Adaptation: Recognizer {
-    /// Starts an utterance, from the state after the one before; nil for the first. A state that is not this engine's own
-    /// is passed over.
+    /// Starts an utterance from the state after the previous one; nil for the first. Ignores other engines' states.
     ///
     /// - Throws: `DeviceError` with `failed`.
     func begin(from state: AdaptationState?) throws(DeviceError)
 
-    /// Takes more of the utterance that `begin` started: mono, 16-bit, 16 kHz, of any length.
+    /// Appends samples (mono, 16-bit, 16 kHz) to the utterance.
     ///
     /// - Throws: `DeviceError` with `failed`.
     func hear(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError)
 
-    /// Works for a moment on what was heard; false where nothing can be done before more is. May be left to `finish`: how
-    /// often it is called changes nothing in the reading.
+    /// Decodes a part of what was appended; returns false if more samples are needed. Calling it is optional: the
+    /// result of `finish` does not depend on it.
     ///
     /// - Throws: `DeviceError` with `failed`.
     func search() throws(DeviceError) -> Bool
 
-    /// Says that the utterance is complete; returns the state after it, nil where it taught nothing.
+    /// Ends the utterance; returns the state after it, nil if nothing was learned.
     ///
     /// - Throws: `DeviceError` with `failed`.
     func close() throws(DeviceError) -> AdaptationState?
 
-    /// Reads the utterance to its end, behind `close`.
+    /// Returns the result of the utterance, after `close`.
     ///
-    /// - Parameter alternatives: how many other readings are wanted.
+    /// - Parameter alternatives: The number of alternatives wanted.
     /// - Throws: `DeviceError` with `failed`.
     func finish(alternatives: Int) throws(DeviceError) -> Hypothesis
 
-    /// Adds to a state what an utterance teaches, without reading it: so a whole recording is surveyed before it is read.
+    /// Adapts a state to an utterance without reading it, to survey a whole recording first.
     ///
-    /// - Parameter state: nil before the first utterance, or one of `candidates`, which keeps what makes it one.
-    /// - Returns: nil where the utterance teaches nothing.
+    /// - Parameter state: nil before the first utterance, or one of `candidates`, which stays one.
+    /// - Returns: nil if nothing was learned.
     /// - Throws: `DeviceError` with `failed`.
     func survey(
         _ samples: UnsafeBufferPointer<Int16>, into state: AdaptationState?
     ) throws(DeviceError) -> AdaptationState?
 
-    /// States that a recording may fit better than it fits nil, each way from the nearest outwards: whether it does is
-    /// told by `Hypothesis.score`.
+    /// States that may fit a recording better than nil, in each direction from the nearest outwards; `Hypothesis.score`
+    /// tells.
     var candidates: [[AdaptationState]] { get }
 }
 
@@ -53,7 +52,7 @@ extension Adaptation {
 
     /// Reads one whole utterance.
     ///
-    /// - Parameter adapted: called with the state after this utterance, before the search.
+    /// - Parameter adapted: Called with the state after this utterance, before the search.
     /// - Throws: `DeviceError` with `failed`.
     package func recognize(
         _ samples: UnsafeBufferPointer<Int16>, from state: AdaptationState?, alternatives: Int,

@@ -1,8 +1,6 @@
-/// What utterances have taught an engine about microphone, room and speaker, for the next.
-///
-/// Only the engine knows what it says; everybody else keeps it and hands it on.
+/// An engine's adaptation to microphone, room and speaker, for the next utterance. Only the engine interprets it.
 package struct AdaptationState: Hashable, Sendable, Codable {
-    /// As the engine wrote it, and as it stands on the wire and in the database.
+    /// As the engine wrote it; the form between processes and in the database.
     package var content: JSONValue
 
     package init(_ content: JSONValue) { self.content = content }

@@ -1,9 +1,9 @@
-/// What is wanted of a reading.
+/// The options of a recognition.
 package struct ReadingRequest: Hashable, Sendable {
-    /// How many other readings are wanted.
+    /// The number of alternatives wanted.
     package var alternatives: Int
 
-    /// Where speech is, counted from the first sample, in order; none: anywhere. Voice analytics are told for each.
+    /// Ranges of speech, from the first sample, in order; empty: anywhere. Voice analytics are returned for each.
     package var parts: [SampleRange]
 
     package init(alternatives: Int = 0, parts: [SampleRange] = []) {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Samples in, one level a 20 ms frame out. Allocates nothing.
+/// Computes the level of each 20 ms frame. Does not allocate.
 package struct FrameLevels: Sendable {
     /// The level of a frame without any signal.
     static let silence = -100.0
@@ -11,7 +11,7 @@ package struct FrameLevels: Sendable {
 
     package init() {}
 
-    /// Takes samples and calls `frame` with the RMS level in dBFS, free of any DC offset, of each frame they complete.
+    /// Appends samples and calls `frame` with the RMS level in dBFS, without DC offset, of each completed frame.
     package mutating func take(_ samples: UnsafeBufferPointer<Int16>, frame: (Double) -> Void) {
         var index = 0
         while index < samples.count {
@@ -30,7 +30,7 @@ package struct FrameLevels: Sendable {
         }
     }
 
-    /// Forgets the frame that was begun.
+    /// Discards an incomplete frame.
     package mutating func restart() {
         sum = 0
         squares = 0

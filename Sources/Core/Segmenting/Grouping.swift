@@ -1,22 +1,21 @@
-/// Utterances in, groups of them out. Pure.
+/// Groups utterances that are read as one. Pure.
 ///
-/// An utterance joins the group before it where all its audio fits and the pause between their speech is short enough; only
-/// one that ended at silence has others behind it. So the groups are told by the utterances and the gaps alone; `reach` only
-/// says early what cannot come otherwise.
+/// An utterance joins the open group if its audio fits and the pause is short enough; only an utterance that ended at
+/// silence can be followed by another. Groups depend on utterances and gaps alone; `reach` only completes them earlier.
 package struct Grouping: Sendable {
     private let longest: Int64
     private let longestGap: Int64
 
-    /// The group that others may still join.
+    /// The group that is not complete.
     package private(set) var open: UtteranceGroup?
 
-    /// - Parameter settings: how long a group may be, and how long the pauses in it.
+    /// Starts without an open group.
     package init(_ settings: GroupSettings) {
         longest = Int64(settings.longestSeconds * SamplePosition.rate)
         longestGap = Int64(settings.longestGapSeconds * SamplePosition.rate)
     }
 
-    /// Takes the next utterance and returns the groups that are complete with it: that before it, its own.
+    /// Adds the next utterance; returns the groups that it completes: the previous one, its own.
     package mutating func add(_ utterance: Utterance) -> [UtteranceGroup] {
         var complete: [UtteranceGroup] = []
         if var group = open, joins(utterance, group) {
@@ -30,11 +29,11 @@ package struct Grouping: Sendable {
         return complete
     }
 
-    /// Says how far the audio has come; returns the group where nothing can join it any more.
+    /// Reports the progress of the audio; returns the open group if nothing can join it any more.
     ///
     /// - Parameters:
-    ///   - speech: where the next utterance's speech begins; where there is none yet, before which place it cannot.
-    ///   - certain: where the next utterance's audio ends at the earliest; nil where there is none yet.
+    ///   - speech: The start of the next utterance's speech, or the earliest possible one.
+    ///   - certain: The earliest end of the next utterance's audio; nil if there is none yet.
     package mutating func reach(speech: SamplePosition, certain: SamplePosition?) -> UtteranceGroup? {
         guard let group = open else { return nil }
         let end = group.first.audio.start + longest
@@ -42,7 +41,7 @@ package struct Grouping: Sendable {
         return isOver ? close() : nil
     }
 
-    /// Says that nothing joins the open group: audio is missing, or has ended.
+    /// Completes the open group: audio is missing, or has ended.
     package mutating func close() -> UtteranceGroup? {
         defer { open = nil }
         return open

@@ -1,9 +1,9 @@
-/// The level below which a tenth of the last ten seconds lies: what the room sounds like when nobody speaks.
+/// The noise floor of a room: the 10th percentile of the levels of the last 10 s.
 package struct NoiseFloor: Sendable {
     private static let frames = 500
     private static let lowest = -100
     private static let bins = 202
-    /// A fresh floor knows nothing; it begins with a few frames of a quiet room, which the first two seconds outweigh.
+    /// The initial frames, of a quiet room; the first two seconds outweigh them.
     private static let assumed = (level: -60.0, frames: 10)
 
     private var histogram = [Int](repeating: 0, count: Self.bins)
@@ -11,7 +11,7 @@ package struct NoiseFloor: Sendable {
     private var count = 0
     private var oldest = 0
 
-    /// The floor of a quiet room, until more is known.
+    /// Starts with the floor of a quiet room.
     package init() {
         for _ in 0..<Self.assumed.frames { take(Self.assumed.level) }
     }
@@ -19,7 +19,7 @@ package struct NoiseFloor: Sendable {
     /// The floor in dBFS, in steps of half a decibel.
     package private(set) var decibels = Self.assumed.level
 
-    /// Takes the level of the next frame in dBFS.
+    /// Adds the level of the next frame in dBFS.
     package mutating func take(_ level: Double) {
         let bin = Int(((max(Double(Self.lowest), min(0, level)) - Double(Self.lowest)) * 2).rounded())
         if count == Self.frames {

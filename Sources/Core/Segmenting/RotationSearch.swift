@@ -1,10 +1,10 @@
-/// Looks for the place where an utterance that goes on may be cut.
+/// Finds where a long utterance can be cut.
 ///
-/// It remembers the levels of the utterance's frames: at most as many as fit into the longest utterance.
+/// Stores the levels of the utterance's frames, at most as many as the longest utterance has.
 struct RotationSearch: Sendable {
-    /// A quiet place is 200 ms long.
+    /// Frames of a quiet place: 200 ms.
     private static let window = 10
-    /// At the safety net the quietest place of the last five seconds is taken.
+    /// At the latest moment it cuts at the quietest place of the last 5 s.
     private static let lastResort = 250
 
     private let from: Int
@@ -12,7 +12,7 @@ struct RotationSearch: Sendable {
     private let latest: Int
     private let lag: Int
     private let quietDecibels: Double
-    /// Whether it is cut at the quietest place, however loud, so that neither side's audio gets too long.
+    /// Whether to cut at the quietest place, however loud, so that neither side's audio gets too long.
     private let isLimited: Bool
     private var levels: [Double] = []
     private var total = 0.0
@@ -33,13 +33,13 @@ struct RotationSearch: Sendable {
             until = SpeechSettings.frames(seconds: settings.quietUntilSeconds)
             latest = SpeechSettings.frames(seconds: settings.rotateSeconds)
         }
-        // Both sides of the cut must have been heard: half of the overlap, and half of the window.
+        // Both sides of the cut must be known: half of the overlap, and half of the window.
         lag = max(SpeechSettings.frames(milliseconds: settings.overlapMilliseconds / 2 + 19), Self.window / 2)
         quietDecibels = settings.quietDecibels
         levels.reserveCapacity(latest + 1)
     }
 
-    /// Starts with an utterance that has `age` frames of audio already.
+    /// Starts an utterance that has `age` frames of audio already.
     mutating func restart(age: Int) {
         levels.removeAll(keepingCapacity: true)
         total = 0
@@ -52,19 +52,19 @@ struct RotationSearch: Sendable {
         total += level
     }
 
-    /// The utterance will not be cut before it is so many frames old.
+    /// The age in frames before which the utterance will not be cut.
     var earliest: Int {
         if isLimited {
             let place = quietest(from: from - head, through: min(levels.count - lag, until - lag - head))?.frame ?? 0
             return min(max(from, head + place), until - lag)
         }
         let newest = levels.count - lag
-        // Before the sweep: at the quietest place so far, or at a quieter one that is still to come.
+        // Before the sweep: the quietest place so far, or a quieter one to come.
         let place = swept ? newest : quietest(from: from - head, through: newest)?.frame ?? 0
         return min(max(from, head + place), latest - Self.lastResort)
     }
 
-    /// Where to cut, in frames before the end of the last one; nil as long as the utterance may go on.
+    /// Returns where to cut, in frames before the last one's end; nil if the utterance continues.
     mutating func cut() -> Int? {
         let age = head + levels.count
         guard age >= until, !levels.isEmpty else { return nil }
@@ -73,7 +73,8 @@ struct RotationSearch: Sendable {
             return levels.count - (quietest(from: from - head, through: last)?.frame ?? max(0, min(levels.count, last)))
         }
         let quiet = total / Double(levels.count) - quietDecibels
-        // Where it was quiet when the time was up, more frames have come since; the audio gets no longer by them.
+        // If the quiet place was known when the time was up, more frames have come since; the audio does not get
+        // longer by them.
         let newest = min(levels.count - lag, latest - lag - head)
         let oldest = swept ? newest : from - head
         swept = true
@@ -84,7 +85,7 @@ struct RotationSearch: Sendable {
         return quietest(from: newest - Self.lastResort + lag, through: newest).map { levels.count - $0.frame }
     }
 
-    /// The frame in the middle of the quietest window whose middle lies in the range.
+    /// Returns the middle frame of the quietest window whose middle lies in the range.
     private func quietest(from first: Int, through last: Int) -> (frame: Int, level: Double)? {
         let half = Self.window / 2
         let range = max(half, first)...max(half, first, min(last, levels.count - half))

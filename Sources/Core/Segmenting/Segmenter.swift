@@ -1,13 +1,13 @@
-/// Frame levels in, utterances out. Pure: its only clock is the number of frames.
+/// Cuts audio into utterances by the levels of its frames. Pure: its only clock is the number of frames.
 ///
-/// An utterance ends at silence. One that goes on is rotated at a quiet place: the quietest between
-/// `quietFromSeconds` and `quietUntilSeconds` if that is quiet, else the next quiet one, and where none comes, the
-/// quietest of the last five seconds before `rotateSeconds`. Both sides of a rotation hear the overlap around the cut.
-/// Where `longestSeconds` says how long an utterance may be, it is rotated in the last quarter of that.
+/// An utterance ends at silence. A longer one is rotated at a quiet place: the quietest between `quietFromSeconds` and
+/// `quietUntilSeconds` if that is quiet, else the next quiet one, else the quietest of the last 5 s before
+/// `rotateSeconds`. Both sides of a rotation get the overlap around the cut. With `longestSeconds` set, it is rotated
+/// in the last quarter of that.
 package struct Segmenter: Sendable {
-    /// What the segmenter tells, in the order of time.
+    /// An event, in the order of time.
     package enum Effect: Hashable, Sendable {
-        /// An utterance has begun; the recognizer should hear it from here on.
+        /// An utterance started; the recognizer needs the audio from `at`.
         case began(utterance: Int, at: SamplePosition)
         /// An utterance is complete.
         case ended(Utterance)
@@ -22,21 +22,21 @@ package struct Segmenter: Sendable {
     private let settings: SpeechSettings
     private let padding: Int64
     private let halfOverlap: Int64
-    /// No utterance's audio is longer.
+    /// The longest audio of an utterance, in samples.
     private let longest: Int64
     private var activity: VoiceActivity
     private var rotation: RotationSearch
     private var open: Open?
     private var nextID: Int
-    /// Audio before this belongs to the past: the last utterance's speech, or a gap.
+    /// The end of the last utterance's speech or of a gap; no later audio starts earlier.
     private var floor: SamplePosition
 
     /// Where the next frame starts.
     private(set) var position: SamplePosition
 
     /// - Parameters:
-    ///   - start: where the first frame starts.
-    ///   - firstID: the number of the first utterance.
+    ///   - start: The start of the first frame.
+    ///   - firstID: The number of the first utterance.
     package init(settings: SpeechSettings, start: SamplePosition = .zero, firstID: Int = 1) {
         self.settings = settings
         padding = SpeechSettings.samples(milliseconds: settings.paddingMilliseconds)
@@ -53,14 +53,14 @@ package struct Segmenter: Sendable {
     /// The measured noise floor in dBFS.
     var noiseFloor: Double { activity.noiseFloor }
 
-    /// Audio before this position will not be asked for any more.
+    /// The start of the audio that may still be needed.
     package var neededFrom: SamplePosition {
         if let open { return open.audioStart }
         let lookBack = padding + SpeechSettings.samples(milliseconds: settings.startMilliseconds + 20)
         return max(floor, position - lookBack)
     }
 
-    /// Where the audio ends that belongs to the open utterance, wherever that will be cut; nil while there is none.
+    /// The earliest possible end of the open utterance's audio; nil if there is none.
     package var certainWatermark: SamplePosition? {
         guard let open else { return nil }
         let quiet = activity.quietFrames
@@ -69,15 +69,15 @@ package struct Segmenter: Sendable {
         return max(open.audioStart, min(bySilence, byRotation))
     }
 
-    /// Everything before this position lies in utterances that have ended, or is silence.
+    /// Everything before this position is in ended utterances, or silence.
     package var settledWatermark: SamplePosition { open?.speechStart ?? neededFrom }
 
-    /// Where the speech begins of the open utterance; while there is none, before which place that of the next one cannot.
+    /// The start of the open utterance's speech, or the earliest possible one of the next.
     package var earliestSpeech: SamplePosition {
         open?.speechStart ?? max(floor, position - SpeechSettings.samples(milliseconds: settings.startMilliseconds))
     }
 
-    /// Takes the level of the next frame in dBFS.
+    /// Adds the level of the next frame in dBFS.
     package mutating func handle(level: Double) -> [Effect] {
         position = position + Int64(SpeechSettings.frameSamples)
         let change = activity.handle(level)
@@ -89,7 +89,7 @@ package struct Segmenter: Sendable {
         }
     }
 
-    /// Says that the audio of `range` is missing; frames go on at its end.
+    /// Reports that `range` is missing; frames continue at its end.
     package mutating func handle(gap range: SampleRange) -> [Effect] {
         let effects = interrupt(at: range.start, by: .gap)
         position = range.end
@@ -97,13 +97,13 @@ package struct Segmenter: Sendable {
         return effects
     }
 
-    /// Says that the audio has ended, here or within the next frame.
+    /// Reports the end of the audio, here or within the next frame.
     package mutating func finish(at end: SamplePosition) -> [Effect] { interrupt(at: end, by: .stop) }
 
     private mutating func interrupt(at end: SamplePosition, by reason: EndReason) -> [Effect] {
         let quiet = activity.quietFrames
         activity.interrupt()
-        // Speech that was still going on reaches to the end itself, which may lie within a frame.
+        // Running speech extends to `end` itself, which may lie within a frame.
         return self.end(at: quiet == 0 ? end : before(frames: quiet), by: reason, limit: end)
     }
 

@@ -1,14 +1,13 @@
-/// Frame levels in, speech or silence out: a threshold with hysteresis, a start time and a hangover.
+/// Detects speech by frame levels: a threshold with hysteresis, a start time and a hangover.
 package struct VoiceActivity: Sendable {
-    /// What a frame changed.
     enum Change: Hashable, Sendable {
-        /// Speech is going on; it began so many frames ago, this frame included.
+        /// Speech started so many frames ago, this one included.
         case began(framesAgo: Int)
-        /// Speech has ended; its last frame was so many frames ago.
+        /// Speech ended; its last frame was so many frames ago.
         case ended(framesAgo: Int)
     }
 
-    /// No speech below this level: under it lies the noise of the converter itself.
+    /// The lowest threshold: below is the converter's own noise.
     package static let lowestThreshold = -80.0
 
     private let settings: SpeechSettings
@@ -17,13 +16,11 @@ package struct VoiceActivity: Sendable {
     private var floor = NoiseFloor()
     private var loudFrames = 0
 
-    /// Whether speech is going on.
     private(set) var isSpeech = false
 
     /// Frames since the last one above the threshold; 0 while speaking.
     private(set) var quietFrames = 0
 
-    /// Silence, before the first frame.
     init(settings: SpeechSettings) {
         self.settings = settings
         startFrames = SpeechSettings.frames(milliseconds: settings.startMilliseconds)
@@ -33,7 +30,7 @@ package struct VoiceActivity: Sendable {
     /// The measured noise floor in dBFS.
     var noiseFloor: Double { floor.decibels }
 
-    /// The level in dBFS from which a frame counts as speech now.
+    /// The level in dBFS above which a frame counts as speech.
     var threshold: Double {
         switch settings.threshold {
         case .aboveFloor(let decibels):
@@ -42,13 +39,13 @@ package struct VoiceActivity: Sendable {
         }
     }
 
-    /// Takes the level of the next frame in dBFS.
+    /// Adds the level of the next frame in dBFS.
     mutating func handle(_ level: Double) -> Change? {
         floor.take(level)
         return isSpeech ? continueSpeech(level) : awaitSpeech(level)
     }
 
-    /// Ends speech at once, as if silence had been heard; what was learnt of the room stays.
+    /// Ends speech immediately; keeps the noise floor.
     mutating func interrupt() {
         isSpeech = false
         loudFrames = 0

@@ -2,12 +2,12 @@
 package enum EndReason: String, Sendable, Codable, CaseIterable {
     /// The speaker paused.
     case silence
-    /// Speech went on; the recognizer's session was rotated at a quiet place or at the latest allowed moment.
+    /// Speech continued; the session was rotated at a quiet place or at the latest moment.
     case rotation
     /// The recording or the file ended.
     case stop
     /// Audio is missing from here on (overrun, unplugged microphone).
     case gap
-    /// The recognizer failed on this utterance again and again; its audio is kept, its text is not known.
+    /// The recognizer failed on this utterance repeatedly; the audio is kept without text.
     case error
 }

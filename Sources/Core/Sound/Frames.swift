@@ -1,12 +1,12 @@
-/// Samples of two channels beside each other: the first one's, the second one's, and so on.
+/// Interleaved samples of two channels.
 package enum Frames {
-    /// Bytes of a sample of each channel.
+    /// The bytes of a frame.
     package static func bytes(channels: Int) -> Int64 { 2 * Int64(channels) }
 
     /// The mean of both channels' samples, towards zero.
     package static func mixed(_ first: Int16, _ second: Int16) -> Int16 { Int16((Int32(first) + Int32(second)) / 2) }
 
-    /// Mixes interleaved frames, as many as there is room for; one channel is copied.
+    /// Mixes interleaved frames, as many as fit; copies a single channel.
     package static func mix(
         _ frames: UnsafeBufferPointer<Int16>, channels: Int, into mixed: UnsafeMutableBufferPointer<Int16>
     ) {

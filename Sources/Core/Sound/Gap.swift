@@ -1,23 +1,23 @@
-/// Audio that was lost, or not taken. In the recording it is silence of the right length, so that time stays true.
+/// Audio that was lost or not recorded. The recording has silence of its length there, so that times stay correct.
 package struct Gap: Hashable, Sendable, Codable {
-    /// Why there is none; the raw values stand in files and JSON.
+    /// The cause. The raw values appear in files and JSON.
     package enum Cause: String, Sendable, Codable, CaseIterable {
         /// The sound card's buffer ran over because nobody read it in time.
         case overrun
         /// The microphone was unplugged or failed.
         case microphone
-        /// The disk took no data for longer than the memory could bridge.
+        /// The disk took no data for longer than the buffer lasts.
         case disk
         /// The machine or the program was not running.
         case outage
-        /// The file that it was read from is damaged there.
+        /// The source file is damaged there.
         case damage
-        /// Somebody paused the recording: what was said is off the record.
+        /// The recording was paused.
         case paused
-        /// Somebody has struck what was recorded: it is not known any more.
+        /// The audio was redacted.
         case struck
 
-        /// Whether nobody wanted it.
+        /// Whether it is a loss, and not intended.
         package var isLoss: Bool {
             switch self {
             case .overrun, .microphone, .disk, .outage, .damage: true
@@ -26,9 +26,9 @@ package struct Gap: Hashable, Sendable, Codable {
         }
     }
 
-    /// Where in the recording it is missing.
+    /// The missing range.
     package var range: SampleRange
-    /// Why it is missing.
+    /// The cause.
     package var cause: Cause
 
     package init(_ range: SampleRange, cause: Cause) {

@@ -1,22 +1,21 @@
-/// The port for sound coming in. The provider is what is passed around; it opens the microphone on the thread that
-/// reads it.
+/// Opens a microphone on the thread that reads it. Only the provider is passed around.
 package protocol MicrophoneProvider: Sendable {
-    /// As the configuration names it: `alsa:plughw:CARD=Mic`.
+    /// The name in the configuration: `alsa:plughw:CARD=Mic`.
     var name: String { get }
 
-    /// Whether sound comes at the pace of time, ready or not; one that is not real time waits to be read.
+    /// Whether sound arrives in real time; a file waits to be read.
     var isRealTime: Bool { get }
 
-    /// Whether silence, distortion or a wrong rate are faults of it; a file may hold anything.
+    /// Whether silence, distortion or a wrong rate are faults; a file may contain anything.
     var isMonitored: Bool { get }
 
-    /// How many channels are kept of what it gives, 1 or 2; a device that has fewer gives fewer.
+    /// The number of channels to record, 1 or 2; a device with fewer gives fewer.
     var channels: Int { get }
 
-    /// How much that was heard already a recording begun now starts with, in seconds.
+    /// The length of the preroll in seconds.
     var prerollSeconds: Double { get }
 
-    /// Opens the device. The microphone is used and freed on the thread that opened it.
+    /// Opens the device. The microphone is used and freed on this thread.
     ///
     /// - Throws: `DeviceError` with `missing`, `busy`, `denied` or `unsupported`.
     func open() throws(DeviceError) -> any Microphone
@@ -29,25 +28,24 @@ extension MicrophoneProvider {
     package var channels: Int { 1 }
 }
 
-/// An open microphone: one or two channels, 16-bit, 16 kHz. A sample of two channels is a frame: the first one's, then the second's.
+/// An open microphone: one or two interleaved channels, 16-bit, 16 kHz.
 package protocol Microphone: AnyObject {
-    /// Waits for sound and puts it into `buffer`.
+    /// Waits for sound and copies it to `buffer`. Does not allocate.
     ///
-    /// Allocates nothing. `buffer` holds at least `maximumBlock` samples of each channel, interleaved; what is counted are
-    /// those of one channel.
+    /// `buffer` holds at least `maximumBlock` samples of each channel; counts are per channel.
     /// - Throws: `DeviceError`, with `disconnected` when the device is gone.
     func read(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> CaptureBlock
 
-    /// How many channels it gives, 1 or 2; no more than its provider promised.
+    /// The number of channels, 1 or 2; not more than its provider's.
     var channels: Int { get }
 
-    /// Whether the channels that it mixes cancel each other now, so that it gives the loudest alone.
+    /// Whether the channels that it mixes currently cancel each other, so that it uses the loudest alone.
     var channelsCancel: Bool { get }
 
-    /// The most samples of a channel that one `read` gives.
+    /// The most samples per channel in one `read`.
     var maximumBlock: Int { get }
 
-    /// How many of the samples that it gives were heard before it was opened.
+    /// The number of samples from before it was opened.
     var prerollSamples: Int { get }
 }
 
@@ -57,12 +55,12 @@ extension Microphone {
     package var prerollSamples: Int { 0 }
 }
 
-/// What one read of a microphone gave.
+/// The result of a read.
 package enum CaptureBlock: Hashable, Sendable {
-    /// So many samples are in the buffer.
+    /// The number of samples in the buffer.
     case samples(Int)
-    /// So many samples were lost before the next that will be read.
+    /// The number of samples lost before the next one.
     case lost(samples: Int)
-    /// A microphone that is a file has ended.
+    /// The file has ended.
     case ended
 }

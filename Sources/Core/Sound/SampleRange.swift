@@ -1,4 +1,4 @@
-/// A stretch of a recording: from `start` up to, and without, `end`.
+/// A range of a recording: from `start` up to, but not including, `end`.
 package struct SampleRange: Hashable, Sendable, Codable {
     /// Its first sample.
     package let start: SamplePosition
@@ -8,7 +8,7 @@ package struct SampleRange: Hashable, Sendable, Codable {
 
     private enum CodingKeys: CodingKey { case start, end }
 
-    /// A range; an end before the start gives an empty range at the start.
+    /// Creates a range. If the end lies before the start, it is empty.
     package init(_ start: SamplePosition, _ end: SamplePosition) {
         self.start = start
         self.end = max(start, end)
@@ -36,14 +36,14 @@ package struct SampleRange: Hashable, Sendable, Codable {
     /// Whether a position lies in it; the end does not.
     func contains(_ position: SamplePosition) -> Bool { start <= position && position < end }
 
-    /// What both ranges share, or nil where they share no sample.
+    /// The common part; nil if they share no sample.
     package func intersection(_ other: SampleRange) -> SampleRange? {
         let from = max(start, other.start)
         let to = min(end, other.end)
         return from < to ? SampleRange(from, to) : nil
     }
 
-    /// The range in pieces one behind the other, each of so many samples, the last one of what is left; none of an empty one.
+    /// Splits the range into consecutive pieces of `samples`, the last one shorter; none if it is empty.
     package func parts(of samples: Int64) -> [SampleRange] {
         stride(from: start.samples, to: end.samples, by: Int(samples)).map { first in
             SampleRange(SamplePosition(first), min(end, SamplePosition(first) + samples))

@@ -1,18 +1,18 @@
-/// How fast somebody spoke, and when.
+/// The rate and times of speech.
 package struct SpeechMetadata: Hashable, Sendable {
-    /// Words a minute, from the first word's start to the last one's end within each segment.
+    /// Words per minute, from the first word's start to the last one's end in each segment.
     package var speakingRate: Double
 
-    /// The middle length of pauses between words of a segment, in seconds; 0 without pauses.
+    /// The mean pause between words of a segment, in seconds; 0 without pauses.
     package var averagePause: Double
 
     /// Where the first word starts.
     package var speechStart: SamplePosition
 
-    /// From the first word to the last of each segment together, in seconds.
+    /// The sum over segments of the time from the first word to the last, in seconds.
     package var speechDuration: Double
 
-    /// Of one segment or a whole recording; nil without a word.
+    /// Computes it for one segment or a whole recording; nil without words.
     package init?(of segments: [Segment]) {
         let spoken = segments.filter { !$0.words.isEmpty }
         guard let first = spoken.first?.words.first else { return nil }

@@ -1,4 +1,4 @@
-/// Why a recording ended; written into its file. A file that says `cutShort` was never closed.
+/// Why a recording ended, stored in its file. A file with `cutShort` was never closed.
 package enum StopReason: String, Sendable, Codable, CaseIterable {
     case cutShort = "cut short"
     case button

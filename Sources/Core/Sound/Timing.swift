@@ -1,13 +1,11 @@
-/// The ability to tell where words were said that somebody else has read. Born, used and freed on one thread.
+/// Finds when words were said that another engine recognized (forced alignment). Used on one thread.
 package protocol Timing: AnyObject {
-    /// Where each of these words was said: a range a word, in order, none of which overlaps another; nil where they cannot
-    /// be found in this audio.
+    /// Returns a range for each word, in order, without overlaps; nil if the words do not match the audio.
     ///
     /// - Parameters:
-    ///   - words: as they are written, with their marks: `Mr.`, `don't`, `$5.50`. One without any sound, such as a dash,
-    ///     has an empty range between its neighbours.
-    ///   - samples: mono, 16-bit, 16 kHz; the ranges count from its first.
-    /// - Throws: `DeviceError` with `unsupported` where the engine cannot do this at all, `failed` where its library does.
+    ///   - words: As written, with punctuation: `Mr.`, `don't`, `$5.50`. One without sound, such as a dash, gets an empty range.
+    ///   - samples: Mono, 16-bit, 16 kHz; ranges count from the first.
+    /// - Throws: `DeviceError` with `unsupported` if the engine cannot do this at all, `failed` if its library fails.
     func times(
         of words: [String], in samples: UnsafeBufferPointer<Int16>
     ) throws(DeviceError) -> [SampleRange]?

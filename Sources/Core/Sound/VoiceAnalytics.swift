@@ -1,22 +1,21 @@
-/// How a voice sounded in one segment, or in several. What no voice can be is moved to what one can.
+/// Acoustic measures of a voice in one segment, or in several. Values are clamped to what a voice can have.
 package struct VoiceAnalytics: Hashable, Sendable, Codable {
-    /// The middle pitch of the voiced frames, in Hz.
+    /// The median pitch of the voiced frames, in Hz.
     package let pitch: Double
 
-    /// How much the period changes from one voiced frame to the next, over the period: 0 for a steady voice.
+    /// The mean change of the period between voiced frames, relative to it: 0 for a steady voice.
     package let jitter: Double
 
-    /// How much the peak changes from one voiced frame to the next, over the peak: 0 for a steady voice.
+    /// The mean change of the peak between voiced frames, relative to it: 0 for a steady voice.
     package let shimmer: Double
 
     /// The share of frames that are voiced, 0 to 1.
     package let voicing: Double
 
-    /// By how much the last 0.2 s that are voiced lie below the middle pitch, in semitones; nil where it is not told.
+    /// How far the last voiced 0.2 s lie below the median pitch, in semitones; nil if unknown.
     package let finalLowering: Double?
 
-    /// - Parameters: as the properties of the same names; each is moved into what a voice can be, and what is not a
-    ///   number becomes 0.
+    /// Values are clamped; what is not a number becomes 0.
     package init(pitch: Double, jitter: Double, shimmer: Double, voicing: Double, finalLowering: Double? = nil) {
         self.pitch = pitch.within(0...Double(SamplePosition.rate / 2))
         self.jitter = jitter.within(0...10)
@@ -36,7 +35,7 @@ package struct VoiceAnalytics: Hashable, Sendable, Codable {
             finalLowering: try container.decodeIfPresent(Double.self, forKey: .finalLowering))
     }
 
-    /// Of a whole recording: each segment by its length; nil where no segment tells.
+    /// The mean over segments, weighted by length; nil if no segment has it.
     package init?(of segments: [Segment]) {
         let told = segments.compactMap { segment in segment.voice.map { ($0, segment.range.seconds) } }
         let seconds = told.reduce(0) { $0 + $1.1 }

@@ -1,25 +1,25 @@
-/// What was read of a group as one, told apart by its utterances. Pure.
+/// Splits the reading of a group by its utterances. Pure.
 struct GroupSplit: Sendable {
-    /// Readings with more words than fit into any group are not aligned: the time that takes grows with the square.
+    /// Longer readings are not aligned: the time grows with the square.
     private static let mostWords = 1_000
 
     private let speech: [SampleRange]
 
     init(_ group: UtteranceGroup) { speech = group.utterances.map(\.speech) }
 
-    /// The words of each utterance: those whose middle lies in its speech or, where that lies in none, is nearest to it.
+    /// Returns the words of each utterance: those whose middle lies in its speech, or nearest to it.
     ///
-    /// - Parameter words: in the order in which they begin.
+    /// - Parameter words: In the order of their starts.
     func words(_ words: [Word]) -> [[Word]] {
         var pieces = [[Word]](repeating: [], count: speech.count)
         for (word, place) in zip(words, places(of: words)) { pieces[place].append(word) }
         return pieces
     }
 
-    /// The other readings of each utterance: what each reading of the group has in the place of the utterance's words, by the
-    /// fewest words that differ. What says the same as the best reading there, or as a better one, is left out.
+    /// Returns the alternatives of each utterance: what each alternative of the group has in place of the utterance's
+    /// words, by edit distance. Leaves out duplicates.
     ///
-    /// - Parameter best: the best reading of the whole group, in the order in which its words begin.
+    /// - Parameter best: The best reading of the group, in the order of the words' starts.
     func alternatives(_ readings: [Alternative], to best: [Word]) -> [[Alternative]] {
         let places = places(of: best)
         let keys = best.map(\.key)
@@ -34,8 +34,8 @@ struct GroupSplit: Sendable {
             let wordKeys = words.map { Word.key(of: $0) }
             var split = [[Int]](repeating: [], count: speech.count)
             var place = places.first ?? 0
-            for (index, counterpart) in WordAlignment.counterparts(of: wordKeys, in: keys).enumerated() {
-                // A word that the best reading lacks stays with the one before it.
+            for (index, counterpart) in Self.counterparts(of: wordKeys, in: keys).enumerated() {
+                // An inserted word stays with the previous one.
                 if let counterpart { place = places[counterpart] }
                 split[place].append(index)
             }
@@ -50,7 +50,20 @@ struct GroupSplit: Sendable {
         return pieces
     }
 
-    /// For each word the index of its utterance; never one before that of the word before.
+    /// Returns for each word of a reading the index of the word of the best reading in its place; nil if it has none.
+    private static func counterparts(of words: [String], in best: [String]) -> [Int?] {
+        var found = [Int?](repeating: nil, count: words.count)
+        for step in WordErrors.align(best, words) {
+            switch step {
+            case .same(let reference, let hypothesis), .substituted(let reference, let hypothesis):
+                found[hypothesis] = reference
+            case .deleted, .inserted: break
+            }
+        }
+        return found
+    }
+
+    /// Returns the index of each word's utterance, never decreasing.
     private func places(of words: [Word]) -> [Int] {
         var earliest = 0
         return words.map { word in

@@ -1,43 +1,43 @@
-/// The place where two utterances heard the same audio.
+/// The overlap of two utterances.
 ///
-/// The left side is committed already. So the seam decides which of the right side's words go on from there, and
-/// which words that the left side withheld must be brought back. It knows seven ways to fail, and has a test for each:
-/// a word dropped, a word doubled, a word glued from two, words swapped, a clause missing, the tail or the head missing.
+/// The left side is already committed, so the seam decides which of the right side's words follow, and which withheld
+/// words of the left side return. It covers seven failures, each with a test: a word dropped, doubled, glued from two,
+/// words swapped, a clause missing, the tail or the head missing.
 struct Seam: Sendable {
-    /// What is known of the utterance on the left.
+    /// The left utterance.
     struct Side: Sendable {
         var audio: SampleRange
-        /// Words whose middle lies at or behind the cut belong to the right.
+        /// Words whose middle lies at or after the cut belong to the right side.
         var cut: SamplePosition
         /// The last words that were committed.
         var committed: [Word]
-        /// The words that the cut gave to the right.
+        /// Words after the cut.
         var withheld: [Word]
     }
 
     /// More words than fit into the longest overlap.
     static let reach = 16
 
-    /// Two sides may time the middle of the same word so far apart: 200 ms, in samples.
+    /// How far apart both sides may time the middle of the same word: 200 ms, in samples.
     private static let sameWord: Int64 = 3_200
-    /// A word that comes this close to the edge of the audio was cut off: 30 ms, in samples.
+    /// A word this close to the edge of the audio was cut off: 30 ms, in samples.
     private static let cutOff: Int64 = 480
-    /// A word that goes on so long behind the left side's audio has something that it did not hear: 250 ms, in samples.
+    /// A word this far beyond the left side's audio has a part that it did not hear: 250 ms, in samples.
     private static let unheard: Int64 = 4_000
-    /// The same word no farther away is the same one, however it is timed: 500 ms, in samples.
+    /// Equal words within this distance are the same one: 500 ms, in samples.
     private static let nearby: Int64 = 8_000
-    /// Words that are nearer to each other leave no room for another between them: 80 ms, in samples.
+    /// A shorter gap has no room for a word: 80 ms, in samples.
     private static let shortestHole: Int64 = 1_280
-    /// Two readings that end a word so near to each other agree on where the next begins: 50 ms, in samples.
+    /// Readings whose words end this close agree on where the next starts: 50 ms, in samples.
     private static let sameEnd: Int64 = 800
-    /// So far behind a hole a third reading is as sure as within it: 1.5 s, in samples.
+    /// How far beyond a hole a third reading is reliable: 1.5 s, in samples.
     private static let agreement: Int64 = 24_000
 
     let overlap: SampleRange
     let left: Side
 
-    /// The words of the right side, of the left where the right heard nothing, and of a third reading where both heard
-    /// nothing, that follow what was committed.
+    /// Returns the words that follow the committed ones: the right side's, the left side's if the right heard nothing,
+    /// and a third reading's if both heard nothing.
     func joining(_ right: [Word], third: [Word]) -> [Word] {
         let joined = joining(right)
         guard let hole = hole(before: joined) else { return joined }
@@ -48,8 +48,8 @@ struct Seam: Sendable {
         return found.isEmpty ? replacingHead(of: joined, by: third, from: hole) : found + joined
     }
 
-    /// The words with which the right side begins, replaced by those of a third reading, of which the first is partly in
-    /// the hole, as far as to where the two agree again; as they are where they do not.
+    /// Replaces the first words by those of a third reading that starts in the hole, up to where both agree; returns
+    /// them unchanged if they do not.
     private func replacingHead(of joined: [Word], by third: [Word], from hole: SampleRange) -> [Word] {
         let third = third.filter {
             $0.range.middle >= hole.start && $0.range.end <= hole.end + Self.agreement
@@ -58,7 +58,7 @@ struct Seam: Sendable {
             !isSame(first, next, within: Self.nearby)
         else { return joined }
         for index in third.indices {
-            // What the left side has committed would come twice.
+            // Otherwise a committed word would come twice.
             if let last = left.committed.last, isSame(last, third[index], within: Self.nearby) { break }
             if let place = joined.indices.first(where: { goOnAlike(third[index...], joined[$0...]) }) {
                 return Array(third[...index] + joined[(place + 1)...])
@@ -67,7 +67,7 @@ struct Seam: Sendable {
         return joined
     }
 
-    /// Whether the first words of two readings end together, or are followed by the same one.
+    /// Whether the first words of two readings end together, or the same word follows.
     private func goOnAlike(_ one: ArraySlice<Word>, _ other: ArraySlice<Word>) -> Bool {
         guard let first = one.first, let second = other.first else { return false }
         if abs(first.range.end - second.range.end) <= Self.sameEnd { return true }
@@ -79,13 +79,13 @@ struct Seam: Sendable {
         Self.isAlike(one, other) && abs(one.range.middle - other.range.middle) <= distance
     }
 
-    /// Whether it is the same word, however either side writes it; punctuation that stands alone is no word of theirs.
+    /// Whether it is the same word, ignoring case and punctuation; lone punctuation compares by text.
     private static func isAlike(_ one: Word, _ other: Word) -> Bool {
         let key = one.key
         return key.isEmpty ? one.text == other.text : key == other.key
     }
 
-    /// Where, at the cut, neither side has a word; nil where the words join closely, and where there are none at all.
+    /// The hole at the cut without words of either side; nil if the words are close, or there are none.
     func hole(in right: [Word]) -> SampleRange? { hole(before: joining(right)) }
 
     private func hole(before joined: [Word]) -> SampleRange? {
@@ -99,7 +99,7 @@ struct Seam: Sendable {
         return hole
     }
 
-    /// Whether the cut is one of a rotation: where an utterance ended by itself, what is shared is silence.
+    /// Whether the cut is a rotation: otherwise the overlap is silence.
     private var isWithinSpeech: Bool { left.cut < left.audio.end }
 
     private func joining(_ right: [Word]) -> [Word] {
@@ -115,9 +115,9 @@ struct Seam: Sendable {
         return (kept + missingTail(kept)).sorted { $0.range.start < $1.range.start }
     }
 
-    /// For each word of the right side the index of the left side's word, committed ones first, that is the same one.
+    /// Maps words of the right side to the same words of the left side (committed ones first).
     ///
-    /// Nearest first, so that of two equal words in a row each finds its own.
+    /// Nearest first, so that each of two equal words in a row finds its own.
     private func counterparts(of right: [Word]) -> [Int: Int] {
         var pairs: [(distance: Int64, right: Int, left: Int)] = []
         for (rightIndex, word) in right.enumerated() where word.range.start < overlap.end {
@@ -135,22 +135,21 @@ struct Seam: Sendable {
         return found
     }
 
-    /// Whether the left side has committed this word, under this name or, for most of its length, under another; but
-    /// what goes on far behind the left side's audio is more than what the left side could hear.
+    /// Whether the left side committed this word, or another one over most of its length; not if it extends far beyond
+    /// the left side's audio.
     private func isCommitted(_ word: Word, counterpart: Int?) -> Bool {
         if let counterpart { return counterpart < left.committed.count }
         guard word.range.end - left.audio.end <= Self.unheard else { return false }
         return left.committed.last.map { covers($0.range, word) } ?? false
     }
 
-    /// Whether the left side has given this word to the right, so that otherwise nobody would have it.
+    /// Whether the left side withheld this word.
     private func isWithheld(_ word: Word, counterpart: Int?) -> Bool {
         if let counterpart { return counterpart >= left.committed.count }
         return left.withheld.contains { covers($0.range, word) } && !left.committed.contains { covers($0.range, word) }
     }
 
-    /// Words that the left side withheld and in whose time the right side has none, unless the end of the left side's
-    /// audio cut them off.
+    /// Withheld words of the left side where the right side has none, unless cut off by the end of the left audio.
     private func missingTail(_ kept: [Word]) -> [Word] {
         left.withheld.filter { word in
             word.range.end + Self.cutOff < left.audio.end
@@ -160,7 +159,7 @@ struct Seam: Sendable {
         }
     }
 
-    /// Whether the left side has no word in the time of this one, which is whole.
+    /// Whether the left side has no word at this time, and this one is complete.
     private func isMissingHead(_ word: Word) -> Bool {
         word.range.start > overlap.start + Self.cutOff
             && !(left.committed + left.withheld).contains { other in

@@ -1,34 +1,34 @@
-/// Overlapping guesses in, one text out. Pure.
+/// Joins the readings of overlapping utterances into one text. Pure.
 ///
-/// Utterances come in order, each with its hypothesis, and each becomes one segment at once: a segment never waits for
-/// the next. Where two utterances share audio, each word belongs to the side of the cut on which its middle lies; what
-/// that rule would double or drop, because the two sides time the same word differently, `Seam` puts right.
+/// Utterances come in order and each becomes one segment immediately. In an overlap each word belongs to the side of
+/// the cut that contains its middle; `Seam` corrects what that rule would double or drop because both sides time a word
+/// differently.
 package struct Stitcher: Sendable {
-    /// What the last utterance leaves for the seam with the next.
+    /// The left side of the next seam.
     private var previous: Seam.Side?
     private var nextID: Int
-    /// Where the last segment ended; no later one begins before it.
+    /// The end of the last segment; no later one starts earlier.
     private var committedUpTo: SamplePosition
 
-    /// Places where two utterances shared audio.
+    /// The number of seams.
     package private(set) var seams = 0
 
     /// - Parameters:
-    ///   - firstID: the number of the first segment.
-    ///   - committedUpTo: where the last segment ended that was committed before.
+    ///   - firstID: The number of the first segment.
+    ///   - committedUpTo: The end of the last segment committed earlier.
     package init(firstID: Int = 1, committedUpTo: SamplePosition = .zero) {
         nextID = firstID
         self.committedUpTo = committedUpTo
     }
 
-    /// Where, at the seam before the next utterance, neither of the two has a word: a reading across it may have.
+    /// The hole without words at the seam before the next utterance; a reading across it may fill it.
     package func hole(before utterance: Utterance, _ hypothesis: Hypothesis) -> SampleRange? {
         seam(before: utterance)?.hole(in: Self.inTime(hypothesis.words))
     }
 
-    /// The segment of the next utterance.
+    /// Returns the segment of the next utterance.
     ///
-    /// - Parameter third: words of a reading across the seam before it, where that has a hole.
+    /// - Parameter third: The words of a reading across the seam's hole.
     mutating func handle(
         _ utterance: Utterance, _ hypothesis: Hypothesis, third: [Word] = []
     ) -> Segment {
@@ -36,10 +36,9 @@ package struct Stitcher: Sendable {
         return segment(of: utterance, words, hypothesis.alternatives, hypothesis.voice)
     }
 
-    /// The segments of a group that was read as one: one for each of its utterances.
+    /// Returns the segments of a group that was read as one, one for each utterance.
     ///
-    /// Its words go to the utterances in whose speech they are, and so do the pieces of its other readings.
-    /// - Parameter third: as for an utterance.
+    /// - Parameter third: As for an utterance.
     package mutating func handle(
         _ group: UtteranceGroup, _ hypothesis: Hypothesis, third: [Word] = []
     ) -> [Segment] {
@@ -56,7 +55,7 @@ package struct Stitcher: Sendable {
         }
     }
 
-    /// The words that an utterance, or a group as one, commits.
+    /// Returns the words that an utterance or group commits.
     private mutating func join(_ utterance: Utterance, _ hypothesis: Hypothesis, _ third: [Word]) -> [Word] {
         let cut = utterance.endedBy == .rotation ? utterance.speech.end : utterance.audio.end
         var words = Self.inTime(hypothesis.words)
@@ -65,7 +64,7 @@ package struct Stitcher: Sendable {
             words = seam.joining(words, third: third)
         }
         let committed = words.filter { $0.range.middle < cut }
-        // Of an utterance that could not be read nothing is known; the next one keeps all that it heard.
+        // An unreadable utterance has no words; the next one keeps all of its own.
         previous =
             utterance.endedBy == .error
             ? nil
@@ -82,7 +81,7 @@ package struct Stitcher: Sendable {
 
     private static func inTime(_ words: [Word]) -> [Word] { words.sorted { $0.range.start < $1.range.start } }
 
-    /// - Parameter next: where the next utterance of its group begins to be spoken; no word reaches beyond.
+    /// - Parameter next: The start of the next utterance's speech in the group; words end before it.
     private mutating func segment(
         of utterance: Utterance, _ committed: [Word], _ alternatives: [Alternative], _ voice: VoiceAnalytics?,
         before next: SamplePosition? = nil
@@ -90,7 +89,7 @@ package struct Stitcher: Sendable {
         let start = max(
             committedUpTo, min(utterance.speech.start, committed.first?.range.start ?? utterance.speech.start))
         let words = inOrder(committed, from: start, before: next)
-        // What lies between its last word and the cut may be the beginning of the next one's first word.
+        // The audio between its last word and the cut may be the start of the next word.
         let spoken = utterance.endedBy == .rotation && !words.isEmpty ? start : utterance.speech.end
         let end = max(start, spoken, words.last?.range.end ?? start)
         committedUpTo = end
@@ -100,7 +99,7 @@ package struct Stitcher: Sendable {
             endedBy: utterance.endedBy, voice: words.isEmpty ? nil : voice)
     }
 
-    /// The words with times that neither overlap nor begin before `start`; each keeps at least one sample.
+    /// Returns the words without overlaps and not before `start`; each keeps at least one sample.
     private func inOrder(_ words: [Word], from start: SamplePosition, before next: SamplePosition?) -> [Word] {
         var earliest = start
         return words.map { word in

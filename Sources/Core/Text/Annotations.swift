@@ -1,40 +1,39 @@
-/// What a person adds to a recording besides its words.
+/// A person's additions to a recording besides its words.
 package struct Annotations: Hashable, Sendable, Codable {
-    /// What the recording is called; empty where it has no name of its own.
+    /// The recording's title; may be empty.
     package var title = ""
-    /// Who speaks, as the person wrote it.
+    /// The people who speak, as free text.
     package var people = ""
     /// Where it was recorded.
     package var place = ""
-    /// Anything else that is to be known of the recording.
+    /// Anything else.
     package var note = ""
-    /// What those who speak have agreed to, in words.
+    /// What the people have consented to, as free text.
     package var consent = ""
-    /// Notes at places, in the order of time.
+    /// Notes, in the order of time.
     package var notes: [Bookmark] = []
-    /// All bookmarks, in the order of time, in the place of those that were set while recording; nil: these stay.
+    /// All bookmarks, in the order of time, replacing those set while recording; nil keeps those.
     package var marks: [Bookmark]?
-    /// What the people are called who speak, by their labels `A`, `B` ...; nil where nobody has a name.
+    /// The speakers' names by their labels `A`, `B` ...; nil without names.
     package var speakers: [String: String]?
-    /// Quotations that were kept, in the order of time.
+    /// Quotations, in the order of time.
     package var quotations: [Quotation] = []
 
-    /// Nothing.
     package init() {}
 
-    /// Whether a person has added nothing.
+    /// Whether it is empty.
     package var isEmpty: Bool { self == Annotations() }
 }
 
-/// A stretch of a recording that a person keeps.
+/// A quotation from a recording.
 package struct Quotation: Hashable, Sendable, Codable {
-    /// From its first word to its last.
+    /// The range, from its first word to its last.
     package var range: SampleRange
-    /// What is said there.
+    /// The quoted words.
     package var text: String
-    /// Under which word it is kept: `problem`, `idea`; may be empty.
+    /// Its tag: `problem`, `idea`; may be empty.
     package var word: String
-    /// Its colour, as the page names it; may be empty.
+    /// Its colour on the page; may be empty.
     package var colour: String
 
     package init(_ range: SampleRange, text: String, word: String = "", colour: String = "") {

@@ -1,8 +1,8 @@
-/// A place that the user marked while recording.
+/// A position that the user marked.
 package struct Bookmark: Hashable, Sendable, Codable {
-    /// Where in the recording it is.
+    /// Its position in the recording.
     package var position: SamplePosition
-    /// What the user said of it; empty for a plain bookmark.
+    /// Its text; may be empty.
     package var text: String
 
     package init(_ position: SamplePosition, text: String = "") {

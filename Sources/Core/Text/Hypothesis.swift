@@ -1,19 +1,18 @@
-/// What a recognizer makes of one utterance; its times are positions in the recording.
+/// A recognizer's result for one utterance; times are positions in the recording.
 package struct Hypothesis: Hashable, Sendable {
-    /// The best reading, in the order of time, without fillers.
+    /// The best result, in the order of time, without fillers.
     package var words: [Word]
 
-    /// Other readings, best first.
+    /// Alternatives, best first.
     package var alternatives: [Alternative]
 
-    /// How well the best reading fits, in the engine's own scale: compares readings of the same audio. Nil: not told.
+    /// The score of the best result in the engine's scale, to compare results for the same audio; nil if unknown.
     package var score: Double?
 
-    /// How the voice sounded; nil where the engine does not tell, or nothing was voiced.
+    /// Measures of the voice; nil if unknown or nothing was voiced.
     package var voice: VoiceAnalytics?
 
-    /// How the voice sounded in each part of the audio, where parts were named; nil where nothing was voiced. Empty where the
-    /// engine does not tell.
+    /// Measures of the voice in each requested part; nil if nothing was voiced. Empty if the engine has none.
     package var voices: [VoiceAnalytics?]
 
     package init(
@@ -28,15 +27,15 @@ package struct Hypothesis: Hashable, Sendable {
     }
 }
 
-/// Another reading of a whole segment.
+/// An alternative for a whole segment.
 package struct Alternative: Hashable, Sendable, Codable {
-    /// Its words, with a space between each two.
+    /// Its words, separated by spaces.
     package var text: String
 
-    /// Its share among the readings that were compared, 0 to 1. What is no number is 0.
+    /// Its share among the compared results, 0 to 1.
     package let confidence: Double
 
-    /// - Parameter confidence: moved into 0 to 1; what is not a number becomes 0.
+    /// - Parameter confidence: Clamped to 0 to 1; what is not a number becomes 0.
     package init(text: String, confidence: Double) {
         self.text = text
         self.confidence = confidence.asShare

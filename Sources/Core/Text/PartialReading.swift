@@ -1,16 +1,16 @@
-/// An engine that tells what an utterance reads as while it is still being spoken.
+/// An engine with partial results while an utterance is spoken.
 package protocol PartialReading: Recognizer {
-    /// Starts an utterance of which partial results are wanted while it grows, from the state after the one before.
+    /// Starts an utterance with partial results, from the state after the previous one.
     ///
     /// - Throws: `DeviceError` with `failed`.
     func beginPartials(from state: AdaptationState?) throws(DeviceError)
 
-    /// Takes more of the utterance that `beginPartials` started and returns what it reads as now.
+    /// Appends samples to the utterance; returns its current text.
     ///
     /// - Throws: `DeviceError` with `failed`.
     func partial(after samples: UnsafeBufferPointer<Int16>) throws(DeviceError) -> String
 
-    /// Ends the utterance that `beginPartials` started, without a result.
+    /// Ends the utterance without a result.
     ///
     /// - Throws: `DeviceError` with `failed`.
     func endPartials() throws(DeviceError)

@@ -1,11 +1,9 @@
-// What was said off the record leaves the text, and nothing tells what it was.
+// Removes redacted words without a trace of what they were.
 
 extension Segment {
-    /// Whether any of it lies in these ranges.
     func touches(_ ranges: [SampleRange]) -> Bool { ranges.contains { range.intersection($0) != nil } }
 
-    /// Without the words of which any part lies in these ranges, and without what was made of them: other readings, and how
-    /// the voice sounded.
+    /// Removes the words that touch these ranges, and then alternatives and voice measures as well.
     package func struck(_ ranges: [SampleRange]) -> Segment {
         guard touches(ranges) else { return self }
         var segment = self
@@ -17,7 +15,7 @@ extension Segment {
 }
 
 extension Correction {
-    /// Without what a person has written at places in these ranges: notes, quotations, the words of bookmarks.
+    /// Removes notes, quotations and bookmark texts in these ranges.
     package func struck(_ ranges: [SampleRange]) -> Correction {
         var correction = self
         correction.annotations.notes.removeAll { $0.lies(in: ranges) }
@@ -28,21 +26,21 @@ extension Correction {
 }
 
 extension Bookmark {
-    /// Without its words, where it lies in one of these ranges.
+    /// Removes its text if it lies in one of these ranges.
     package func struck(_ ranges: [SampleRange]) -> Bookmark { lies(in: ranges) ? Bookmark(position) : self }
 
     fileprivate func lies(in ranges: [SampleRange]) -> Bool { ranges.contains { $0.contains(position) } }
 }
 
 extension SampleRange {
-    /// Whether any part of the other lies in it; of an empty one, its place.
+    /// Whether the other touches it, or lies in it if empty.
     fileprivate func covers(_ other: SampleRange) -> Bool { intersection(other) != nil || contains(other.start) }
 }
 
 extension Array where Element == Gap {
-    /// Where something was struck.
+    /// The redacted ranges.
     package var struck: [SampleRange] { filter { $0.cause == .struck }.map(\.range) }
 
-    /// Where nothing was taken, since somebody had paused.
+    /// The paused ranges.
     package var paused: [SampleRange] { filter { $0.cause == .paused }.map(\.range) }
 }

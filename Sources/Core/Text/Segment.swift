@@ -1,19 +1,19 @@
-/// A committed piece of transcript: immutable, in order, and never overlapping its neighbours.
+/// A committed part of a transcript: immutable, in order, without overlaps.
 package struct Segment: Hashable, Sendable, Codable {
-    /// 1, 2, 3 ... within its recording.
+    /// Counts from 1 within its recording.
     package var id: Int
 
-    /// Where the speech was. Words lie inside it.
+    /// The range of the speech, which contains the words.
     package var range: SampleRange
 
-    /// In the order of time; empty where there was speech that gave no word.
+    /// In the order of time; empty if the speech had no words.
     package var words: [Word]
-    /// Other readings of the whole segment, best first.
+    /// Alternatives for the whole segment, best first.
     package var alternatives: [Alternative]
     /// Why it ended where it did.
     package var endedBy: EndReason
 
-    /// How the voice sounded; nil where the engine does not tell, or nothing was voiced.
+    /// Measures of the voice; nil if unknown or nothing was voiced.
     package var voice: VoiceAnalytics?
 
     package init(
@@ -28,10 +28,10 @@ package struct Segment: Hashable, Sendable, Codable {
         self.voice = voice
     }
 
-    /// The words with a space between each two; empty where there was speech that gave no word.
+    /// The words separated by spaces.
     package var text: String { words.map(\.text).joined(separator: " ") }
 
-    /// The mean of the words' confidences, 0 without words.
+    /// The mean confidence of the words, 0 without words.
     package var confidence: Double {
         words.isEmpty ? 0 : words.reduce(0) { $0 + $1.confidence } / Double(words.count)
     }

@@ -1,13 +1,13 @@
-/// Who spoke when in a recording, as it was told from the voices.
+/// Who spoke when in a recording (diarization).
 package struct Speakers: Hashable, Sendable, Codable {
-    /// A stretch in which one person speaks.
+    /// A turn of one person.
     package struct Turn: Hashable, Sendable, Codable {
-        /// Where in the recording.
+        /// Its range in the recording.
         package var range: SampleRange
-        /// 0, 1 ... in the order in which the people are first heard.
+        /// The person, counted from 0 in the order of first turns.
         package let speaker: Int
 
-        /// - Parameter speaker: moved into 0 to `Speakers.most - 1`.
+        /// - Parameter speaker: Clamped to 0 to `Speakers.most - 1`.
         package init(_ range: SampleRange, speaker: Int) {
             self.range = range
             self.speaker = min(max(0, speaker), Speakers.most - 1)
@@ -23,27 +23,27 @@ package struct Speakers: Hashable, Sendable, Codable {
         }
     }
 
-    /// No more people are told apart.
+    /// The most people.
     static let most = 26
 
-    /// In the order of time; none overlaps another.
+    /// In the order of time, without overlaps.
     package let turns: [Turn]
 
-    /// Who else speaks in them at the same time, in the order of time.
+    /// Turns of others at the same time, in the order of time.
     package let alongside: [Turn]
 
-    /// How many people were told apart; 0 where nobody spoke.
+    /// The number of people; 0 if nobody spoke.
     package let count: Int
 
-    /// - Parameter turns: in any order; of what overlaps an earlier one of somebody else both speak, and what has no length is left
-    ///   out.
+    /// - Parameter turns: In any order. Overlaps with an earlier turn of somebody else go to `alongside`; empty turns
+    ///   are left out.
     package init(turns: [Turn]) {
         var ordered: [Turn] = []
         var alongside: [Turn] = []
         for turn in turns.sorted(by: { ($0.range.start, $1.range.end) < ($1.range.start, $0.range.end) }) {
             let end = ordered.last?.range.end ?? .zero
             var both = turn.range.intersection(SampleRange(.zero, end)) ?? SampleRange(end, end)
-            // Each begins at a place of its own, by which archives tell them apart.
+            // Starts are unique: archives use them as keys.
             if ordered.last?.range.start == both.start {
                 both = SampleRange(both.start + 1, max(both.end, both.start + 1))
             }
@@ -58,10 +58,10 @@ package struct Speakers: Hashable, Sendable, Codable {
         count = ((ordered + alongside).map(\.speaker).max() ?? -1) + 1
     }
 
-    /// All of them, from which the same are made again.
+    /// All turns, from which the same value can be created.
     package var all: [Turn] { (turns + alongside).sorted { $0.range.start < $1.range.start } }
 
-    /// Whether two people speak in most of a stretch.
+    /// Whether two people speak in most of a range.
     package func isOverlapped(_ range: SampleRange) -> Bool {
         let shared = alongside.lazy.filter { $0.range.start < range.end && $0.range.end > range.start }
             .reduce(0.0) { $0 + ($1.range.intersection(range)?.seconds ?? 0) }
@@ -79,26 +79,21 @@ package struct Speakers: Hashable, Sendable, Codable {
         try container.encode(all, forKey: .turns)
     }
 
-    /// How a person is called who has no name: `A`, `B` ...
+    /// The label of a person without a name: `A`, `B` ...
     package static func label(_ speaker: Int) -> String {
         String(UnicodeScalar(UInt8(65 + min(max(0, speaker), most - 1))))
     }
 
-    /// Whom a label means, in either case; nil for what is none.
+    /// The person with a label, in either case; nil if it is none.
     package static func speaker(labelled label: String) -> Int? {
         let scalars = Array(label.uppercased().unicodeScalars)
         guard scalars.count == 1, (65..<UInt32(65 + most)).contains(scalars[0].value) else { return nil }
         return Int(scalars[0].value) - 65
     }
 
-    /// Who speaks in a stretch: whoever has most of it, or, where it is in no turn, whoever has the nearest one; nil where nobody speaks.
+    /// Returns who speaks in most of a range, else who has the nearest turn; nil without turns.
     package func speaker(of range: SampleRange) -> Int? {
-        // The first turn that ends behind the start.
-        var (low, high) = (0, turns.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if turns[middle].range.end > range.start { high = middle } else { low = middle + 1 }
-        }
+        let low = turns.indices.partitionPoint { turns[$0].range.end > range.start }
         var shares = [Int64](repeating: 0, count: count)
         for turn in turns[low...].prefix(while: { $0.range.start < range.end }) {
             shares[turn.speaker] += turn.range.intersection(range)?.count ?? 0
@@ -111,14 +106,14 @@ package struct Speakers: Hashable, Sendable, Codable {
             ? before.speaker : turns[low].speaker
     }
 
-    /// How long each person speaks, in seconds, in the order of their numbers.
+    /// How long each person speaks, in seconds.
     package var seconds: [Double] {
         var seconds = [Double](repeating: 0, count: count)
         for turn in turns + alongside { seconds[turn.speaker] += turn.range.seconds }
         return seconds
     }
 
-    /// The same without what lies in these ranges.
+    /// Removes what lies in these ranges.
     package func without(_ ranges: [SampleRange]) -> Speakers {
         var left = all
         for range in ranges where !range.isEmpty {

@@ -1,33 +1,33 @@
-/// A whole transcript: all that an exporter needs.
+/// A whole transcript: everything that an export needs.
 package struct Timeline: Sendable, Codable {
     /// The file's name, or the recording's.
     package var name: String
-    /// How much audio there is.
+    /// The length of the audio.
     package var length: SamplePosition
     /// Which engine wrote the text.
     package var engine: EngineDescription
     /// In the order of time.
     package var segments: [Segment]
-    /// Where audio was lost, in the order of time.
+    /// Missing audio, in the order of time.
     package var gaps: [Gap]
-    /// The user's bookmarks, in the order of time.
+    /// Bookmarks, in the order of time.
     package var marks: [Bookmark]
-    /// What the transcription cost; nil where that was not measured.
+    /// The cost of the transcription; nil if not measured.
     package var statistics: Statistics?
 
-    /// How far the text has come, where it has not come to the end: what lies behind was not read yet, and is no silence.
+    /// The end of the transcribed part; nil if complete. What follows is not silence, but not transcribed yet.
     var writtenUpTo: SamplePosition?
 
-    /// Which pass of the recording this is, counted from 1; nil where there are none.
+    /// The pass, counted from 1; nil without passes.
     package var pass: Int?
 
-    /// What a person has added besides the words; nil where nobody has.
+    /// A person's additions besides the words; nil if none.
     package var annotations: Annotations?
 
-    /// Who spoke when; nil where nobody has looked.
+    /// Who spoke when; nil if not diarized.
     package var speakers: Speakers?
 
-    /// What was not read yet; nil where everything was.
+    /// The part that is not transcribed yet; nil if complete.
     package var unwritten: SampleRange? {
         writtenUpTo.flatMap { $0 < length ? SampleRange(max(.zero, $0), length) : nil }
     }
@@ -51,7 +51,7 @@ package struct Timeline: Sendable, Codable {
 }
 
 extension Timeline {
-    /// Who says a segment: whoever has most of its words; nil where nobody has looked.
+    /// The speaker of most of a segment's words; nil if not diarized.
     package func speaker(of segment: Segment) -> Int? {
         guard let speakers, speakers.count > 0 else { return nil }
         var shares = [Double](repeating: 0, count: speakers.count)
@@ -62,14 +62,14 @@ extension Timeline {
         return speakers.speaker(of: segment.range)
     }
 
-    /// What a person is called: the name that somebody has given, else the label.
+    /// A person's name, else the label.
     package func name(ofSpeaker speaker: Int) -> String {
         let label = Speakers.label(speaker)
         let name = annotations?.speakers?[label] ?? ""
         return name.isEmpty ? label : name
     }
 
-    /// Whether there are several people to be told apart.
+    /// Whether there are several speakers.
     package var tellsSpeakers: Bool { (speakers?.count ?? 0) > 1 }
 }
 
@@ -77,7 +77,7 @@ extension Timeline {
 package struct EngineDescription: Hashable, Sendable, Codable {
     /// `moonshine`, `pocketsphinx`, or what another engine calls itself.
     package var name: String
-    /// As the engine tells it; may be empty.
+    /// The engine's version; may be empty.
     package var version: String
     /// The model's name or folder; may be empty.
     package var model: String
@@ -89,23 +89,22 @@ package struct EngineDescription: Hashable, Sendable, Codable {
     }
 }
 
-/// What a transcription cost.
+/// The cost of a transcription.
 package struct Statistics: Hashable, Sendable, Codable {
-    /// Audio that was read, in seconds, silence included.
+    /// Transcribed audio in seconds, silence included.
     package var audioSeconds = 0.0
-    /// Audio that was decoded, in seconds.
+    /// Decoded audio in seconds.
     package var speechSeconds = 0.0
 
     /// CPU time of the decode workers.
     package var cpuSeconds = 0.0
-    /// How long it took, in seconds.
+    /// The elapsed time in seconds.
     package var wallSeconds = 0.0
 
-    /// Recognizer sessions: one an utterance, one more for each that had to be decoded again, and one for each seam that
-    /// was read across.
+    /// Recognizer sessions: one per utterance, plus repeated ones and readings across seams.
     package var sessions = 0
 
-    /// Places where two overlapping sessions were stitched.
+    /// The number of seams between overlapping sessions.
     package var seams = 0
 
     package init() {}

@@ -1,20 +1,20 @@
-/// A word that was not heard well, and what stands around it: a place to listen to again.
+/// A low-confidence word in its context, to listen to again.
 package struct UncertainWord: Hashable, Sendable {
     /// The segment's number.
     package var segment: Int
     /// The word itself.
     package var word: Word
 
-    /// Up to four words of the segment before it, and after it.
+    /// Up to four words of the segment before it.
     package var before: String
     /// Up to four words of the segment after it.
     package var after: String
 
     private static let around = 4
-    /// A word that is so sure at least is no doubt, and so short at most teaches nothing: `the`, `in`.
+    /// The confidence from which a word is certain, and the length up to which it teaches nothing: `the`, `in`.
     private static let (sure, short) = (0.5, 3)
 
-    /// The words whose answer would teach most, at most so many, as `order` has them. Punctuation that stands alone is no word.
+    /// Returns up to `most` words in the order of `order`. Ignores lone punctuation.
     package static func worst(_ most: Int, of segments: [Segment], below limit: Double = 1) -> [UncertainWord] {
         let places = segments.flatMap { segment in segment.words.indices.map { (segment, $0) } }
         let doubtful = places.filter {
@@ -31,11 +31,10 @@ package struct UncertainWord: Hashable, Sendable {
         }
     }
 
-    /// In which order words should be asked for: where one is doubtful at many places, the least sure of these stands for all and comes
-    /// first, since its answer is likely to be that of the others, and a name that is often missed is worth most. The others follow by
-    /// how unsure they are; of those equally sure the earlier.
+    /// Returns the indices of words in the order in which to ask for them.
     ///
-    /// - Returns: the words' indices.
+    /// Of a word that is uncertain in many places the least certain stands for all and comes first: the answer is
+    /// likely the same, and a name that is often missed is worth most. The others follow by confidence, then by time.
     package static func order(_ words: [Word]) -> [Int] {
         var first: [String: Int] = [:]
         var sums: [String: Double] = [:]

@@ -1,12 +1,12 @@
-/// A stretch of audio to recognize as one, as the segmenter cut it.
+/// A range of audio to recognize as one, as the segmenter cut it.
 package struct Utterance: Hashable, Sendable {
-    /// 1, 2, 3 ... within its recording.
+    /// Counts from 1 within its recording.
     package var id: Int
 
-    /// What the recognizer gets to hear: the speech with padding, or with the overlap at a rotation.
+    /// The audio for the recognizer: the speech with padding, or with the overlap at a rotation.
     package var audio: SampleRange
 
-    /// The part in which speech was detected and that belongs to this utterance alone.
+    /// The detected speech, which belongs to this utterance alone.
     package var speech: SampleRange
 
     /// Why it ended where it did.

@@ -1,9 +1,9 @@
-/// Consecutive utterances that are read as one, from audio without a break: the pauses between them, too.
+/// Consecutive utterances that are read as one, with the pauses between them.
 package struct UtteranceGroup: Hashable, Sendable {
-    /// The first of them, whose number the group has.
+    /// The first utterance, whose number the group has.
     package var first: Utterance
 
-    /// Those behind the first, in the order of time.
+    /// The others, in the order of time.
     var others: [Utterance]
 
     package init(_ first: Utterance, _ others: [Utterance] = []) {
@@ -11,13 +11,13 @@ package struct UtteranceGroup: Hashable, Sendable {
         self.others = others
     }
 
-    /// One or more, in the order of time.
+    /// All utterances, in the order of time.
     package var utterances: [Utterance] { [first] + others }
 
-    /// The last of them; `first` where it is alone.
+    /// The last utterance.
     package var last: Utterance { others.last ?? first }
 
-    /// The group as one utterance: it has the number of its first and ends as its last.
+    /// The group as one utterance, with the first one's number and the last one's end.
     package var whole: Utterance {
         let end = others.reduce(first.audio.end) { max($0, $1.audio.end) }
         return Utterance(
@@ -25,13 +25,13 @@ package struct UtteranceGroup: Hashable, Sendable {
             speech: SampleRange(first.speech.start, last.speech.end), endedBy: last.endedBy)
     }
 
-    /// Where the speech of each utterance is, in samples from the group's first.
+    /// The speech of each utterance, in samples from the group's start.
     package var parts: [SampleRange] {
         let start = first.audio.start.samples
         return utterances.map { SampleRange($0.speech.start - start, $0.speech.end - start) }
     }
 
-    /// The same utterances, ended by `error`.
+    /// The group with every utterance ended by `error`.
     package var failed: UtteranceGroup {
         var group = self
         group.first.endedBy = .error

@@ -1,16 +1,15 @@
 extension Word {
-    /// What makes it the same word as another, however it is written: see `key(of:)`.
+    /// Identifies the word regardless of case and punctuation; see `key(of:)`.
     package var key: String { Self.key(of: text) }
 
-    /// Letters and digits in lower case, with the apostrophes between them; without any other mark. Empty where there is
-    /// none of these, as of a lone dash.
+    /// Returns letters and digits in lower case with the apostrophes between them; empty without any.
     package static func key(of text: String) -> String {
         if let key = plainKey(of: text) { return key }
         var key = ""
         var apostrophes = ""
         for character in text.lowercased() {
             if character.isLetter || character.isNumber {
-                // Only now is it known that they stand within the word.
+                // Only now is it certain that they are within the word.
                 if !key.isEmpty { key += apostrophes }
                 apostrophes = ""
                 key.append(character)
@@ -21,7 +20,7 @@ extension Word {
         return key
     }
 
-    /// The same of a text in ASCII, which most are, without looking for characters of several scalars; nil of any other.
+    /// The fast path for ASCII; nil for other texts.
     private static func plainKey(of text: String) -> String? {
         if text.utf8.allSatisfy({ (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) }) { return text }
         var key: [UInt8] = []

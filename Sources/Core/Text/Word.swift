@@ -1,18 +1,17 @@
-/// One recognized word and where it was said.
+/// One recognized word and its range.
 package struct Word: Hashable, Sendable, Codable {
-    /// As the engine wrote it, with any punctuation that it adds.
+    /// The text as the engine wrote it, with punctuation.
     package var text: String
-    /// Where in the recording it was said.
+    /// The range in the recording.
     package var range: SampleRange
 
-    /// How sure the engine is, 0 to 1: the posterior of the word in its lattice. What is no number is 0.
+    /// The confidence from 0 to 1: the word's posterior in the lattice.
     package var confidence: Double { didSet { confidence = confidence.asShare } }
 
-    /// Whether the range is an estimate: its share of the speech that it was read in, since nobody could tell where in it
-    /// the word was said.
+    /// Whether the range is an estimate: a share of the speech around it, because no alignment was possible.
     package var isSpread: Bool
 
-    /// - Parameter confidence: moved into 0 to 1; what is not a number becomes 0.
+    /// - Parameter confidence: Clamped to 0 to 1; what is not a number becomes 0.
     package init(_ text: String, _ range: SampleRange, confidence: Double, isSpread: Bool = false) {
         self.text = text
         self.range = range
@@ -22,7 +21,7 @@ package struct Word: Hashable, Sendable, Codable {
 
     private enum CodingKeys: CodingKey { case text, range, confidence, isSpread }
 
-    /// What tells nothing of the estimate was measured.
+    /// Without `isSpread`, the range was measured.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         text = try container.decode(String.self, forKey: .text)
@@ -31,7 +30,7 @@ package struct Word: Hashable, Sendable, Codable {
         isSpread = try container.decodeIfPresent(Bool.self, forKey: .isSpread) ?? false
     }
 
-    /// The estimate is told only where it is one.
+    /// Writes `isSpread` only if it is true.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(text, forKey: .text)

@@ -1,6 +1,6 @@
-/// How a reading fares against what was said: substitutions, deletions and insertions, of so many words that were said.
+/// Word errors of a hypothesis against a reference: substitutions, deletions and insertions.
 package struct WordErrors: Hashable, Sendable {
-    /// How one word of either text fares against the other; words are told by their indices.
+    /// A step of an alignment; words are indices.
     package enum Step: Hashable, Sendable {
         case same(reference: Int, hypothesis: Int)
         case substituted(reference: Int, hypothesis: Int)
@@ -8,34 +8,33 @@ package struct WordErrors: Hashable, Sendable {
         case inserted(hypothesis: Int)
     }
 
-    /// Substitutions, deletions and insertions together.
+    /// The number of substitutions, deletions and insertions.
     package private(set) var errors = 0
 
-    /// Of what was said.
+    /// The number of words in the reference.
     package private(set) var words = 0
 
-    /// Errors for 100 words that were said; more than 100 where much is heard that nobody said.
+    /// The word error rate in percent; may exceed 100.
     package var percent: Double { words == 0 ? 0 : 100 * Double(errors) / Double(words) }
 
-    /// The same to one decimal, as people are told it.
+    /// The word error rate, rounded to one decimal.
     package var roundedPercent: Double { (percent * 10).rounded() / 10 }
 
-    /// Nothing said, nothing wrong.
+    /// Creates an empty count.
     package init() {}
 
-    /// Compares words that are alike where they are equal.
+    /// Compares texts word by word.
     package init(reference: [String], hypothesis: [String]) {
         words = reference.count
         errors = Self.align(reference, hypothesis).count { if case .same = $0 { false } else { true } }
     }
 
-    /// Compares two texts by the keys of their words (`Word.key`): neither case nor punctuation tells words apart, and the parts of a
-    /// compound are words of their own.
+    /// Compares two texts by `Word.key`: ignores case and punctuation, and splits compounds.
     package init(said: String, read: String) {
         self.init(reference: Self.keys(of: said), hypothesis: Self.keys(of: read))
     }
 
-    /// The errors and words of both.
+    /// Adds counts.
     package static func + (left: Self, right: Self) -> Self {
         var sum = left
         sum.errors += right.errors
@@ -43,13 +42,13 @@ package struct WordErrors: Hashable, Sendable {
         return sum
     }
 
-    /// A cheapest way from the reference to the hypothesis, in the order of both.
+    /// Returns a shortest edit script from the reference to the hypothesis.
     package static func align(_ reference: [String], _ hypothesis: [String]) -> [Step] {
         let (reference, hypothesis) = numbered(reference, hypothesis)
         return align(numbered: reference, hypothesis)
     }
 
-    /// Returns both texts with numbers in place of their words: equal words have equal numbers, which are much faster to compare.
+    /// Returns both texts with numbers for words, which compare faster.
     package static func numbered(_ first: [String], _ second: [String]) -> (first: [Int32], second: [Int32]) {
         var numbers: [String: Int32] = [:]
         func numbered(_ words: [String]) -> [Int32] {
@@ -62,7 +61,7 @@ package struct WordErrors: Hashable, Sendable {
         return (numbered(first), numbered(second))
     }
 
-    /// A cheapest way between two texts of numbered words.
+    /// Returns a shortest edit script between texts of numbered words.
     package static func align(numbered reference: [Int32], _ hypothesis: [Int32]) -> [Step] {
         let width = hypothesis.count + 1
         var costs = [Int32](repeating: 0, count: (reference.count + 1) * width)

@@ -1,15 +1,12 @@
-/// Words without times, spread over what was spoken: each gets a share by its letters, and is marked so.
-///
-/// It is what is left where nobody can tell when they were said.
+/// Estimates the times of words by distributing them over the speech by their letters; marks them with `isSpread`.
 ///
 /// - Parameters:
-///   - words: in their order; what ranges they have does not count.
-///   - speech: where there was speech, in order. A word lies in one of these, the one that its middle falls into; without
-///     any, all words lie at the first sample.
+///   - words: In order; their ranges are ignored.
+///   - speech: Ranges of speech, in order. Each word lies in the one that contains its middle. Without any, all words lie at the first sample.
 package func spread(_ words: [Word], over speech: [SampleRange]) -> [Word] {
     let letters = words.map { max(1, Int64($0.text.count(where: { $0.isLetter || $0.isNumber }))) }
     let all = max(1, letters.reduce(0, +))
-    // Overlapping ranges of a damaged row may be longer than any recording.
+    // Overlapping ranges of a damaged row may exceed any recording.
     let samples = speech.reduce(0) { min(SamplePosition.furthest, $0 + $1.count) }
     var before: Int64 = 0
     return zip(words, letters).map { word, count in
@@ -19,7 +16,7 @@ package func spread(_ words: [Word], over speech: [SampleRange]) -> [Word] {
     }
 }
 
-/// Where a stretch of the speech, counted without its pauses, lies with them.
+/// Maps a part of the speech without pauses to the recording.
 private func place(_ share: Range<Int64>, in speech: [SampleRange]) -> SampleRange {
     let middle = (share.lowerBound + share.upperBound) / 2
     var before: Int64 = 0

@@ -1,18 +1,17 @@
-/// Checks the strings of JSON that somebody else wrote, before it is decoded.
+/// Validates the strings of untrusted JSON before it is decoded.
 ///
-/// FoundationEssentials of Swift 6.0 ends the program where a key is ill-formed: invalid UTF-8, a control character, a wrong
-/// escape.
+/// FoundationEssentials of Swift 6.0 crashes on an ill-formed key: invalid UTF-8, a control character, a wrong escape.
 package enum JSONStrings {
-    /// A string is not well-formed.
+    /// The error of an ill-formed string.
     package struct IllFormed: Error {}
 
-    /// Returns `bytes` where each of its strings is well-formed.
+    /// Returns `bytes` if all strings are well-formed.
     package static func check(_ bytes: [UInt8]) throws(IllFormed) -> [UInt8] {
         guard areWellFormed(in: bytes) else { throw IllFormed() }
         return bytes
     }
 
-    /// Whether each string in `bytes` is well-formed; the rest is for the decoder to judge.
+    /// Whether all strings are well-formed; the decoder checks the rest.
     static func areWellFormed(in bytes: [UInt8]) -> Bool {
         guard String(validating: bytes, as: UTF8.self) != nil else { return false }
         var index = 0
@@ -32,7 +31,7 @@ package enum JSONStrings {
         return !isString
     }
 
-    /// The length of what follows a backslash; nil where that is no escape.
+    /// The length of the escape after a backslash; nil if it is invalid.
     private static func escape(in bytes: [UInt8], at index: Int) -> Int? {
         guard index < bytes.count else { return nil }
         switch bytes[index] {
@@ -56,7 +55,7 @@ package enum JSONStrings {
         return codeUnit(bytes[index..<(index + 4)])
     }
 
-    /// What hexadecimal digits say, of which there are four at most; nil where other characters are among them.
+    /// Parses at most four hexadecimal digits; nil for other characters.
     package static func codeUnit(_ digits: some Sequence<UInt8>) -> UInt16? {
         var unit: UInt16 = 0
         for byte in digits {

@@ -1,4 +1,4 @@
-/// Anything that JSON can say; numbers as `Double`.
+/// Any JSON value; numbers are `Double`.
 package indirect enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -7,18 +7,18 @@ package indirect enum JSONValue: Hashable, Sendable {
     case array([JSONValue])
     case object([String: JSONValue])
 
-    /// What is deeper is refused, since each level needs room on the stack.
+    /// The deepest nesting, since each level needs stack.
     private static let deepest = 32
 
-    /// The member of an object; nil where there is none, and of anything else.
+    /// The member of an object; nil if missing, or not an object.
     package subscript(_ name: String) -> JSONValue? {
         if case .object(let members) = self { members[name] } else { nil }
     }
 
-    /// The value as a number; nil for anything else.
+    /// The number; nil for other values.
     package var number: Double? { if case .number(let number) = self { number } else { nil } }
 
-    /// The values of an array of numbers; nil for anything else.
+    /// The elements of an array of numbers; nil for other values.
     package var numbers: [Double]? {
         guard case .array(let elements) = self else { return nil }
         let numbers = elements.compactMap(\.number)
@@ -79,7 +79,7 @@ extension JSONValue: Codable {
 extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, ExpressibleByFloatLiteral,
     ExpressibleByIntegerLiteral
 {
-    /// An object; of a key that is given twice, the last value counts.
+    /// Creates an object; the last value of a repeated key counts.
     package init(dictionaryLiteral members: (String, JSONValue)...) {
         self = .object(Dictionary(members, uniquingKeysWith: { $1 }))
     }
@@ -90,6 +90,6 @@ extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, 
     /// A number.
     package init(floatLiteral number: Double) { self = .number(number) }
 
-    /// A number; beyond 2^53 the nearest that a `Double` can hold.
+    /// A number; beyond 2^53 the nearest `Double`.
     package init(integerLiteral number: Int) { self = .number(Double(number)) }
 }

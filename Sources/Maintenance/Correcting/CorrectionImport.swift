@@ -1,3 +1,4 @@
+import Archive
 import Audio
 import Copying
 import Core
@@ -40,7 +41,7 @@ package struct CorrectionImport: Sendable {
     private let storage: String
     private let learning: Learning
     private let proposes: Bool
-    private let archive: any ArchiveMaintenance
+    private let archive: SQLiteArchive
     private let punctuator: Punctuator
     private let times: WordTimes
     private let model: String

@@ -1,3 +1,4 @@
+import Archive
 import Audio
 import Core
 import Recognition
@@ -9,13 +10,13 @@ import System
 /// It may be cancelled between two utterances, or killed: committed text stays, and the next run continues.
 package struct Backlog: Sendable {
     private let configuration: Configuration
-    private let archive: any ArchiveMaintenance
+    private let archive: SQLiteArchive
     private let hub: EventHub
     private let unreadable: UnreadableRecordings
 
     /// - Parameter unreadable: the recordings to skip; it grows.
     package init(
-        configuration: Configuration, archive: any ArchiveMaintenance, hub: EventHub,
+        configuration: Configuration, archive: SQLiteArchive, hub: EventHub,
         unreadable: UnreadableRecordings = UnreadableRecordings()
     ) {
         self.configuration = configuration

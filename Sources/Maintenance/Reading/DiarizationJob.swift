@@ -1,3 +1,4 @@
+import Archive
 import Audio
 import Core
 import Settings
@@ -7,7 +8,7 @@ import Settings
 /// It may be cancelled or killed: the current recording starts again.
 package struct DiarizationJob: Sendable {
     private let configuration: Configuration
-    private let archive: any ArchiveMaintenance
+    private let archive: SQLiteArchive
     private let hub: EventHub
     private let unreadable: UnreadableRecordings
     private let diarization: DiarizationProcess

@@ -1,3 +1,4 @@
+import Archive
 import Audio
 import Core
 import Recognition
@@ -8,7 +9,7 @@ import Settings
 /// It may be cancelled or killed: committed text stays, and the next run continues after it.
 package struct SecondPassJob: Sendable {
     private let configuration: Configuration
-    private let archive: any ArchiveMaintenance
+    private let archive: SQLiteArchive
     private let hub: EventHub
     private let unreadable: UnreadableRecordings
     private let progress: SecondPassProgress
@@ -17,7 +18,7 @@ package struct SecondPassJob: Sendable {
     ///   - unreadable: the recordings to skip; it grows.
     ///   - progress: gets the current recording and position.
     package init(
-        configuration: Configuration, archive: any ArchiveMaintenance, hub: EventHub,
+        configuration: Configuration, archive: SQLiteArchive, hub: EventHub,
         unreadable: UnreadableRecordings = UnreadableRecordings(), progress: SecondPassProgress = SecondPassProgress()
     ) {
         self.progress = progress

@@ -1,9 +1,10 @@
+import Archive
 import Core
 
 /// Processes earlier recordings one after the other; a failure of one does not affect the others.
 struct SequentialJobs: Sendable {
     let storage: String
-    let archive: any ArchiveMaintenance
+    let archive: SQLiteArchive
     let hub: EventHub
 
     /// The recordings to skip; those whose audio cannot be read are added.

@@ -1,3 +1,4 @@
+import Archive
 import Audio
 import Core
 import Settings

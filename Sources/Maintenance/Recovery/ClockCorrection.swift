@@ -1,3 +1,4 @@
+import Archive
 import Core
 import System
 
@@ -24,7 +25,7 @@ package enum ClockCorrection {
     /// Corrects the dates if the clock is set; returns the changed recordings.
     @discardableResult
     package static func apply(
-        to archive: any ArchiveMaintenance, boot: String? = Boot.id,
+        to archive: SQLiteArchive, boot: String? = Boot.id,
         isSynchronized: Bool = MonotonicClock.wallIsSynchronized
     ) async throws -> [Int] {
         guard isSynchronized, let boot else { return [] }

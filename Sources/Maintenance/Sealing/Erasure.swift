@@ -23,10 +23,10 @@ package struct Erasure: Sendable {
 
     private let recordings: String
     private let storage: String
-    private let archive: any ArchiveMaintenance
+    private let archive: SQLiteArchive
 
     /// - Parameter storage: the storage directory, with the folder `recordings` in it.
-    package init(storage: String, archive: any ArchiveMaintenance) {
+    package init(storage: String, archive: SQLiteArchive) {
         self.storage = storage
         self.archive = archive
         recordings = "\(storage)/recordings"

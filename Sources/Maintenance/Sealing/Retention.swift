@@ -1,3 +1,4 @@
+import Archive
 import Core
 import Settings
 import System
@@ -60,7 +61,7 @@ struct Retention: Hashable, Sendable {
     /// - Parameter recording: the one that is being recorded, if any.
     /// - Returns: the erased recordings, and what cannot be removed, which is reported and does not stop other work.
     func apply(
-        to archive: any ArchiveMaintenance, storage: String, recording: Int? = nil,
+        to archive: SQLiteArchive, storage: String, recording: Int? = nil,
         isSynchronized: Bool = MonotonicClock.wallIsSynchronized, now: Double = MonotonicClock.wallSeconds
     ) async throws -> Erasure.Outcome {
         let erasure = Erasure(storage: storage, archive: archive)

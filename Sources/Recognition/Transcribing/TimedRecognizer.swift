@@ -8,12 +8,12 @@ package final class TimedRecognizer: Recognizer {
 
     private let reader: any Recognizer
     private let timing: any Timing
-    private let voice: any VoiceTelling
+    private let voice: VoiceReading
 
     /// - Parameters:
     ///   - reader: gives words in their order; what ranges they have does not count.
     ///   - voice: tells how the voice sounded.
-    package init(_ reader: any Recognizer, timing: any Timing, voice: any VoiceTelling) {
+    package init(_ reader: any Recognizer, timing: any Timing, voice: VoiceReading) {
         self.reader = reader
         self.timing = timing
         self.voice = voice

@@ -2,17 +2,17 @@ import Core
 import Glibc
 import Synchronization
 
-/// Replaces a file's content so that a power cut at any moment leaves either the old content or the new.
+/// Replaces a file's content atomically: after a power cut it has either the old content or the new.
 ///
-/// The new content is written beside the file and synced before it takes over the name; the folder is synced after.
+/// Writes the new content to a temporary file, syncs it, renames it, and syncs the folder.
 package func durableReplace(path: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(DeviceError) {
     let (folder, name) = try Folder.holding(path)
     try folder.replace(name, with: bytes, mode: mode)
 }
 
 extension Folder {
-    /// Replaces a file's content as `durableReplace(path:with:mode:)` does; a link of that name is replaced itself,
-    /// and anything else that is not a file is refused.
+    /// Replaces a file's content like `durableReplace(path:with:mode:)`. A link of that name is replaced itself;
+    /// anything else that is not a file is refused.
     package func replace(_ name: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(DeviceError) {
         let turn = replacements.wrappingAdd(1, ordering: .relaxed).newValue
         let temporary = "\(name).\(getpid())-\(turn).new"
@@ -33,20 +33,19 @@ extension Folder {
     }
 }
 
-/// Replaces a file's content by a text; see `durableReplace(path:with:mode:)`.
+/// See `durableReplace(path:with:mode:)`.
 package func durableReplace(path: String, with text: String, mode: UInt32 = 0o600) throws(DeviceError) {
     try durableReplace(path: path, with: Array(text.utf8), mode: mode)
 }
 
-/// Makes a folder and the folders above it that are missing, durably. A folder that is there already is left as it is.
+/// Makes a folder and missing parents, durably. Does nothing if it exists.
 ///
-/// - Parameter mode: permissions of what is made. What is recorded is its owner's alone, and so is everything that is not said to be
-///   for others.
+/// - Parameter mode: Permissions of new folders; by default the owner's alone, because recordings are private.
 package func makeFolder(_ path: String, mode: UInt32 = 0o700) throws(DeviceError) {
     if mkdir(path, mode) == 0 { return try syncFolder(containing: path) }
     switch errno {
     case EEXIST:
-        // Opening it tells a folder, or a link to one, from a file of that name.
+        // Opening it tells a folder (or a link to one) from a file.
         do throws(DeviceError) { _ = try FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY) } catch {
             throw error.status == ENOTDIR ? fileInTheWay(of: path) : error
         }
@@ -63,19 +62,19 @@ private func fileInTheWay(of folder: String) -> DeviceError {
     DeviceError(.failed, "mkdir", status: ENOTDIR, on: folder, "a file is in the way", remedy: "name another folder")
 }
 
-/// Makes the entry of a file or folder in the folder around it durable: a new file's, or a new name's.
+/// Makes a new or renamed entry of a folder durable.
 package func syncFolder(containing path: String) throws(DeviceError) {
     let folder = try FileDescriptor(opening: folder(of: path), O_RDONLY | O_DIRECTORY)
     do throws(DeviceError) { try folder.sync() } catch {
-        // A file system without such a call, on which there is nothing more to do.
+        // The file system does not support fsync on folders.
         guard error.status == EINVAL else { throw error }
     }
 }
 
-/// Tells temporary files of one process apart.
+/// Distinguishes temporary files of one process.
 private let replacements = Atomic<Int>(0)
 
-/// What lies before the last name of a path: `a/b/` and `a/b` give `a`, `b` gives `.`, `/b` gives `/`.
+/// Returns the parent of a path: `a/b/` and `a/b` give `a`, `b` gives `.`, `/b` gives `/`.
 package func folder(of path: String) -> String {
     var name = path[...]
     while name.count > 1, name.last == "/" { name.removeLast() }

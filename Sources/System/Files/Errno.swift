@@ -2,19 +2,19 @@ import Core
 import Glibc
 
 extension DeviceError {
-    /// The error of a system call, from `errno` as it is now.
+    /// The error of a system call, by the current `errno`.
     ///
     /// - Parameters:
-    ///   - operation: the call, as its manual names it.
-    ///   - subject: the file or device.
-    ///   - remedy: what a person can do, where more is known than the number tells.
+    ///   - operation: The call, by its manual's name.
+    ///   - subject: The file or device.
+    ///   - remedy: Replaces the remedy for the error number.
     package static func system(_ operation: String, on subject: String, remedy: String? = nil) -> DeviceError {
         system(operation, status: errno, on: subject, remedy: remedy)
     }
 
-    /// The error of a system call, from a number that was kept.
+    /// The error of a system call, by an error number.
     ///
-    /// - Parameter status: `errno` as it was after the call.
+    /// - Parameter status: `errno` after the call.
     package static func system(
         _ operation: String, status: Int32, on subject: String, remedy: String? = nil
     ) -> DeviceError {
@@ -50,20 +50,20 @@ extension DeviceError {
     }
 }
 
-/// Whether a limit of this process, and not the disk, may be what keeps a file from growing.
+/// Whether this process has a limit on file sizes.
 private var limitsFiles: Bool {
     var limit = rlimit()
     return getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 && limit.rlim_cur != rlim_t.max
 }
 
-/// Whether a file system, of a file or of the folder where it would be, has room for bytes and for no file.
+/// Whether a file system has free bytes but no free inodes.
 private func lacksFiles(_ path: String) -> Bool {
     var status = statvfs()
     guard statvfs(path, &status) == 0 || statvfs(folder(of: path), &status) == 0 else { return false }
     return status.f_files > 0 && status.f_favail == 0 && status.f_bavail > 0
 }
 
-/// The system's words for an errno.
+/// Returns the system's text for an error number.
 package func errorText(_ status: Int32) -> String {
     var buffer = [CChar](repeating: 0, count: 128)
     return buffer.withUnsafeMutableBufferPointer { buffer in

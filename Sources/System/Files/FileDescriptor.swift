@@ -4,19 +4,19 @@ import Glibc
 
 /// An open file; closed when it goes out of scope.
 ///
-/// Every call starts anew when a signal interrupts it, and goes on where the kernel took or gave less than was asked.
+/// Every call repeats after EINTR and continues after a partial read or write.
 package struct FileDescriptor: ~Copyable, Sendable {
     /// What errors name.
     package let path: String
 
-    /// The kernel's number of it; valid as long as this value lives.
+    /// The descriptor; valid while this value exists.
     package let number: Int32
 
     /// Opens a file.
     ///
     /// - Parameters:
     ///   - flags: O_RDWR, O_CREAT, O_EXCL ...; O_CLOEXEC is added.
-    ///   - mode: permissions of a file that is created, before the umask.
+    ///   - mode: Permissions of a new file, before the umask.
     package init(opening path: String, _ flags: Int32, mode: UInt32 = 0o600) throws(DeviceError) {
         let number = uninterrupted { fieldscribe_open(path, flags, mode) }
         guard number >= 0 else { throw .system("open", on: path) }
@@ -24,7 +24,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         self.number = number
     }
 
-    /// Takes over an open descriptor.
+    /// Takes ownership of an open descriptor.
     package init(adopting number: Int32, named path: String) {
         self.path = path
         self.number = number
@@ -33,16 +33,14 @@ package struct FileDescriptor: ~Copyable, Sendable {
     // Not repeated after EINTR: on Linux the descriptor is closed even then.
     deinit { close(number) }
 
-    /// Writes all bytes where the file stands.
+    /// Writes all bytes at the current offset.
     package borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
         try Self.write(bytes, to: number, named: path)
     }
 
-    /// Writes all bytes where a file stands, from a closure, which cannot hold the descriptor itself.
+    /// Writes all bytes at the current offset; for closures, which cannot capture a `FileDescriptor`.
     ///
-    /// - Parameters:
-    ///   - number: the kernel's number of it.
-    ///   - path: what errors name.
+    /// - Parameter path: The name for errors.
     package static func write(
         _ bytes: UnsafeRawBufferPointer, to number: Int32, named path: String
     ) throws(DeviceError) {
@@ -57,20 +55,20 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Whether a descriptor can be written to now, or within so many milliseconds; also where a write would fail at once.
+    /// Whether a descriptor becomes writable within `milliseconds`; also true if a write would fail immediately.
     static func isWritable(_ number: Int32, within milliseconds: Int32 = 0) -> Bool {
         var look = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
         return uninterrupted { poll(&look, 1, milliseconds) } != 0
     }
 
-    /// Writes what a pipe, socket, terminal or file takes without a wait.
+    /// Writes as much as possible without blocking.
     ///
-    /// - Returns: whether that was all.
+    /// - Returns: Whether all bytes were written.
     static func offer(_ bytes: UnsafeRawBufferPointer, to number: Int32) -> Bool {
         var rest = bytes
         while let base = rest.baseAddress, !rest.isEmpty {
             guard isWritable(number) else { return false }
-            // A pipe that is called writable has room for a page; of a socket that is not certain.
+            // A writable pipe has room for a page (PIPE_BUF); a socket may have less.
             let page = min(rest.count, 4_096)
             var count = uninterrupted { send(number, base, page, Int32(MSG_DONTWAIT | MSG_NOSIGNAL)) }
             if count < 0, errno == ENOTSOCK { count = uninterrupted { Glibc.write(number, base, page) } }
@@ -80,7 +78,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         return true
     }
 
-    /// Writes all bytes from a place in the file on. Where it throws, a part of them may have been written.
+    /// Writes all bytes at an offset. If it throws, some may have been written.
     package borrowing func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(DeviceError) {
         var rest = bytes
         var place = offset
@@ -95,7 +93,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Reads from a place in the file on until the buffer is full or the file ends; returns the number of bytes.
+    /// Reads at an offset until the buffer is full or the file ends; returns the number of bytes.
     package borrowing func read(
         into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
     ) throws(DeviceError) -> Int {
@@ -111,24 +109,24 @@ package struct FileDescriptor: ~Copyable, Sendable {
         return done
     }
 
-    /// Has the kernel begin to bring a part of it to the disk, so that a later sync has less to wait for; promises nothing.
+    /// Starts writeback of a range, so that a later sync has less to do. Guarantees nothing.
     package borrowing func beginWriting(_ count: Int64, from offset: Int64) {
         fieldscribe_begin_writing(number, offset, count)
     }
 
-    /// Returns once the content, and what is needed to find it again, is on the disk.
+    /// Syncs the content and the metadata needed to read it.
     ///
-    /// A failure is final: the kernel forgets what it could not write, and the next call would succeed without it.
+    /// A failure is final: the kernel discards what it could not write, and the next call would succeed without it.
     package borrowing func syncData() throws(DeviceError) {
         try check("fdatasync") { fdatasync(number) }
     }
 
-    /// Returns once the content and all of its metadata are on the disk; final as `syncData` is.
+    /// Syncs the content and all metadata; failures are final as in `syncData`.
     package borrowing func sync() throws(DeviceError) {
         try check("fsync") { fsync(number) }
     }
 
-    /// Cuts the file, or extends it by a hole.
+    /// Truncates the file, or extends it by a hole.
     package borrowing func truncate(to length: Int64) throws(DeviceError) {
         try check("ftruncate") { ftruncate(number, off_t(length)) }
     }

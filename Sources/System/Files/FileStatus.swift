@@ -1,9 +1,9 @@
 import Core
 import Glibc
 
-/// What the file system tells of a name itself, not of what a link points at.
+/// The status of a name (lstat): of a link itself, not its target.
 package struct FileStatus: Hashable, Sendable {
-    /// What has that name; the raw value is how errors call it.
+    /// The type; the raw value is its name in errors.
     package enum Kind: String, Sendable {
         case file = "a file"
         case folder = "a folder"
@@ -11,27 +11,26 @@ package struct FileStatus: Hashable, Sendable {
         case pipe = "a FIFO"
         case socket = "a socket"
         case device = "a device"
-        /// Of a kind that Linux does not have yet.
         case other = "of an unknown kind"
     }
 
-    /// What there is by that name.
+    /// The type.
     package var kind: Kind
-    /// Its size; of no meaning but for a file.
+    /// The size of a file; undefined for other types.
     package var bytes: Int64
 
-    /// The numbers that tell it from others while both are there.
+    /// The number of its device.
     package var device: UInt64
-    /// The number of its inode on that device.
+    /// The number of its inode.
     package var inode: UInt64
 
-    /// The number of names that it has, for a file; 0 once all were removed.
+    /// The number of hard links of a file; 0 after all were removed.
     package var links: Int
 
-    /// The number of the user who owns it.
+    /// The owner's user number.
     package var owner: UInt32
 
-    /// Who may do what, the lower twelve bits of its mode.
+    /// The permissions, the lower twelve bits of its mode.
     package var permissions: UInt32
 
     init(_ status: stat) {
@@ -53,7 +52,7 @@ package struct FileStatus: Hashable, Sendable {
         permissions = status.st_mode & 0o7777
     }
 
-    /// - Returns: nil where nothing has this name, or where that may not be known.
+    /// Returns nil if nothing has this name, or it may not be examined.
     package init?(_ path: String) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }
@@ -62,7 +61,7 @@ package struct FileStatus: Hashable, Sendable {
 }
 
 extension FileDescriptor {
-    /// What the file system tells of an open file.
+    /// Returns the status of an open file (fstat).
     package borrowing func status() throws(DeviceError) -> FileStatus {
         var status = stat()
         guard fstat(number, &status) == 0 else { throw .system("fstat", on: path) }
@@ -71,12 +70,12 @@ extension FileDescriptor {
 }
 
 extension Folder {
-    /// Whether there is something of this name, of whatever kind.
+    /// Whether anything has this name.
     package func exists(_ name: String) throws(DeviceError) -> Bool { try status(name) != nil }
 
-    /// What has this name; nil where nothing has it.
+    /// Returns the status of a name; nil if nothing has it.
     ///
-    /// - Throws: `DeviceError` with `denied` where that may not be known.
+    /// - Throws: `DeviceError` with `denied` if it may not be examined.
     package func status(_ name: String) throws(DeviceError) -> FileStatus? {
         let path = try path(of: name)
         var status = stat()

@@ -3,23 +3,23 @@ import Core
 import Glibc
 
 extension Folder {
-    /// Gives a folder or file a new name that is free; what has that name already stays.
+    /// Renames an entry; never replaces another.
     ///
-    /// - Throws: `DeviceError` with `EEXIST` as its status where it is taken.
+    /// - Throws: `DeviceError` with `EEXIST` as its status if the new name exists.
     package func rename(_ name: String, toFree newName: String) throws(DeviceError) {
         _ = try path(of: name)
         let path = try path(of: newName)
         try gate("rename", path)
         if fieldscribe_rename_new(file.number, name, newName) == 0 { return }
-        // File systems that cannot promise it; the folder is locked against others of us.
+        // The file system lacks RENAME_NOREPLACE; the folder is locked against other processes of ours.
         guard errno == EINVAL || errno == ENOSYS else { throw .system("rename", on: path) }
         guard try !exists(newName) else { throw .system("rename", status: EEXIST, on: path) }
         guard renameat(file.number, name, file.number, newName) == 0 else { throw .system("rename", on: path) }
     }
 
-    /// Moves a folder or file into another folder of the same file system, under a name that is free there.
+    /// Moves an entry to another folder of the same file system; never replaces another.
     ///
-    /// - Throws: `DeviceError` with `EEXIST` as its status where it is taken.
+    /// - Throws: `DeviceError` with `EEXIST` as its status if the new name exists.
     package func move(_ name: String, to other: Folder, as newName: String) throws(DeviceError) {
         _ = try path(of: name)
         let path = try other.path(of: newName)
@@ -28,9 +28,10 @@ extension Folder {
         guard renameat(file.number, name, other.file.number, newName) == 0 else { throw .system("rename", on: path) }
     }
 
-    /// Throws `unsupported` if something that is not a file has this name, so that it is not replaced.
+    /// Throws `unsupported` if a non-file has this name, so that it is not replaced.
     ///
-    /// - Parameter replacesLinks: whether a symbolic link counts as a file. It is replaced itself then, as rename(2) does.
+    /// - Parameter replacesLinks: Whether a symbolic link counts as a file. It is replaced itself then, as in
+    ///   rename(2).
     package func checkReplaceable(_ name: String, replacesLinks: Bool = false) throws(DeviceError) {
         guard let kind = try status(name)?.kind, kind != .file, kind != .link || !replacesLinks else { return }
         throw DeviceError(
@@ -38,7 +39,7 @@ extension Folder {
             remedy: "move it away, or name another place")
     }
 
-    /// Gives a file the name of another, which it replaces; see `checkReplaceable`.
+    /// Renames a file, replacing another; see `checkReplaceable`.
     package func rename(_ name: String, replacing newName: String) throws(DeviceError) {
         _ = try path(of: name)
         let path = try path(of: newName)
@@ -47,14 +48,14 @@ extension Folder {
         guard renameat(file.number, name, file.number, newName) == 0 else { throw .system("rename", on: path) }
     }
 
-    /// Removes a file, or a link itself; what is not there is as good.
+    /// Removes a file, or a link itself, if it exists.
     package func remove(_ name: String) throws(DeviceError) {
         let path = try path(of: name)
         try gate("unlink", path)
         guard unlinkat(file.number, name, 0) == 0 || errno == ENOENT else { throw .system("unlink", on: path) }
     }
 
-    /// Removes a folder that is empty; what is not there is as good.
+    /// Removes an empty folder, if it exists.
     package func removeFolder(_ name: String) throws(DeviceError) {
         let path = try path(of: name)
         try gate("rmdir", path)
@@ -63,15 +64,14 @@ extension Folder {
         }
     }
 
-    /// Removes what has this name: a folder with all that is in it, anything else itself. What is not there is as good.
+    /// Removes an entry, if it exists; a folder with its content. Never follows links.
     ///
-    /// No link is followed, however deep: what it points at stays.
-    /// - Throws: `DeviceError` where something cannot be removed; what was removed before it is gone.
+    /// - Throws: `DeviceError` if something cannot be removed; what was removed before is gone.
     package func removeAll(_ name: String) throws(DeviceError) {
         try removeAll(Array(name.utf8CString), path(of: name))
     }
 
-    /// - Parameter name: as the file system has it, which need not be UTF-8.
+    /// - Parameter name: In bytes, since it need not be UTF-8.
     private func removeAll(_ name: [CChar], _ path: String) throws(DeviceError) {
         var status = stat()
         guard fstatat(file.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
@@ -81,7 +81,8 @@ extension Folder {
         let isFolder = status.st_mode & S_IFMT == S_IFDIR
         if isFolder {
             let inner = try folder(name, path)
-            // In turns, since a folder may hold more than one list of names has; not for ever, where somebody adds to it.
+            // Repeats, since a folder may have more entries than one list; at most 100 times, since another process
+            // may add some.
             for _ in 0..<100 {
                 let rest = try inner.entries()
                 if rest.isEmpty { break }
@@ -97,16 +98,17 @@ extension Folder {
         }
     }
 
-    /// Gives a file a second name in this folder, which is free.
+    /// Adds a hard link in this folder.
     ///
-    /// - Throws: `DeviceError` with `EEXIST` as its status where it is taken.
+    /// - Throws: `DeviceError` with `EEXIST` as its status if the new name exists.
     package func link(_ name: String, as newName: String) throws(DeviceError) {
         try link(name, to: self, as: newName)
     }
 
-    /// Gives a file a second name in another folder of the same file system, which is free there.
+    /// Adds a hard link in another folder of the same file system.
     ///
-    /// - Throws: `DeviceError` with `EEXIST` as its status where it is taken, another one where a file cannot have two names.
+    /// - Throws: `DeviceError` with `EEXIST` as its status if the new name exists, another one if the file system has
+    ///   no hard links.
     package func link(_ name: String, to other: Folder, as newName: String) throws(DeviceError) {
         _ = try path(of: name)
         let path = try other.path(of: newName)

@@ -2,25 +2,24 @@ internal import CLinux
 import Core
 import Glibc
 
-/// An open folder that others may write to as well, on a stick or in an archive: every name is looked up in it and nowhere
-/// else.
+/// An open folder that others may modify, on a stick or in an archive. Names are resolved in it alone (openat2).
 ///
-/// Names are single ones, and no link is ever followed. May be used from any thread.
+/// Names are single components, and links are never followed. Callable from any thread.
 package final class Folder: Sendable {
-    /// Asked before every call that changes something; what it throws stands for the call's failure.
+    /// Called before every modification; an error it throws replaces the call.
     package typealias Gate = @Sendable (_ operation: String, _ path: String) throws(DeviceError) -> Void
 
     /// What errors name.
     package let path: String
-    /// Asked before every call that changes something.
+    /// Called before every modification.
     package let gate: Gate
-    /// Whether names may be of another file system that is mounted here.
+    /// Whether mounted file systems belong to it.
     private let crosses: Bool
     let file: FileDescriptor
 
-    /// Opens a folder by a path of the user's, which may lead through links.
+    /// Opens a folder by a user's path, which may contain links.
     ///
-    /// - Parameter crosses: whether what is mounted in it belongs to it: in an archive, never on a stick.
+    /// - Parameter crosses: Whether file systems mounted in it belong to it: in an archive, never on a stick.
     package convenience init(
         opening path: String, crosses: Bool = false, gate: @escaping Gate = { _, _ in }
     ) throws(DeviceError) {
@@ -34,24 +33,24 @@ package final class Folder: Sendable {
         self.file = file
     }
 
-    /// A folder in this one.
+    /// Opens a subfolder.
     package func folder(_ name: String) throws(DeviceError) -> Folder {
         try folder(Array(name.utf8CString), path(of: name))
     }
 
-    /// - Parameter name: as the file system has it, which need not be UTF-8.
+    /// - Parameter name: In bytes, since it need not be UTF-8.
     func folder(_ name: [CChar], _ path: String) throws(DeviceError) -> Folder {
         Folder(try open(name, path, O_RDONLY | O_DIRECTORY), crosses: crosses, gate: gate)
     }
 
-    /// A folder below this one, by the names that lead to it: `a/b`.
+    /// Opens a folder by a relative path: `a/b`.
     package func folder(along path: String) throws(DeviceError) -> Folder {
         var folder = self
         for name in path.split(separator: "/") { folder = try folder.folder(String(name)) }
         return folder
     }
 
-    /// Makes a folder in this one; its entry is durable once this one is synced.
+    /// Makes a subfolder. Durable after `sync`.
     package func makeFolder(_ name: String, mode: UInt32 = 0o755) throws(DeviceError) {
         let path = try path(of: name)
         try gate("mkdir", path)
@@ -60,7 +59,7 @@ package final class Folder: Sendable {
 
     /// Opens a file in this folder.
     ///
-    /// - Parameter mode: permissions of a file that is created, before the umask.
+    /// - Parameter mode: Permissions of a new file, before the umask.
     package func open(_ name: String, _ flags: Int32, mode: UInt32 = 0o644) throws(DeviceError) -> FileDescriptor {
         let path = try path(of: name)
         if flags & O_CREAT != 0 { try gate("open", path) }
@@ -73,22 +72,21 @@ package final class Folder: Sendable {
         var number: Int32
         repeat {
             number = uninterrupted { fieldscribe_open_beneath(file.number, name, flags, mode, crosses ? 1 : 0) }
-            // Somebody has renamed something meanwhile.
+            // A concurrent rename.
         } while number < 0 && errno == EAGAIN
         guard number >= 0 else { throw Self.refusal(status: errno, path, isFolder: flags & O_DIRECTORY != 0) }
         return FileDescriptor(adopting: number, named: path)
     }
 
-    /// Opens a file in this folder that has to be one: a pipe, a folder or a device of its name is refused, and never
-    /// waited for.
+    /// Opens a regular file. Refuses pipes, folders and devices without blocking on them.
     ///
-    /// - Throws: `DeviceError` with `unsupported` for what is no file, `missing` for what is not there.
+    /// - Throws: `DeviceError` with `unsupported` for other types, `missing` if it does not exist.
     package func openFile(_ name: String, _ flags: Int32, mode: UInt32 = 0o600) throws(DeviceError) -> FileDescriptor {
         let file: FileDescriptor
         do throws(DeviceError) {
             file = try open(name, flags | O_NONBLOCK | O_NOCTTY, mode: mode)
         } catch {
-            // A pipe that nobody reads, a socket, a folder that is to be written to.
+            // A pipe without reader, a socket, a folder opened for writing.
             if error.status == ENXIO || error.status == EISDIR { throw Self.noFile(error.operation, "\(path)/\(name)") }
             throw error
         }
@@ -104,8 +102,7 @@ package final class Folder: Sendable {
 
     /// Opens a file for reading past the page cache.
     ///
-    /// - Parameter isDirect: becomes false where the file system has no such reading; what was cached of the file is
-    ///   dropped instead.
+    /// - Parameter isDirect: Becomes false if the file system lacks O_DIRECT; cached pages are dropped instead.
     package func openPastCache(_ name: String, isDirect: inout Bool) throws(DeviceError) -> FileDescriptor {
         do throws(DeviceError) {
             return try open(name, O_RDONLY | O_NONBLOCK | fieldscribe_direct())
@@ -118,15 +115,15 @@ package final class Folder: Sendable {
         return file
     }
 
-    /// The names in it without `.` and `..`, in no order; no more than `limit`. What is not UTF-8 in a name is replaced, and nothing
-    /// is found by it.
+    /// Returns the names without `.` and `..`, unordered, at most `limit`. Invalid UTF-8 is replaced; such names cannot
+    /// be opened.
     package func names(limit: Int = 100_000) throws(DeviceError) -> [String] {
         try entries(limit: limit).map { $0.withUnsafeBytes { String(decoding: $0.dropLast(), as: UTF8.self) } }
     }
 
-    /// The same as the file system has them, each with a zero at its end.
+    /// The names in bytes, each with a final zero.
     func entries(limit: Int = 100_000) throws(DeviceError) -> [[CChar]] {
-        // A descriptor of its own, because the stream takes it over and moves its place.
+        // Another descriptor, because the stream owns it and moves its offset.
         let copy = fieldscribe_open_beneath(file.number, ".", O_RDONLY | O_DIRECTORY, 0, 1)
         guard copy >= 0, let stream = fdopendir(copy) else {
             if copy >= 0 { close(copy) }
@@ -146,26 +143,26 @@ package final class Folder: Sendable {
         return names
     }
 
-    /// Returns once its entries are on the disk.
+    /// Syncs its entries.
     package func sync() throws(DeviceError) {
         try gate("fsync", path)
         do throws(DeviceError) { try file.sync() } catch {
-            // A file system without such a call; syncing all of it then has to do.
+            // The file system does not support fsync on folders; `syncFileSystem` has to do.
             guard error.status == EINVAL else { throw error }
         }
     }
 
-    /// Returns once all of its file system is on the disk.
+    /// Syncs its file system.
     package func syncFileSystem() throws(DeviceError) {
         try gate("syncfs", path)
         guard syncfs(file.number) == 0 else { throw .system("syncfs", on: path) }
     }
 
-    /// Holds it against other processes of ours until it is closed.
+    /// Locks it against other processes of ours until it is closed.
     ///
     /// - Throws: `DeviceError` with `busy`.
     package func lock() throws(DeviceError) {
-        // A child that is being started holds what its parent held for a moment, until it runs its own program.
+        // A child being started briefly holds its parent's locks until it calls exec.
         var pauses = 10
         while flock(file.number, LOCK_EX | LOCK_NB) != 0 {
             if errno == EWOULDBLOCK, pauses > 0 {
@@ -181,7 +178,7 @@ package final class Folder: Sendable {
         }
     }
 
-    /// Bytes that we may still write to its file system.
+    /// Returns the free bytes of its file system.
     package func freeBytes() throws(DeviceError) -> Int64 {
         var status = statvfs()
         guard fstatvfs(file.number, &status) == 0 else { throw .system("fstatvfs", on: path) }
@@ -189,26 +186,26 @@ package final class Folder: Sendable {
             clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
     }
 
-    /// Whether its file system is in memory, so that nothing of it is left once the power is gone.
+    /// Whether its file system is in memory (tmpfs).
     package var isInMemory: Bool { fieldscribe_is_in_memory(file.number) != 0 }
 
-    /// The numbers that tell its file system, and it within that, from others while both are there.
+    /// Returns its device and inode.
     package func identity() throws(DeviceError) -> (device: UInt64, inode: UInt64) {
         var status = stat()
         guard fstat(file.number, &status) == 0 else { throw .system("fstat", on: path) }
         return (UInt64(status.st_dev), UInt64(status.st_ino))
     }
 
-    /// Looks whether the path by which it was opened still leads to it.
+    /// Checks that its path still leads to it.
     ///
-    /// - Throws: `DeviceError` with `missing` if it was renamed or removed, or something else has its name now.
+    /// - Throws: `DeviceError` with `missing` if it was renamed, removed or covered by a mount.
     package func checkPath() throws(DeviceError) {
         let own = try identity()
         var there = stat()
         if stat(path, &there) == 0 {
             if (UInt64(there.st_dev), UInt64(there.st_ino)) == own { return }
         } else if ![ENOENT, ENOTDIR, ELOOP].contains(errno) {
-            // Whether it is there is not known.
+            // Unknown.
             return
         }
         var room = [CChar](repeating: 0, count: 4_096)

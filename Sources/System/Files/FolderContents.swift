@@ -1,7 +1,7 @@
 import Core
 import Glibc
 
-/// The names in a folder, sorted, without `.` and `..`; none where there is no such folder.
+/// Returns the names in a folder, sorted, without `.` and `..`; empty if there is no such folder.
 package func names(inFolder path: String) throws(DeviceError) -> [String] {
     guard let stream = opendir(path) else {
         if errno == ENOENT { return [] }
@@ -18,22 +18,22 @@ package func names(inFolder path: String) throws(DeviceError) -> [String] {
     return names.sorted()
 }
 
-/// The whole content of a file.
+/// Returns the content of a file.
 ///
-/// - Throws: `DeviceError`, with `unsupported` where it is longer than `limit` bytes.
+/// - Throws: `DeviceError`, with `unsupported` if it is longer than `limit` bytes.
 package func content(ofFile path: String, limit: Int = 1 << 28) throws(DeviceError) -> [UInt8] {
     try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK).content(limit: limit)
 }
 
-/// The first bytes of a file: `count` of them, or as many as it has.
+/// Returns the first `count` bytes of a file, or as many as it has.
 package func beginning(ofFile path: String, count: Int) throws(DeviceError) -> [UInt8] {
     try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK).bytes(count: count)
 }
 
 extension FileDescriptor {
-    /// All bytes of it.
+    /// Returns all bytes.
     ///
-    /// - Throws: `DeviceError`, with `unsupported` where they are more than `limit`.
+    /// - Throws: `DeviceError`, with `unsupported` if there are more than `limit`.
     package func content(limit: Int = 1 << 28) throws(DeviceError) -> [UInt8] {
         let size = try size()
         guard size <= limit else {
@@ -42,7 +42,7 @@ extension FileDescriptor {
         return try bytes(count: Int(size))
     }
 
-    /// `count` bytes from an offset on, or as many as there are.
+    /// Returns `count` bytes at an offset, or as many as there are.
     package func bytes(at offset: Int64 = 0, count: Int) throws(DeviceError) -> [UInt8] {
         try rethrowing {
             try [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
@@ -52,14 +52,14 @@ extension FileDescriptor {
     }
 }
 
-/// Gives a file, folder or link another name, durably; both names lie in the same folder, and the new one is free.
+/// Renames an entry durably within its folder; never replaces another.
 package func durableRename(_ path: String, to new: String) throws(DeviceError) {
     let (folder, name) = try Folder.holding(path)
     try folder.rename(name, toFree: lastName(of: new))
     try folder.sync()
 }
 
-/// `path.SUFFIX-1`, or the first number that is free.
+/// Returns `path.SUFFIX-1`, or with the first free number.
 package func asideName(for path: String, _ suffix: String) -> String {
     var number = 1
     while isTaken("\(path).\(suffix)-\(number)") { number += 1 }
@@ -67,7 +67,7 @@ package func asideName(for path: String, _ suffix: String) -> String {
 }
 
 extension Folder {
-    /// `name.SUFFIX-1`, or the first number that is free in this folder.
+    /// Returns `name.SUFFIX-1`, or with the first number that is free in this folder.
     package func freeName(for name: String, _ suffix: String) throws(DeviceError) -> String {
         var number = 1
         while try exists("\(name).\(suffix)-\(number)") { number += 1 }
@@ -75,11 +75,10 @@ extension Folder {
     }
 }
 
-/// Whether anything has this name, be it a link that leads nowhere.
+/// Whether anything has this name, even a dangling link.
 package func isTaken(_ path: String) -> Bool { FileStatus(path) != nil }
 
-/// Removes a folder with all files in it, durably, or the link or file that has its name; no link is followed. One that is
-/// not there is fine.
+/// Removes a folder with its content, durably, or a link or file of that name, if it exists. Never follows links.
 package func removeFolder(_ path: String) throws(DeviceError) {
     let (folder, name) = try Folder.holding(path)
     try folder.removeAll(name)
@@ -87,9 +86,9 @@ package func removeFolder(_ path: String) throws(DeviceError) {
 }
 
 extension Folder {
-    /// The folder in which a path's last name lies, and that name.
+    /// Returns the parent folder of a path, and the last name.
     ///
-    /// - Parameter crosses: as `init(opening:crosses:gate:)` takes it.
+    /// - Parameter crosses: See `init(opening:crosses:gate:)`.
     package static func holding(
         _ path: String, crosses: Bool = false
     ) throws(DeviceError) -> (folder: Folder, name: String) {
@@ -97,7 +96,7 @@ extension Folder {
     }
 }
 
-/// The last name of a path: that of `a/b` and `a/b/` is `b`.
+/// Returns the last name of a path: `b` for `a/b` and `a/b/`.
 private func lastName(of path: String) -> String {
     path.split(separator: "/").last.map(String.init) ?? path
 }

@@ -1,15 +1,15 @@
 import Core
 import Glibc
 
-/// A whole file in memory, read when it is looked at and shared by all processes that map it.
+/// A memory-mapped file, read-only and shared by all processes that map it.
 ///
-/// The bytes stay where they are until the object goes. A file that is cut off meanwhile ends the process that reads it: map
-/// only what is replaced as a whole.
+/// The bytes stay valid until the object is freed. If the file is truncated, reading them ends the process (SIGBUS):
+/// map only files that are replaced as a whole.
 package final class MappedFile {
-    /// The file's content, read-only; empty for an empty file. For who owns the object: others take `withBytes`.
+    /// The content; empty for an empty file. For the object's owner; others call `withBytes`.
     package let bytes: UnsafeRawBufferPointer
 
-    /// - Throws: `DeviceError` with `missing` or `denied`, naming the file; `unsupported` for what is no regular file.
+    /// - Throws: `DeviceError` with `missing`, `denied`, or `unsupported` if it is not a regular file.
     package init(_ path: String) throws(DeviceError) {
         let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
         var status = stat()
@@ -28,7 +28,7 @@ package final class MappedFile {
         bytes = UnsafeRawBufferPointer(start: start, count: count)
     }
 
-    /// Lends the bytes, for as long as `body` takes.
+    /// Calls `body` with the bytes, valid during the call.
     package func withBytes<Value>(_ body: (UnsafeRawBufferPointer) -> Value) -> Value {
         withExtendedLifetime(self) { body(bytes) }
     }

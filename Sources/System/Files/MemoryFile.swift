@@ -2,19 +2,18 @@ internal import CLinux
 import Core
 import Glibc
 
-/// A file that is in memory and nowhere else, which this process can open by its path, and a child that it is given to. A secret one
-/// is kept from being swapped out where the system lets that be asked for, and overwritten when it goes; what has mapped another keeps
-/// it.
-// Safety: what it holds does not change until it goes.
+/// A file in memory (memfd), for this process and children that inherit it. A secret one is locked against swapping if
+/// the system permits, and overwritten when freed; other mappings keep it.
+// Safety: the content is immutable.
 package final class MemoryFile: @unchecked Sendable {
     private let file: FileDescriptor
     private let room: UnsafeMutableRawBufferPointer
     private let isSecret: Bool
 
     /// - Parameters:
-    ///   - bytes: what it holds, at least one.
-    ///   - name: what errors name.
-    ///   - isSecret: whether nobody else may ever see it.
+    ///   - bytes: The content, not empty.
+    ///   - name: The name for errors.
+    ///   - isSecret: Whether to lock and overwrite the content.
     package init(_ bytes: [UInt8], named name: String, isSecret: Bool) throws(DeviceError) {
         let number = fieldscribe_memory_file("fieldscribe")
         guard number >= 0 else { throw .system("memfd_create", on: name) }
@@ -29,10 +28,10 @@ package final class MemoryFile: @unchecked Sendable {
         room.copyBytes(from: bytes)
     }
 
-    /// Where this process finds it, as long as this value lives.
+    /// Its path in this process, while this value exists.
     package var path: String { "/proc/self/fd/\(file.number)" }
 
-    /// The kernel's number of it, to give it to a child.
+    /// The descriptor, to pass to a child.
     package var number: Int32 { file.number }
 
     deinit {

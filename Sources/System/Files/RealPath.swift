@@ -1,9 +1,9 @@
 import Core
 import Glibc
 
-/// Where a path leads, from any folder, without links and `..`.
+/// Returns the absolute path without links and `..`.
 ///
-/// - Throws: `DeviceError` where nothing is there, or it may not be looked at.
+/// - Throws: `DeviceError` if it does not exist or may not be examined.
 package func realPath(_ path: String) throws(DeviceError) -> String {
     guard let resolved = realpath(path, nil) else { throw .system("realpath", on: path) }
     defer { free(resolved) }

@@ -2,29 +2,29 @@ import Core
 import Glibc
 import Synchronization
 
-/// A folder for a while, in `$TMPDIR` or `/tmp` where no other is named: with a name that nobody could have taken before, for this user alone, and
-/// gone with the last reference or the process.
+/// A temporary folder in `$TMPDIR` or `/tmp`: with an unpredictable name, for this user alone, and removed with the
+/// last reference or the process.
 ///
-/// What a process left that was killed goes when this user's next one makes one of the same purpose.
+/// What a killed process left is removed when this user creates the next one for the same purpose.
 package final class ScratchFolder: Sendable {
     /// The folder's path.
     package let path: String
 
-    /// Where what may be as large as a recording or an archive goes: `$TMPDIR` or `/var/tmp`, for from Debian 13 on `/tmp` is in memory.
+    /// The parent for content as large as a recording: `$TMPDIR` or `/var/tmp`, because `/tmp` is in memory since
+    /// Debian 13.
     package static var roomyParent: String { parent(orElse: "/var/tmp") }
 
     private static func parent(orElse place: String) -> String { getenv("TMPDIR").map { String(cString: $0) } ?? place }
 
     /// - Parameters:
-    ///   - purpose: a part of the name: `demo`.
-    ///   - parent: the folder that it is made in; nil for `$TMPDIR` or `/tmp`.
-    /// - Throws: `DeviceError` where none can be made.
+    ///   - purpose: A part of the name: `demo`.
+    ///   - parent: The folder to create it in; nil for `$TMPDIR` or `/tmp`.
+    /// - Throws: `DeviceError` if none can be created.
     package init(for purpose: String, in parent: String? = nil) throws(DeviceError) {
         let parent = parent ?? Self.parent(orElse: "/tmp")
         let prefix = Self.prefix(purpose)
         Self.sweep(parent, prefix)
         var template = Array("\(parent)/\(prefix)\(getpid())-XXXXXX".utf8CString)
-        // With mode 0700.
         guard mkdtemp(&template) != nil else {
             throw .system("mkdtemp", on: parent, remedy: "set TMPDIR to a folder that you may write to")
         }
@@ -38,17 +38,17 @@ package final class ScratchFolder: Sendable {
     deinit { Self.remove(path) }
 
     fileprivate static func remove(_ path: String) {
-        // A copy of the process has a copy of the object, and not the folder.
+        // A forked process has a copy of the object, but does not own the folder.
         guard made.withLock({ $0.removeValue(forKey: path) }) == getpid() else { return }
         try? removeFolder(path)
     }
 
-    /// Removes what processes left that were killed, without making another.
+    /// Removes the folders of killed processes.
     package static func sweep(for purpose: String, in parent: String) { sweep(parent, prefix(purpose)) }
 
     private static func prefix(_ purpose: String) -> String { "fieldscribe-\(purpose)-" }
 
-    /// Removes what processes left that were killed: folders of this user's, named by a process that there is no more.
+    /// Removes this user's folders whose processes no longer exist.
     private static func sweep(_ parent: String, _ prefix: String) {
         guard let folder = try? Folder(opening: parent), let names = try? folder.names() else { return }
         for name in names where name.hasPrefix(prefix) {
@@ -61,7 +61,7 @@ package final class ScratchFolder: Sendable {
     }
 }
 
-/// The folders that are to go with the process, each by the process that made it.
+/// The folders to remove at exit, with the process that made each.
 private let made = Mutex<[String: pid_t]>([:])
 
 private func removeMade() { for path in made.withLock({ Array($0.keys) }) { ScratchFolder.remove(path) } }

@@ -2,13 +2,12 @@ internal import CLinux
 import Core
 import Glibc
 
-/// Removes the socket file that an ended process left at a path, so that the path can be bound again.
+/// Removes the stale socket file of an ended process, so that its path can be bound again.
 ///
 /// - Parameters:
-///   - listener: who may still listen there, for the error: `another fieldscribe run`.
-///   - remedy: how a person chooses another path, for the error: `set control.socket to another path`.
-/// - Throws: `DeviceError` with `busy` if a process listens there, `denied` if the path is not a socket. The path stays
-///   as it is then.
+///   - listener: Who may listen there, for the error: `another fieldscribe run`.
+///   - remedy: How to choose another path, for the error: `set control.socket to another path`.
+/// - Throws: `DeviceError` with `busy` if a process listens there, `denied` if the path is not a socket.
 package func removeStaleSocket(at path: String, listener: String, remedy: String) throws(DeviceError) {
     var status = stat()
     guard lstat(path, &status) == 0 else {
@@ -21,7 +20,7 @@ package func removeStaleSocket(at path: String, listener: String, remedy: String
             .denied, "bind", on: path, "is \(kind.rawValue), not a socket, and stays untouched", remedy: remedy)
     }
     let probe = FileDescriptor(adopting: fieldscribe_unix_socket(0), named: path)
-    // A stopped process with a full queue would keep a blocking connect waiting: see connect(2), EAGAIN.
+    // A stopped process with a full queue would block connect(2); see EAGAIN there.
     guard probe.number >= 0, fcntl(probe.number, F_SETFL, O_NONBLOCK) == 0 else { throw .system("socket", on: path) }
     let connected = uninterrupted { fieldscribe_unix_name(probe.number, path, 0) } == 0
     switch connected ? 0 : errno {
@@ -37,9 +36,9 @@ package func removeStaleSocket(at path: String, listener: String, remedy: String
     guard unlink(path) == 0 || errno == ENOENT else { throw .system("unlink", on: path, remedy: remedy) }
 }
 
-/// Removes the socket file that this process made, unless something else has taken its path.
+/// Removes this process's socket file, unless something else has its path now.
 ///
-/// - Parameter made: the status of the file when it was made.
+/// - Parameter made: The file's status when it was made.
 package func removeSocket(at path: String, made: FileStatus) {
     guard let now = FileStatus(path), now.device == made.device, now.inode == made.inode else { return }
     unlink(path)

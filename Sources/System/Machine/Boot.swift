@@ -1,9 +1,9 @@
 import Glibc
 
-/// The running of the machine since it was switched on: tells apart, and measures, where no clock was set.
+/// The current boot: it orders and measures times when the clock is not set.
 package enum Boot {
-    /// The kernel's random identifier of this boot, without dashes; nil where it gives none. The service's sandbox hides
-    /// the kernel's file; there, systemd tells it by the environment.
+    /// The kernel's random identifier of this boot, without dashes; nil if unavailable. The service's sandbox hides the
+    /// kernel's file; systemd sets the environment variable there.
     package static var id: String? {
         let text = getenv("FIELDSCRIBE_BOOT").map { String(cString: $0) } ?? kernelIdentifier
         return text.map { $0.filter { $0 != "-" } }.flatMap { $0.isEmpty ? nil : $0 }

@@ -1,11 +1,12 @@
 import Glibc
 import Synchronization
 
-/// The log: a line on standard error, `event key=value ...`, with its priority in front as journald reads it.
+/// Writes log lines, `event key=value ...`, to standard error, with priorities as journald reads them.
 ///
-/// What was said never goes into it. Nobody waits for whoever reads it: lines that are not taken are counted, and left out.
+/// Lines never contain what was said. Writers do not wait for the reader: lines that are not read in time are counted
+/// and dropped.
 package enum Log {
-    /// What `FIELDSCRIBE_LOG` asks for.
+    /// The filter in `FIELDSCRIBE_LOG`.
     package static let filter = LogFilter(getenv("FIELDSCRIBE_LOG").map { String(cString: $0) })
 
     private static let isTerminal = isatty(STDERR_FILENO) == 1
@@ -21,20 +22,20 @@ package enum Log {
         write(line(level, event, values().map { ($0.key, $0.value) }, marksPriority: !isTerminal))
     }
 
-    /// Logs a line whose values are at hand, where that is asked for.
+    /// Logs a line if the filter includes it.
     static func tell(_ level: LogLevel, _ event: String, room: LogComponent = .appliance, pairs: [(String, String)]) {
         guard filter.includes(level, room) else { return }
         write(line(level, event, pairs, marksPriority: !isTerminal))
     }
 
-    /// Logs for whoever looks for an error: only where `FIELDSCRIBE_LOG` asks for it.
+    /// Logs a line for debugging.
     package static func debug(
         _ room: LogComponent, _ event: String, _ values: @autoclosure () -> KeyValuePairs<String, String> = [:]
     ) {
         tell(.debug, event, room: room, values())
     }
 
-    /// Lines since the last one that was taken.
+    /// The number of lines dropped since the last written one.
     private static let lost = Atomic<Int>(0)
 
     private static func write(_ line: String) {
@@ -42,9 +43,10 @@ package enum Log {
         let gap = Self.line(.warning, "unlogged", [("lines", "\(missing)")], marksPriority: !isTerminal)
         let bytes = Array((missing > 0 ? gap + line : line).utf8)
         var isTaken = false
-        // Who is slow gets a second, once. Before the lock: a thread that has it may be waiting for a stopped terminal.
+        // Waits a second for a slow reader, once. Before the lock: the thread that has it may be waiting for a stopped
+        // terminal.
         if FileDescriptor.isWritable(STDERR_FILENO, within: missing == 0 ? 1_000 : 0) {
-            // One call a line, so that the lines of two threads do not mix; where nobody reads, nothing can be told.
+            // One call per line, so that threads do not mix lines. Errors are ignored: nobody could be told.
             TerminalStatusLine.whileCleared {
                 isTaken = bytes.withUnsafeBytes { FileDescriptor.offer($0, to: STDERR_FILENO) }
             }
@@ -59,7 +61,7 @@ package enum Log {
         return "\(marksPriority ? "<\(level.rawValue)>" : "")\(event)\(values)\n"
     }
 
-    /// As it is where it is one plain word, else in quotes; a line break would end the entry.
+    /// Quotes what is not one plain word; a newline would end the entry.
     private static func quoted(_ value: String) -> String {
         let isPlain = !value.isEmpty && value.utf8.allSatisfy { $0 > 0x20 && $0 != 0x22 && $0 != 0x3D && $0 != 0x7F }
         if isPlain { return value }

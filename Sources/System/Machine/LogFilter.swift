@@ -1,4 +1,4 @@
-/// How urgent a line of the log is; numbers as in syslog(3).
+/// The level of a log line; numbers as in syslog(3).
 package enum LogLevel: Int, Sendable, CaseIterable, Comparable {
     case error = 3
     case warning = 4
@@ -6,38 +6,34 @@ package enum LogLevel: Int, Sendable, CaseIterable, Comparable {
     case information = 6
     case debug = 7
 
-    /// As `FIELDSCRIBE_LOG` names it.
+    /// The name in `FIELDSCRIBE_LOG`.
     var name: String { self == .information ? "info" : "\(self)" }
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Parts of the program that can be told to log more, or less, than the others.
+/// Components with their own log levels.
 package enum LogComponent: String, Sendable, CaseIterable {
-    /// What the service reports by itself.
     case appliance
-    /// Requests on the control socket.
     case control
-    /// Microphone and disk.
     case recording
-    /// Decode workers.
     case recognizing
-    /// What the libraries in them say of themselves.
+    /// Messages of the libraries in the decode workers.
     case decoder
 }
 
-/// What is logged: `debug` for every room, or `recording=debug,recognizing=info` for some; of two that name a room, the later one
-/// counts. Pure.
+/// Selects what is logged: `debug` for every component, or `recording=debug,recognizing=info` for some; the last one
+/// counts.
 package struct LogFilter: Hashable, Sendable {
-    /// The least urgent level that is logged where nothing else is asked for.
+    /// The default level.
     static let usual = LogLevel.information
 
-    /// What cannot be understood, on one line with the remedy; the rest counts. Nil where all can be.
+    /// The error for an invalid part, in one line; the other parts count. Nil if all are valid.
     package private(set) var problem: String?
 
     private var levels: [LogComponent: LogLevel] = [:]
 
-    /// - Parameter text: the value of `FIELDSCRIBE_LOG`; nil or empty for none.
+    /// - Parameter text: The value of `FIELDSCRIBE_LOG`; nil or empty for none.
     init(_ text: String?) {
         for part in (text ?? "").split(separator: ",") {
             let words = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(Self.trimmed)
@@ -51,7 +47,7 @@ package struct LogFilter: Hashable, Sendable {
         }
     }
 
-    /// Whether lines of this urgency are logged for that room.
+    /// Whether lines of this level and component are logged.
     package func includes(_ level: LogLevel, _ room: LogComponent) -> Bool { level <= levels[room] ?? Self.usual }
 
     private static func problem(of part: String) -> String {

@@ -1,8 +1,7 @@
 import Core
 
-/// A line of the log as a value, without a word of what was said.
+/// A log line as a value.
 package struct LogLine: Hashable, Sendable {
-    /// A value of the line, and its name.
     struct Pair: Hashable, Sendable {
         /// One word.
         var key: String
@@ -10,14 +9,12 @@ package struct LogLine: Hashable, Sendable {
         var value: String
     }
 
-    /// How urgent it is.
     var priority: LogLevel
     /// What happened, in one word.
     var event: String
-    /// In the order in which they are written.
     var pairs: [Pair]
 
-    /// What the appliance does from here on, where the line is about that: systemd is told as well.
+    /// The appliance's new state, if the line reports one; also sent to systemd.
     package var state: Event.State?
 
     /// - Parameter event: what happened, in one word.
@@ -27,14 +24,14 @@ package struct LogLine: Hashable, Sendable {
         self.pairs = pairs.map { Pair(key: $0.key, value: $0.value) }
     }
 
-    /// - Parameter recording: the one that goes on, where one does.
+    /// - Parameter recording: The current recording, if any.
     package init(_ state: Event.State, recording: Int?) {
         self.init(
             .information, "state", ["state": state.rawValue, "recording": recording.map { "\($0)" } ?? "none"])
         self.state = state
     }
 
-    /// Sound was lost, or not taken; positions are in seconds.
+    /// Reports a gap; positions are in seconds.
     package init(recording: Int, _ gap: Gap) {
         self.init(
             gap.cause.isLoss ? .warning : .information, "gap",

@@ -1,12 +1,12 @@
-/// How much memory the machine has to give.
+/// The memory of the machine.
 package enum MachineMemory {
-    /// Bytes that can still be taken without anything being swapped out, as the kernel estimates them; nil where it does not say.
+    /// Bytes available without swapping, by the kernel's estimate; nil if unknown.
     package static var availableBytes: Int64? {
         guard let text = try? beginning(ofFile: "/proc/meminfo", count: 4_096) else { return nil }
         return availableBytes(in: String(decoding: text, as: UTF8.self))
     }
 
-    /// The same by the text of `/proc/meminfo`.
+    /// Parses `/proc/meminfo`.
     static func availableBytes(in text: String) -> Int64? {
         for line in text.split(separator: "\n") where line.hasPrefix("MemAvailable:") {
             let words = line.split(separator: " ")

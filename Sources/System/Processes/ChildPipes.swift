@@ -2,29 +2,28 @@ internal import CLinux
 import Core
 import Glibc
 
-/// A pipe to a child's standard input and one from its standard output. One thread at a time.
+/// Pipes to a child's standard input and output. One thread at a time.
 package final class ChildPipes {
-    /// The program, for errors.
     let name: String
-    /// What is done where it does not answer, for errors.
+    /// The remedy in errors when it does not respond.
     private let remedy: String
 
-    // Each end a descriptor of its own: Swift 6.0's optimizer fails on a struct of two that is taken apart.
-    /// Nil once the child has been told that nothing more comes.
+    // A property for each end: Swift 6.0's optimizer crashes on a consumed struct of two.
+    /// Nil after `closeInput`.
     private var input: FileDescriptor?
     private let output: FileDescriptor
-    /// The child's ends, until it has them.
+    /// The child's ends, until it inherits them.
     private var childInput: FileDescriptor?
     private var childOutput: FileDescriptor?
 
     /// - Parameters:
-    ///   - program: what errors name.
-    ///   - remedy: what they say is to be done, or is done, where it does not answer.
-    /// - Throws: `DeviceError` where no descriptors can be had.
+    ///   - program: The name for errors.
+    ///   - remedy: The remedy in errors when it does not respond.
+    /// - Throws: `DeviceError` if no descriptors are left.
     package init(to program: String, remedy: String = "try again") throws(DeviceError) {
         let (downRead, downWrite) = try Self.pipe(to: program)
         childInput = FileDescriptor(adopting: downRead, named: program)
-        // Who no longer reads is noticed; only our end of the pipe.
+        // Nonblocking, to notice a child that does not read; our end only.
         _ = fcntl(downWrite, F_SETFL, O_NONBLOCK)
         input = FileDescriptor(adopting: downWrite, named: program)
         let (upRead, upWrite) = try Self.pipe(to: program)
@@ -34,30 +33,29 @@ package final class ChildPipes {
         self.remedy = remedy
     }
 
-    /// The child's ends, each with the number at which it is to find it.
+    /// The child's ends with their numbers in the child.
     func passed(input: Int32, output: Int32) -> [ChildStart.Passed] {
         guard let from = childInput?.number, let to = childOutput?.number else { return [] }
         return [ChildStart.Passed(ours: from, childs: input), ChildStart.Passed(ours: to, childs: output)]
     }
 
-    /// Lets go of the child's ends once it has them: what it writes then ends when it ends.
+    /// Closes the child's ends after it inherited them, so that its exit ends the output.
     func close() {
         childInput = nil
         childOutput = nil
     }
 
-    /// Tells the child that nothing more comes.
     func closeInput() { input = nil }
 
-    /// Has both pipes hold more, as far as the system allows: fewer changes between the two processes.
+    /// Enlarges both pipes as far as the system permits, for fewer context switches.
     func widen() {
         if let number = input?.number { fieldscribe_widen_pipe(number) }
         fieldscribe_widen_pipe(output.number)
     }
 
-    /// Writes all bytes to the child's standard input, within so many seconds for all of them.
+    /// Writes all bytes within a total timeout.
     ///
-    /// - Parameter watch: called each second while it does not take them; what it throws ends the wait.
+    /// - Parameter watch: Called each second while blocked; an error ends the wait.
     func write(
         _ bytes: UnsafeRawBufferPointer, timeoutSeconds: Int, watch: () throws(DeviceError) -> Void
     ) throws(DeviceError) {
@@ -80,12 +78,11 @@ package final class ChildPipes {
         }
     }
 
-    /// Writes all bytes to the child's standard input, and takes meanwhile what comes from its standard output: neither waits for the
-    /// other.
+    /// Writes all bytes while reading the child's output, so that neither side blocks the other.
     ///
     /// - Parameters:
-    ///   - room: for what comes.
-    ///   - timeoutSeconds: how long nothing may move.
+    ///   - room: The buffer for output.
+    ///   - timeoutSeconds: The longest time without progress.
     func exchange(
         _ bytes: UnsafeRawBufferPointer, _ room: UnsafeMutableRawBufferPointer, timeoutSeconds: Int,
         take: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
@@ -120,9 +117,9 @@ package final class ChildPipes {
         }
     }
 
-    /// Waits for bytes from the child's standard output; 0 where it has ended.
+    /// Reads output; returns 0 at its end.
     ///
-    /// - Parameter watch: called each second while none come; what it throws ends the wait.
+    /// - Parameter watch: Called each second while blocked; an error ends the wait.
     func read(
         into buffer: UnsafeMutableRawBufferPointer, timeoutSeconds: Int, watch: () throws(DeviceError) -> Void
     ) throws(DeviceError) -> Int {
@@ -137,7 +134,7 @@ package final class ChildPipes {
         return count
     }
 
-    /// Waits until one end can be read or written; false where it could not by then, in nanoseconds of the monotonic clock.
+    /// Waits until a descriptor is ready; returns false at the deadline, in nanoseconds of the monotonic clock.
     private static func wait(
         for number: Int32, _ events: Int32, until deadline: Int64, _ watch: () throws(DeviceError) -> Void
     ) throws(DeviceError) -> Bool {
@@ -145,7 +142,7 @@ package final class ChildPipes {
         while true {
             let left = max(0, deadline - MonotonicClock.nanoseconds)
             let ready = Glibc.poll(&poll, 1, Int32(min(1_000, (left + 999_999) / 1_000_000)))
-            // Reading or writing tells what is wrong with it.
+            // Reading or writing reports the error.
             if ready > 0 || ready < 0 && errno != EINTR { return true }
             if left == 0 { return false }
             if ready == 0 { try watch() }
@@ -154,7 +151,7 @@ package final class ChildPipes {
 
     private static func milliseconds(_ seconds: Int) -> Int32 { Int32(min(seconds, 1_000_000)) * 1000 }
 
-    /// Both ends lie above every number that a child finds its own at, so that none is overwritten before it is passed.
+    /// Both ends are above every descriptor number in the child, so that none is overwritten before it is passed.
     private static func pipe(to program: String) throws(DeviceError) -> (read: Int32, write: Int32) {
         var ends: [Int32] = [-1, -1]
         let status = fieldscribe_pipe(&ends)

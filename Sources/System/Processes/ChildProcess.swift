@@ -2,35 +2,34 @@ internal import CLinux
 import Core
 import Glibc
 
-/// A child with a pipe to its standard input and one from its standard output.
+/// A child process with pipes to its standard input and output.
 ///
-/// It is killed and waited for when it goes out of scope, and killed by the kernel where this process ends without that.
-/// One thread at a time.
+/// It is killed and reaped when this goes out of scope. If this process ends first, the kernel kills it
+/// (PR_SET_PDEATHSIG). One thread at a time.
 package struct ChildProcess: ~Copyable {
-    /// The number of the process.
+    /// The process ID.
     package let id: Int32
     /// The program, for errors.
     package let name: String
     private let pipes: ChildPipes
 
     private static let fileNumber: Int32 = 3
-    /// Where a child finds the file that it was given. By `/proc/PID/fd` of ours it would find none where we were root before: nobody
-    /// but root looks into such a process.
+    /// The path at which a child finds its `file`. `/proc/PID/fd` of the parent would fail after it dropped root: only
+    /// root may read that.
     package static let file = "/proc/self/fd/\(fileNumber)"
-    /// The number at which a child finds the open file that it was given to write.
+    /// The descriptor at which a child finds its `target`.
     package static let targetNumber: Int32 = 4
 
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - showsErrors: whether its standard error is ours; else what it writes there is dropped.
-    ///   - remedy: what errors say is to be done, or is done, where it does not answer.
-    ///   - environment: added to our own, where it does not have that name.
-    ///   - file: the number of an open file of ours that it reads as `ChildProcess.file`; not beside copies.
-    ///   - target: the number of an open file of ours that it writes as `ChildProcess.targetNumber`; not beside copies.
-    ///   - copies: pipes for the copies that it makes of itself (`ProcessCopies`), at most so many as those can be; each is
-    ///     then adopted.
-    /// - Throws: `DeviceError` with `missing` or `denied` for a program that cannot be started.
+    ///   - showsErrors: Whether its standard error is ours; otherwise it is discarded.
+    ///   - remedy: The remedy in errors when it does not respond.
+    ///   - environment: Variables to add to ours, unless set there.
+    ///   - file: A descriptor that it reads as `ChildProcess.file`; not with copies.
+    ///   - target: A descriptor that it writes as `ChildProcess.targetNumber`; not with copies.
+    ///   - copies: Pipes for the copies that it forks (`ProcessCopies`); each copy is then adopted.
+    /// - Throws: `DeviceError` with `missing` or `denied` if it cannot be started.
     package init(
         _ path: String, arguments: [String], showsErrors: Bool = true, remedy: String = "try again",
         environment: [String: String] = [:], file: Int32? = nil, target: Int32? = nil,
@@ -41,12 +40,12 @@ package struct ChildProcess: ~Copyable {
         for (copy, pipes) in copies.enumerated() {
             passed += pipes.passed(input: ProcessCopies.input(copy), output: ProcessCopies.output(copy))
         }
-        // Behind the others, whose ends may have that number here.
+        // After the others, whose ends may have that number here.
         if let file { passed.append(ChildStart.Passed(ours: file, childs: Self.fileNumber)) }
         var moved: Int32 = -1
         defer { if moved >= 0 { close(moved) } }
         if let target {
-            // Its number here may be that of the file there.
+            // Its number here may be the number of `file` in the child.
             moved = fcntl(target, F_DUPFD_CLOEXEC, ProcessCopies.lowestFree)
             guard moved >= 0 else { throw .system("fcntl", on: path) }
             passed.append(ChildStart.Passed(ours: moved, childs: Self.targetNumber))
@@ -60,12 +59,12 @@ package struct ChildProcess: ~Copyable {
         self.pipes = pipes
     }
 
-    /// Has children be started by a thread that is as nice as the calling one: before any other thread is made nicer.
+    /// Starts the thread that starts children, with this thread's niceness. Call it before other threads change theirs.
     package static func prepare() { try? SpawnThread.prepare() }
 
-    /// Takes over a copy that a child has made of itself.
+    /// Adopts a copy that a child forked.
     ///
-    /// - Throws: `DeviceError` where no child of ours has this number.
+    /// - Throws: `DeviceError` if we have no such child.
     package init(adopting id: Int32, _ pipes: ChildPipes) throws(DeviceError) {
         var state = siginfo_t()
         guard id > 0, waitid(P_PID, id_t(id), &state, WEXITED | WNOHANG | WNOWAIT) == 0 else {
@@ -83,43 +82,42 @@ package struct ChildProcess: ~Copyable {
             if uninterrupted({ waitpid(id, &status, WNOHANG) }) != 0 { return }
             usleep(1_000)
         }
-        // One that hangs in a driver ends once that lets go of it, and keeps nobody from going on.
+        // A child that hangs in a driver is reaped by a thread, so that nobody waits for it.
         _ = startThread(named: "child-end") { [id] in
             var status: Int32 = 0
             _ = uninterrupted { waitpid(id, &status, 0) }
         }
     }
 
-    /// Writes all bytes to the child's standard input.
+    /// Writes all bytes to its standard input.
     ///
     /// - Parameters:
-    ///   - timeoutSeconds: how long the child may need to take all of them.
-    ///   - watch: called each second while it does not take them; what it throws ends the wait.
-    /// - Throws: `DeviceError` with `failed` where the child no longer reads.
+    ///   - timeoutSeconds: The timeout for all of them.
+    ///   - watch: Called each second while blocked; an error ends the wait.
+    /// - Throws: `DeviceError` with `failed` if the child no longer reads.
     package borrowing func write(
         _ bytes: UnsafeRawBufferPointer, timeoutSeconds: Int, watch: () throws(DeviceError) -> Void = {}
     ) throws(DeviceError) {
         try pipes.write(bytes, timeoutSeconds: timeoutSeconds, watch: watch)
     }
 
-    /// Waits for bytes from the child's standard output; 0 where it has ended.
+    /// Reads its standard output; returns 0 at its end.
     ///
-    /// - Parameter watch: called each second while none come; what it throws ends the wait.
-    /// - Throws: `DeviceError` with `failed` when none came in time.
+    /// - Parameter watch: Called each second while blocked; an error ends the wait.
+    /// - Throws: `DeviceError` with `failed` at the timeout.
     package borrowing func read(
         into buffer: UnsafeMutableRawBufferPointer, timeoutSeconds: Int, watch: () throws(DeviceError) -> Void = {}
     ) throws(DeviceError) -> Int {
         try pipes.read(into: buffer, timeoutSeconds: timeoutSeconds, watch: watch)
     }
 
-    /// Writes all bytes to the child's standard input, and takes meanwhile what comes from its standard output: a child that passes
-    /// on what it gets waits for neither.
+    /// Writes all bytes while reading its output, for a child that filters: neither side blocks the other.
     ///
     /// - Parameters:
-    ///   - room: for what comes.
-    ///   - timeoutSeconds: how long nothing may move.
-    ///   - take: called with what came, which is there only during the call.
-    /// - Throws: `DeviceError` with `failed` where the child no longer reads or writes, or what `take` throws.
+    ///   - room: The buffer for output.
+    ///   - timeoutSeconds: The longest time without progress.
+    ///   - take: Called with output, valid during the call.
+    /// - Throws: `DeviceError` with `failed` if the child no longer reads or writes, or the error of `take`.
     package borrowing func exchange(
         _ bytes: UnsafeRawBufferPointer, _ room: UnsafeMutableRawBufferPointer, timeoutSeconds: Int,
         take: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
@@ -127,29 +125,29 @@ package struct ChildProcess: ~Copyable {
         try pipes.exchange(bytes, room, timeoutSeconds: timeoutSeconds, take: take)
     }
 
-    /// Limits what the child may take from now on; it leaves no core.
+    /// Limits the child's resources (prlimit); it writes no core dump.
     ///
     /// - Parameters:
-    ///   - memory: bytes of address space.
-    ///   - data: bytes of data.
-    ///   - file: bytes of a file that it writes; 0 where it may write none.
+    ///   - memory: Bytes of address space.
+    ///   - data: Bytes of data.
+    ///   - file: The largest file that it may write, in bytes.
     package borrowing func limit(memory: UInt64, data: UInt64, cpuSeconds: UInt64, file: UInt64 = 0) {
         fieldscribe_limit_child(id, memory, data, cpuSeconds, file)
     }
 
-    /// Has the pipes hold as much as the system allows.
+    /// Enlarges the pipes as far as the system permits.
     package borrowing func widenPipes() { pipes.widen() }
 
-    /// Tells the child that nothing more comes on its standard input.
+    /// Closes its standard input.
     package borrowing func closeInput() { pipes.closeInput() }
 
-    /// Waits until the child has ended; returns its exit status, or 128 and the number of the signal that ended it.
+    /// Waits for its end; returns its exit status, or 128 plus the signal's number.
     ///
-    /// - Throws: `DeviceError` with `failed` when it has not ended in time.
+    /// - Throws: `DeviceError` with `failed` at the timeout.
     package borrowing func exitStatus(timeoutSeconds: Int) throws(DeviceError) -> Int32 {
         let deadline = MonotonicClock.nanoseconds + Int64(min(timeoutSeconds, 1_000_000)) * 1_000_000_000
         while true {
-            // It stays to be waited for: its number is nobody else's before that.
+            // WNOWAIT: as a zombie it keeps its process ID.
             var state = siginfo_t()
             let status = uninterrupted { waitid(P_PID, id_t(id), &state, WEXITED | WNOHANG | WNOWAIT) }
             guard status == 0 else { throw .system("waitid", on: name) }

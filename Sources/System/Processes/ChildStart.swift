@@ -2,9 +2,9 @@ internal import CLinux
 import Core
 import Glibc
 
-/// What a program is started with.
+/// The parameters of a new process.
 struct ChildStart: Sendable {
-    /// A descriptor of ours, and the number at which the child finds it.
+    /// A descriptor of ours, and its number in the child.
     struct Passed: Sendable {
         var ours: Int32
         var childs: Int32
@@ -14,21 +14,21 @@ struct ChildStart: Sendable {
     var arguments: [String]
     var passed: [Passed]
     var showsErrors: Bool
-    /// Added to our own environment, where it does not have that name.
+    /// Variables to add to ours, unless set there.
     var environment: [String: String] = [:]
 
-    /// Starts it, as nice as the calling thread is; returns its process number.
+    /// Starts it with the calling thread's niceness; returns its process ID.
     ///
-    /// - Throws: `DeviceError` with `missing` or `denied` for a program that cannot be started.
+    /// - Throws: `DeviceError` with `missing` or `denied` if it cannot be started.
     func start() throws(DeviceError) -> Int32 {
-        // Of the calling thread alone.
+        // Read on the calling thread.
         let niceness = fieldscribe_niceness()
         let (id, status) = try SpawnThread.run { [self] in spawn(niceness: niceness) }
         guard id > 0 else { throw .system("execve", status: status, on: path) }
         return id
     }
 
-    /// Our own environment, without the end of the list.
+    /// Our environment, without the final null.
     private static var own: [UnsafeMutablePointer<CChar>?] {
         var entries: [UnsafeMutablePointer<CChar>?] = []
         while let entry = environ[entries.count] { entries.append(entry) }

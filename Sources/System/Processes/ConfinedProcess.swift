@@ -2,16 +2,16 @@ internal import CLinux
 import Core
 import Glibc
 
-/// A child process for reading what came from outside: it gets bytes, and has nothing but its own memory, limited, to read them with.
+/// Parses untrusted files in a child process that has only its input and limited memory (seccomp).
 ///
-/// The parent sends all bytes and takes one answer of limited size. A reader that crashes, or needs more than its limits, is an error
-/// in the parent and nothing else.
+/// The parent sends all bytes and reads one answer of limited size. If the child crashes or exceeds a limit, the parent
+/// gets an error.
 package struct ConfinedProcess: Sendable {
-    /// What the child may take.
+    /// The child's limits.
     package struct Limits: Sendable {
-        /// Bytes of memory of its own.
+        /// Bytes of memory.
         var memory: UInt64
-        /// Seconds of computing.
+        /// Seconds of CPU time.
         var cpuSeconds: UInt64
         /// Bytes of its answer.
         var answer: Int
@@ -25,7 +25,7 @@ package struct ConfinedProcess: Sendable {
         fileprivate var text: String { "\(memory >> 20) MB of memory and \(cpuSeconds) s of computing" }
     }
 
-    /// The hidden command of our programs that calls `serve`; the kind of file follows it.
+    /// The hidden command that calls `serve`; the kind of file follows it.
     package static let command = "read-incoming"
 
     private let program: String
@@ -33,23 +33,23 @@ package struct ConfinedProcess: Sendable {
     private let limits: Limits
 
     /// - Parameters:
-    ///   - program: one that calls `serve`.
-    ///   - arguments: without the program's name.
+    ///   - program: A program that calls `serve`.
+    ///   - arguments: Without the program's name.
     package init(program: String = "/proc/self/exe", arguments: [String], limits: Limits = Limits()) {
         self.program = program
         self.arguments = arguments
         self.limits = limits
     }
 
-    /// Sends the bytes, and returns what the child answers. Blocks.
+    /// Sends the bytes and returns the child's answer. Blocks.
     ///
-    /// - Parameter name: what the bytes are, such as a file's name, for the error.
-    /// - Throws: `DeviceError` with `damaged` if the child ended without an answer or exceeded a limit, `failed` or `missing` if it could
-    ///   not be started.
+    /// - Parameter name: The name of the input for errors.
+    /// - Throws: `DeviceError` with `damaged` if the child ended without an answer or exceeded a limit, `failed` or
+    ///   `missing` if it could not be started.
     package func answer(to bytes: [UInt8], named name: String) throws(DeviceError) -> [UInt8] {
         let child = try ChildProcess(program, arguments: arguments, showsErrors: false)
         child.limit(memory: limits.memory + Self.ownSpace, data: limits.memory, cpuSeconds: limits.cpuSeconds)
-        // It reads all before it answers; one that stands still (SIGSTOP, a hung disk) is ended.
+        // The child reads everything before it answers. One that hangs (SIGSTOP, a hung disk) is ended.
         let seconds = Int(limits.cpuSeconds) * Self.wallFactor
         do throws(DeviceError) {
             try rethrowing { try bytes.withUnsafeBytes { try child.write($0, timeoutSeconds: seconds) } }
@@ -76,9 +76,9 @@ package struct ConfinedProcess: Sendable {
         return answer
     }
 
-    /// Why there is no answer.
+    /// Returns the error for a child without an answer.
     ///
-    /// - Parameter status: the child's exit status; nil if it did not end.
+    /// - Parameter status: The exit status; nil if it did not end.
     private func refusal(_ name: String, _ status: Int32?) -> DeviceError {
         let reason =
             switch status {
@@ -91,17 +91,18 @@ package struct ConfinedProcess: Sendable {
             remedy: "nothing was changed; save it again, or remove it")
     }
 
-    /// What a program of ours maps beside its data: itself and its libraries.
+    /// The address space of the program and its libraries.
     private static let ownSpace: UInt64 = 1 << 30
-    /// How many times its computing it may take where others compute, too.
+    /// The wall-clock limit as a multiple of the CPU limit, for busy machines.
     private static let wallFactor = 10
 
-    /// The child: gives up everything but its memory, reads its standard input, and writes its answer to standard output.
+    /// Runs the child: drops access to everything but its memory, reads standard input, and writes the answer to
+    /// standard output.
     ///
-    /// - Parameter answer: makes the answer of all that was read. It runs without access to any file, process or network.
-    /// - Throws: `DeviceError` if the system does not let it give that up, or the parent has gone.
+    /// - Parameter answer: Makes the answer. It runs without access to files, processes or network.
+    /// - Throws: `DeviceError` if the system cannot confine it, or the parent has ended.
     package static func serve(_ answer: ([UInt8]) -> [UInt8]) throws(DeviceError) {
-        // The first to be ended if memory runs out; a sandbox may refuse that, and the limits hold without it.
+        // Killed first when memory runs out. A sandbox may refuse this; the limits hold anyway.
         if let file = try? FileDescriptor(opening: "/proc/self/oom_score_adj", O_WRONLY) {
             try? rethrowing { try Array("1000".utf8).withUnsafeBytes { try file.write($0) } }
         }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// The signals that end a process unless it catches them: all but SIGKILL, and SIGPIPE and SIGXFSZ, which the programs ignore.
+/// The signals that end a process by default, except SIGKILL, and SIGPIPE and SIGXFSZ, which the programs ignore.
 package enum EndingSignals {
-    /// The usual ones first. glibc keeps the two below 34 for itself.
+    /// glibc reserves the two below 34.
     static let all: [Int32] =
         [
             SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGPOLL, SIGPWR,
@@ -11,13 +11,13 @@ package enum EndingSignals {
 
     private static let wakeup = Wakeup()
     private static let isPrepared = Wakeup()
-    // Safety: each place is written once, before its signal has a handler of ours, and only read by that.
+    // Safety: each element is written once, before its signal's handler is installed, and only the handler reads it.
     nonisolated(unsafe) private static let previous = UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
 
-    /// Calls `handler` on a thread of its own after each of these signals; several that come at once count as one. Call it once a
+    /// Calls `handler` on its own thread after each of these signals; simultaneous ones count as one. Call it once per
     /// process.
     ///
-    /// A fault of the process itself still ends it. SIGHUP stays ignored if it was, as `nohup` wants it.
+    /// A fault of the process itself still ends it. SIGHUP stays ignored if it was, for `nohup`.
     package static func handle(_ handler: @escaping @Sendable () -> Void) {
         let isThere = startThread(named: "signals") {
             isPrepared.wait()
@@ -27,13 +27,13 @@ package enum EndingSignals {
                 handler()
             }
         }
-        // Without a thread nobody would act on them.
+        // Without the thread nothing would handle them.
         guard isThere else { return }
         for number in all { replaceAction(of: number) }
         isPrepared.signal()
     }
 
-    /// Lets this thread have them: who has started the process may have blocked them.
+    /// Unblocks them on this thread: the parent process may have blocked them.
     private static func unblock() {
         var numbers = sigset_t()
         sigemptyset(&numbers)
@@ -51,10 +51,11 @@ package enum EndingSignals {
         action.sa_flags = SA_SIGINFO | SA_RESTART
         action.__sigaction_handler.sa_sigaction = { number, info, _ in
             let code = info?.pointee.si_code ?? 0
-            // From the kernel, or from this process itself, as by abort.
+            // From the kernel, or from this process, as by abort(3).
             let isOurs = code > 0 || info?.pointee._sifields._kill.si_pid == getpid()
             guard EndingSignals.mayBeFault(number), isOurs else { return EndingSignals.wakeup.signal() }
-            // Sanitizers and Swift's backtraces have handlers of their own. The kernel's comes again once this returns.
+            // Restores the previous handler (sanitizers, Swift's backtraces). The kernel's signal repeats after this
+            // returns.
             sigaction(number, EndingSignals.previous + Int(number), nil)
             if code <= 0 { raise(number) }
         }

@@ -2,17 +2,18 @@ internal import CLinux
 import Core
 import Glibc
 
-/// What a process has from whoever started it.
+/// The state that a process inherits from its parent.
 package enum Inheritance {
-    /// Repairs what would do harm; the first call of a program.
+    /// Repairs inherited state. The first call of a program.
     ///
-    /// - Standard streams that are closed lead to `/dev/null`. Else a file of the archive gets their number, and what is printed.
-    /// - SIGCHLD has its default action. If it is ignored, the kernel forgets how children ended.
-    /// - The umask leaves the owner of a file all rights.
-    /// - Threads have stacks of at least 1 MiB.
+    /// - Opens closed standard streams on `/dev/null`; otherwise a file of the archive would get their number, and
+    ///   printed text.
+    /// - Resets SIGCHLD; if ignored, the kernel discards exit statuses.
+    /// - Sets a umask that leaves the owner all rights.
+    /// - Gives threads stacks of at least 1 MiB.
     package static func repair() {
         for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
-            // It gets the lowest number that is free.
+            // open(2) returns the lowest free number.
             _ = open("/dev/null", O_RDWR)
         }
         signal(SIGCHLD, SIG_DFL)
@@ -21,10 +22,10 @@ package enum Inheritance {
         fieldscribe_widen_stacks()
     }
 
-    /// Starts threads for a moment, since Swift's own executor waits without a word for those that the system refuses.
+    /// Checks that the system permits enough threads, because Swift's executor waits silently for missing ones.
     ///
-    /// - Parameter count: how many the program needs at a time.
-    /// - Throws: `DeviceError` if the system allows fewer.
+    /// - Parameter count: The number that the program needs at a time.
+    /// - Throws: `DeviceError` if the system permits fewer.
     package static func checkThreads(_ count: Int) throws(DeviceError) {
         var threads: [(end: Wakeup, ended: Wakeup)] = []
         defer {

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Makes a system call, again as often as a signal has interrupted it: the one place that knows of EINTR.
+/// Repeats a system call while a signal interrupts it (EINTR).
 ///
-/// - Parameter call: returns -1 where it fails, with the reason in `errno`.
-/// - Returns: what the call returned in the end; `errno` is as it left that.
+/// - Parameter call: Returns -1 on failure, with the reason in `errno`.
+/// - Returns: The last result; `errno` is unchanged.
 package func uninterrupted<Number: FixedWidthInteger>(_ call: () -> Number) -> Number {
     while true {
         let result = call()
@@ -12,10 +12,10 @@ package func uninterrupted<Number: FixedWidthInteger>(_ call: () -> Number) -> N
 }
 
 extension MonotonicClock {
-    /// Sleeps until a time, in nanoseconds on CLOCK_MONOTONIC; not at all where that has passed.
+    /// Sleeps until a time in nanoseconds on CLOCK_MONOTONIC; returns immediately if it has passed.
     package static func sleep(until nanoseconds: Int64) {
         var time = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
-        // This call returns its error.
+        // This call returns its error instead of setting errno.
         while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
     }
 }

@@ -2,26 +2,26 @@ internal import CLinux
 import Core
 import Glibc
 
-/// Copies of a process, which share its memory until they write to it: what each would load is loaded once.
+/// Forks copies of a process, which share its memory until written (copy-on-write): each model is loaded once.
 ///
-/// Copy number i, from 0, finds its standard input at descriptor 3 + 2 i and its standard output at the next.
+/// Copy number i, from 0, has its standard input at descriptor 3 + 2 i and its standard output at the next.
 package enum ProcessCopies {
-    /// So many can be made.
+    /// The most copies.
     package static let most = 63
 
     private static let first: Int32 = 3
-    /// Below are the descriptors of copies.
+    /// The first descriptor after those of copies.
     static let lowestFree = first + 2 * Int32(most)
 
     static func input(_ copy: Int) -> Int32 { first + 2 * Int32(copy) }
     static func output(_ copy: Int) -> Int32 { input(copy) + 1 }
 
-    /// Copies the calling process, of which only the calling thread is in the copies. Once a process.
+    /// Forks copies of the calling process, which have the calling thread alone. Once per process.
     ///
-    /// In a copy standard input and output are its own. The copies are children of the nearest process above that has
-    /// said that it takes them, as `ChildProcess` does.
-    /// - Parameter count: up to `most`.
-    /// - Returns: the copies' process numbers, fewer where the system allows no more; nil in a copy.
+    /// In a copy, standard input and output are its own. The copies are reparented to the nearest subreaper, which
+    /// `ChildProcess` makes this program's parent.
+    /// - Parameter count: Up to `most`.
+    /// - Returns: The copies' process IDs, fewer if the system permits no more; nil in a copy.
     package static func make(_ count: Int) -> [Int32]? {
         let count = min(max(0, count), most)
         var made: [Int32] = []
@@ -30,7 +30,7 @@ package enum ProcessCopies {
             if id == 0 {
                 dup2(input(copy), STDIN_FILENO)
                 dup2(output(copy), STDOUT_FILENO)
-                // Also those of the others: that one has ended is seen once nobody holds its output any more.
+                // Closes the others' as well: the end of a copy is noticed once nobody holds its output.
                 closeAll(count)
                 return nil
             }

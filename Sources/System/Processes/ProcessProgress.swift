@@ -1,26 +1,26 @@
 import Core
 import Glibc
 
-/// What a process and its children have done so far, as the kernel counts it: one that works uses CPU time or touches memory, however
-/// busy the machine is.
+/// The work of a process and its children so far: CPU time and page faults grow while it works, however busy the
+/// machine is.
 package struct ProcessProgress: Hashable, Sendable {
-    /// CPU time and page faults: a number that grows.
+    /// CPU time plus page faults.
     private var work: UInt64 = 0
     /// Whether a signal has stopped the process.
     package private(set) var isStopped = false
 
     private static let deepest = 4
 
-    /// - Parameter id: the process's number.
-    /// - Returns: nil where the kernel does not tell.
+    /// - Parameter id: The process ID.
+    /// - Returns: nil if the kernel does not report it.
     package init?(of id: Int32) {
         guard let state = add(id, depth: 0) else { return nil }
         isStopped = state == "T" || state == "t"
     }
 
-    /// Adds what a process has done, and its children; returns its state, as `ps` shows it.
+    /// Adds the work of a process and its children; returns its state, as `ps` shows it.
     private mutating func add(_ id: Int32, depth: Int) -> Character? {
-        // The name, in parentheses, may hold anything.
+        // The name in parentheses may contain anything.
         guard let text = Self.text("/proc/\(id)/stat"), let end = text.lastIndex(of: ")") else { return nil }
         let fields = text[text.index(after: end)...].split(separator: " ")
         guard fields.count > 14, let state = fields[0].first else { return nil }

@@ -1,12 +1,11 @@
-internal import CLinux
 import Core
 import Glibc
 import Synchronization
 
-/// The thread that starts every child, and lasts as long as the process: the kernel ends a child with the *thread* that
-/// started it (PR_SET_PDEATHSIG), which is how none outlives a process that is killed.
+/// The thread that starts every child. It lasts as long as the process, because the kernel kills a child when the
+/// *thread* that started it ends (PR_SET_PDEATHSIG).
 final class SpawnThread: Sendable {
-    /// A child's number, or 0 or less and an errno.
+    /// A process ID, or 0 or less and an errno.
     typealias Outcome = (id: Int32, status: Int32)
 
     private struct Order: Sendable {
@@ -14,18 +13,18 @@ final class SpawnThread: Sendable {
         var answer: BlockingResult<Outcome>
     }
 
-    /// That of this process: a copy that a fork has made has no thread but the one that forked.
+    /// The thread of this process: a forked copy has only the thread that forked.
     private static let current = Mutex<(process: pid_t, thread: SpawnThread)?>(nil)
 
     private let orders = Mutex<[Order]>([])
     private let wakeup = Wakeup()
 
-    /// Starts the thread, as nice as the calling one is: what is started later can only be nicer.
+    /// Starts the thread with the calling thread's niceness; later threads can only be nicer.
     ///
-    /// - Throws: `DeviceError` where the system allows no thread.
+    /// - Throws: `DeviceError` if the system permits no thread.
     static func prepare() throws(DeviceError) { _ = try thread() }
 
-    /// Runs a body on the thread, and waits for what it returns.
+    /// Runs a body on the thread; returns its result.
     static func run(_ body: @escaping @Sendable () -> Outcome) throws(DeviceError) -> Outcome {
         let answer = BlockingResult<Outcome>()
         let thread = try thread()
@@ -38,7 +37,7 @@ final class SpawnThread: Sendable {
         let found = current.withLock { current -> SpawnThread? in
             if let (process, thread) = current, process == getpid() { return thread }
             let thread = SpawnThread()
-            guard thread.launch() == 0 else { return nil }
+            guard startThread(named: "spawn", { thread.serve() }) else { return nil }
             current = (getpid(), thread)
             return thread
         }
@@ -46,26 +45,7 @@ final class SpawnThread: Sendable {
         return found
     }
 
-    private func launch() -> Int32 {
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        defer { pthread_attr_destroy(&attributes) }
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        var thread = pthread_t()
-        // Safety: the thread takes over the retained object and keeps it for ever; where there is no thread, it is let go.
-        let context = Unmanaged.passRetained(self)
-        let status = pthread_create(
-            &thread, &attributes,
-            { pointer in
-                guard let pointer else { return nil }
-                Unmanaged<SpawnThread>.fromOpaque(pointer).takeRetainedValue().serve()
-            }, context.toOpaque())
-        if status != 0 { context.release() }
-        return status
-    }
-
     private func serve() -> Never {
-        fieldscribe_name_thread("spawn")
         while true {
             let taken = orders.withLock { orders in
                 defer { orders = [] }

@@ -1,12 +1,12 @@
-/// Ends the program with a status, after everything has been said.
+/// Ends the program with a status, without a message.
 package struct Ending: Error {
-    /// The status.
+    /// The exit status.
     package var status: Int32
 
     package init(status: Int32) { self.status = status }
 }
 
-/// The command line was wrong; the program ends with status 2.
+/// The command line is wrong; the program ends with status 2.
 package struct UsageError: Error {
     /// What is wrong, in one line.
     package var message: String

@@ -1,10 +1,10 @@
-/// The words of the command line behind the program's name.
+/// Returns the command line's words after the program's name.
 ///
-/// - Throws: `UsageError` for one that is not UTF-8: a file's name would be another one.
+/// - Throws: `UsageError` for a word that is not UTF-8: as a file name it would change.
 package func commandLineWords() throws -> [String] {
     let words = Array(CommandLine.arguments.dropFirst())
     for (index, word) in words.enumerated() {
-        // Safety: C keeps all of them as long as the process lives.
+        // Safety: valid as long as the process lives.
         guard let bytes = CommandLine.unsafeArgv[index + 1], String(validatingCString: bytes) == nil else { continue }
         throw UsageError(
             "\(word): is not UTF-8; rename the file, as with convmv -f latin1 -t utf8 --notest, or write the word in UTF-8"
@@ -13,18 +13,18 @@ package func commandLineWords() throws -> [String] {
     return words
 }
 
-/// A subcommand's words: options first or last, each known to the command, and what is left.
+/// A subcommand's options and arguments.
 package struct OptionWords {
-    /// The program's name and the command's, for what is wrong.
+    /// For errors.
     private let (program, command): (String, String)
     private var values: [String: [String]] = [:]
     private var flags: Set<String> = []
 
-    /// The words that belong to no option; all after `--`.
+    /// The arguments; after `--` every word is one.
     package private(set) var rest: [String] = []
 
-    /// - Parameter options: those that take a value, and those that take none.
-    /// - Throws: `UsageError` for an option that is not among these, or one without its value.
+    /// - Parameter options: The options with a value, and those without.
+    /// - Throws: `UsageError` for an unknown option, or one without its value.
     package init(
         _ words: [String], of command: String, in program: String, options: (values: [String], flags: [String])
     ) throws {
@@ -54,15 +54,15 @@ package struct OptionWords {
     /// Whether an option without a value was given.
     package func has(_ flag: String) -> Bool { flags.contains(flag) }
 
-    /// The option's values, in the order in which they were given.
+    /// The option's values, in order.
     package func all(_ option: String) -> [String] { values[option] ?? [] }
 
-    /// The option's value: the last one where it was given several times.
+    /// The option's last value.
     package subscript(_ option: String) -> String? { values[option]?.last }
 
-    /// The whole number of an option, or its default.
+    /// The integer value of an option, or its default.
     ///
-    /// - Throws: `UsageError` for anything else.
+    /// - Throws: `UsageError` for other values.
     package func number(_ option: String, in range: ClosedRange<Int>, default usual: Int) throws -> Int {
         guard let text = self[option] else { return usual }
         guard let number = Int(text), range.contains(number) else {
@@ -72,7 +72,7 @@ package struct OptionWords {
         return number
     }
 
-    /// The option's value among those that are allowed.
+    /// The option's value among the permitted ones.
     ///
     /// - Throws: `UsageError` for any other.
     package func choice<Value>(
@@ -85,10 +85,10 @@ package struct OptionWords {
         return value
     }
 
-    /// Exactly so many words that belong to no option.
+    /// Checks the number of arguments.
     ///
-    /// - Parameter what: what is missing where there are fewer.
-    /// - Throws: `UsageError` for any other number of them.
+    /// - Parameter what: The name of a missing one.
+    /// - Throws: `UsageError` for any other number.
     package func expect(_ count: Int, _ what: String) throws {
         guard rest.count == count else {
             throw usage(rest.count > count ? "unexpected argument \(rest[count])" : "\(what) is missing")

@@ -1,13 +1,13 @@
 internal import CBuild
 
-/// Which Fieldscribe this is.
+/// The version of the program.
 package enum ProgramVersion {
-    /// As the packages are called; deploy/deb reads this line.
+    /// The version of the packages; deploy/deb reads this line.
     package static let number = "0.1.0"
 
-    /// What `--version` prints: with the commit that it was built from, where the build was told.
+    /// Returns the output of `--version`, with the commit if the build knew it.
     ///
-    /// - Parameter program: the executable's name.
+    /// - Parameter program: The executable's name.
     package static func text(of program: String) -> String {
         let commit = String(cString: fieldscribe_commit())
         return "\(program) \(number) (\(commit.isEmpty ? "commit unknown" : "commit \(commit)"))"

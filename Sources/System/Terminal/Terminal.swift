@@ -1,16 +1,16 @@
 import Core
 import Glibc
 
-/// The two streams of a command: results go to standard output, everything else to standard error.
+/// Standard output for results, standard error for everything else.
 package enum Terminal {
-    /// Whether results go to a terminal.
+    /// Whether standard output is a terminal.
     package static let showsOutput = isatty(STDOUT_FILENO) == 1
-    /// Whether a person sees what is said.
+    /// Whether standard error is a terminal.
     package static let showsErrors = isatty(STDERR_FILENO) == 1
 
-    /// Writes a result: into a file or pipe as it is, on a terminal without what would control that.
+    /// Writes a result: unchanged to a file or pipe, without control characters to a terminal.
     ///
-    /// - Throws: `DeviceError`, with `full` where the file behind it cannot grow.
+    /// - Throws: `DeviceError`, with `full` if the file cannot grow.
     package static func print(_ text: String) throws(DeviceError) {
         guard showsOutput else { return try write(text, to: STDOUT_FILENO, named: "standard output") }
         try TerminalStatusLine.whileCleared { () throws(DeviceError) in
@@ -18,9 +18,9 @@ package enum Terminal {
         }
     }
 
-    /// Writes a file that is no text, into a file or pipe.
+    /// Writes a binary result to a file or pipe.
     ///
-    /// - Throws: `UsageError` on a terminal; `DeviceError`, with `full` where the file behind it cannot grow.
+    /// - Throws: `UsageError` on a terminal; `DeviceError`, with `full` if the file cannot grow.
     package static func print(_ file: [UInt8], of format: String, fileExtension: String) throws {
         guard !showsOutput else {
             throw UsageError("\(format) is not text; write it to a file: > FILE.\(fileExtension)")
@@ -28,25 +28,25 @@ package enum Terminal {
         try write(file, to: STDOUT_FILENO, named: "standard output")
     }
 
-    /// Writes to standard output as it is: for what moves the cursor.
+    /// Writes to standard output unchanged, for cursor movements.
     package static func paint(_ text: String) throws(DeviceError) {
         try write(text, to: STDOUT_FILENO, named: "standard output")
     }
 
-    /// Tells the person something, on a line of its own; where nobody listens, it is not an error.
+    /// Writes a line to standard error; ignores errors.
     package static func say(_ line: String) {
         TerminalStatusLine.whileCleared { try? write(plain(line) + "\n", to: STDERR_FILENO, named: "standard error") }
     }
 
-    /// A text without control characters but tab and line breaks, and without those that turn the direction of what follows: what
-    /// was said, or what an engine says of itself, shall not move the cursor, name the window, press keys or look like another text.
+    /// Replaces control characters other than tab and newline, and bidirectional overrides. What was said, or an
+    /// engine's message, must not move the cursor, set the title, press keys or look like another text.
     package static func plain(_ text: String) -> String {
         let isControl = { (scalar: Unicode.Scalar) in
             scalar.properties.generalCategory == .control && scalar != "\n" && scalar != "\t"
                 || ("\u{202A}"..."\u{202E}").contains(scalar) || ("\u{2066}"..."\u{2069}").contains(scalar)
         }
         guard text.unicodeScalars.contains(where: isControl) else { return text }
-        // Lines of CSV end with two characters, which are one here.
+        // Lines of CSV end with CR LF, one Character here.
         return text.split(separator: "\r\n", omittingEmptySubsequences: false).map { line in
             var shown = String.UnicodeScalarView()
             for scalar in line.unicodeScalars { shown.append(isControl(scalar) ? "\u{FFFD}" : scalar) }
@@ -54,23 +54,20 @@ package enum Terminal {
         }.joined(separator: "\r\n")
     }
 
-    /// Writes a question to standard error; the answer is typed behind it, on the same line.
+    /// Writes a prompt to standard error; the answer follows on the same line.
     package static func prompt(_ text: String) {
         TerminalStatusLine.whileCleared { try? write(plain(text), to: STDERR_FILENO, named: "standard error") }
     }
 
-    /// Columns of the terminal behind standard error.
-    package static var width: Int {
-        var size = winsize()
-        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
-    }
+    /// The columns of the terminal behind standard error.
+    package static var width: Int { columns(of: STDERR_FILENO) }
 
-    /// Columns of the terminal behind standard output.
-    package static var outputWidth: Int {
+    /// The columns of the terminal behind standard output.
+    package static var outputWidth: Int { columns(of: STDOUT_FILENO) }
+
+    private static func columns(of number: Int32) -> Int {
         var size = winsize()
-        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
+        return ioctl(number, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
     }
 
     private static func write(_ text: String, to number: Int32, named name: String) throws(DeviceError) {

@@ -1,20 +1,20 @@
 import Glibc
 import Synchronization
 
-/// The last line of the terminal behind standard error, which shows progress or partial text and replaces itself.
+/// The last line of the terminal on standard error, for progress or partial text.
 ///
-/// Whoever writes whole lines to the terminal does so in `whileCleared`, so that none continues on the status line.
+/// Other lines are written in `whileCleared`, so that none continues on the status line.
 package enum TerminalStatusLine {
     private static let isTerminal = isatty(STDERR_FILENO) == 1
     private static let isShown = Mutex(false)
     /// Return to the first column; erase to the end of the line.
     private static let erase = "\r\u{1B}[K"
 
-    /// Replaces the status line. Without a terminal, nothing is shown.
+    /// Replaces the status line; does nothing without a terminal.
     ///
-    /// - Parameter text: at most one line, with the escape sequences that it needs.
+    /// - Parameter text: At most one line, may contain escape sequences.
     package static func show(_ text: String) {
-        // One that was stopped (Ctrl-S) shows the next.
+        // A stopped terminal (Ctrl-S) skips this update.
         guard isTerminal, FileDescriptor.isWritable(STDERR_FILENO) else { return }
         isShown.withLock { isShown in
             write(erase + text)
@@ -25,7 +25,7 @@ package enum TerminalStatusLine {
     /// Erases the status line, if it is shown.
     package static func clear() { whileCleared {} }
 
-    /// Erases the status line and runs `body`; no other thread shows the line until `body` returns.
+    /// Erases the status line and runs `body`, during which no thread shows it.
     static func whileCleared<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
         guard isTerminal else { return try body() }
         try isShown.withLock { isShown throws(Failure) in

@@ -1,19 +1,19 @@
 import Synchronization
 
-/// What is done on another thread comes to, for the one that waits for it.
+/// A result from another thread, for one waiting thread.
 package final class BlockingResult<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
     private let wakeup = Wakeup()
 
     package init() {}
 
-    /// Once.
+    /// Sets the result, once.
     package func set(_ value: Value) {
         self.value.withLock { $0 = value }
         wakeup.signal()
     }
 
-    /// Returns once it is there.
+    /// Waits for the result.
     package func wait() -> Value {
         while true {
             if let value = value.withLock({ $0 }) { return value }

@@ -2,14 +2,14 @@ internal import CLinux
 import Glibc
 import Synchronization
 
-/// Time since an arbitrary start that never jumps, whatever the wall clock does.
+/// The clocks of the system. The monotonic one never jumps.
 package enum MonotonicClock {
-    /// Nanoseconds on CLOCK_MONOTONIC; allocates nothing and makes no system call on usual machines.
+    /// Nanoseconds on CLOCK_MONOTONIC; does not allocate, and needs no system call on usual machines.
     package static var nanoseconds: Int64 { read(CLOCK_MONOTONIC) }
 
     /// Seconds since 1970-01-01T00:00:00Z by the wall clock.
     package static var wallSeconds: Double {
-        // Not by way of nanoseconds: a clock that nobody has set may be beyond 2262, where these end.
+        // Not in nanoseconds: an unset clock may be after 2262, their limit.
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
@@ -21,25 +21,26 @@ package enum MonotonicClock {
         return isSet(maximumError: fieldscribe_clock_maximum_error()) || isSetByTimesyncd
     }
 
-    /// Whether the kernel may be asked about its clock; the service's sandbox, which protects the clock, forbids it.
+    /// Whether the kernel reports its clock's state; the service's sandbox (ProtectClock=) forbids it.
     package static var mayAskKernel: Bool { fieldscribe_clock_maximum_error() >= 0 }
 
-    /// Takes the wall clock for set from here on, since somebody who may ask the kernel says so.
+    /// Treats the wall clock as set, on the word of a process that may ask the kernel.
     package static func believeWall() { isBelieved.store(true, ordering: .relaxed) }
 
-    /// Whether a clock with that error was set. The kernel counts it up to 16 s from its start on; who sets the clock brings it
-    /// down. What it tells besides, STA_UNSYNC, is also of who sets the clock but leaves the machine's other clock alone, as
-    /// chrony does without `rtcsync`; so systemd does not ask for it either (`timedatectl`).
+    /// Whether a clock with this maximum error was set: the kernel starts at 16 s and reports less once it was set.
     ///
-    /// - Parameter microseconds: below 0 where the kernel does not tell.
+    /// STA_UNSYNC is not used: it stays set if the real-time clock is not adjusted too, as by chrony without `rtcsync`.
+    /// systemd's `timedatectl` does the same.
+    ///
+    /// - Parameter microseconds: Below 0 if unknown.
     static func isSet(maximumError microseconds: Int) -> Bool { (0..<16_000_000).contains(microseconds) }
 
-    /// systemd-timesyncd's word: a file that is there once it has set the clock in this boot.
+    /// The file that systemd-timesyncd creates after it set the clock in this boot.
     private static var isSetByTimesyncd: Bool { access("/run/systemd/timesync/synchronized", F_OK) == 0 }
 
     private static let isBelieved = Atomic<Bool>(false)
 
-    /// CPU seconds that this process has used, and its children that have ended.
+    /// CPU seconds of this process and its ended children.
     package static var processSeconds: Double {
         [RUSAGE_SELF.rawValue, RUSAGE_CHILDREN.rawValue].reduce(0) { sum, who in
             var usage = rusage()

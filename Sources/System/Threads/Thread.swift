@@ -1,15 +1,12 @@
 internal import CLinux
 import Glibc
 
-/// A thread with a body: the one way in which Fieldscribe starts threads.
-///
-/// The call returns when the body has, with what it returned or threw: the body never outlives the function that
-/// started it.
+/// Runs a body on a new thread; returns its result after it has ended and released the body.
 ///
 /// - Parameters:
-///   - name: at most 15 bytes, as `ps -L` shows it.
-///   - realtimePriority: 1 to 99 for SCHED_FIFO, where the system allows it; nil for the ordinary scheduler.
-///   - niceness: 0 to 19, added to the thread's own nice value.
+///   - name: At most 15 bytes, for `ps -L`.
+///   - realtimePriority: 1 to 99 for SCHED_FIFO if permitted; nil for the default scheduler.
+///   - niceness: 0 to 19, added to the thread's nice value.
 package func onThread<Value: Sendable>(
     named name: String, realtimePriority: Int32? = nil, niceness: Int32 = 0,
     _ body: @escaping @Sendable () throws -> Value
@@ -19,12 +16,12 @@ package func onThread<Value: Sendable>(
             let result = Result { try body() }
             return { continuation.resume(with: result) }
         }
-        // Where none could be started the body runs here, so that the caller is always answered.
+        // Without a thread the body runs here, so that the caller is always resumed.
         if !start.launch() { start.run() }
     }
 }
 
-/// Starts a thread that lives until the body returns; false where the system gives none, and then nothing runs.
+/// Starts a thread that runs the body; returns false, and runs nothing, if the system permits none.
 func startThread(named name: String, niceness: Int32 = 0, _ body: @escaping @Sendable () -> Void) -> Bool {
     ThreadStart(name: name, realtimePriority: nil, niceness: niceness) {
         body()
@@ -32,7 +29,7 @@ func startThread(named name: String, niceness: Int32 = 0, _ body: @escaping @Sen
     }.launch()
 }
 
-/// What a new thread needs; lives from `launch` until the thread has ended.
+/// The start parameters of a thread; freed when it ends.
 private final class ThreadStart {
     private let name: String
     private let realtimePriority: Int32?
@@ -48,14 +45,13 @@ private final class ThreadStart {
         self.body = body
     }
 
-    /// False where no thread could be started.
     func launch() -> Bool {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         var thread = pthread_t()
-        // Safety: the retained object is taken over, once, by the new thread, where one could be started.
+        // Safety: the new thread takes over the retained object; without a thread it is released.
         let context = Unmanaged.passRetained(self)
         let status = pthread_create(
             &thread, &attributes,
@@ -73,7 +69,7 @@ private final class ThreadStart {
         if let realtimePriority {
             var parameters = sched_param()
             parameters.sched_priority = realtimePriority
-            // Refused without the privilege; capture then runs with ordinary priority.
+            // Refused without the privilege; the thread then has ordinary priority.
             _ = pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters)
         }
         if niceness > 0 { _ = nice(niceness) }
@@ -81,7 +77,7 @@ private final class ThreadStart {
         finish?()
     }
 
-    /// Runs the body, and lets go of it and of all that it holds: who is told that it has returned may rely on that.
+    /// Runs the body and releases it, with all that it captures, before the caller resumes.
     private func result() -> (() -> Void)? {
         let work = body
         body = nil

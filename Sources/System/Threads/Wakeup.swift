@@ -2,18 +2,18 @@ internal import CLinux
 import Glibc
 import Synchronization
 
-/// Wakes one waiting thread; a signal that comes before the wait is kept, and several count as one.
+/// Wakes one waiting thread. A signal before the wait is kept; several count as one.
 ///
-/// `signal` may be called from any thread, takes no lock and allocates nothing. Only one thread may wait.
+/// `signal` is callable from any thread, takes no lock and does not allocate. Only one thread may wait.
 package final class Wakeup: @unchecked Sendable {
     // Safety: allocated here and freed in deinit, so its address never changes; sem_t is made to be shared by threads.
     private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
     private let signalled = Atomic<Bool>(false)
 
-    /// Nothing is signalled yet.
+    /// Starts without a signal.
     package init() {
         semaphore.initialize(to: sem_t())
-        // Fails only for a start value that is out of range.
+        // Fails only for an invalid start value.
         sem_init(semaphore, 0, 0)
     }
 
@@ -22,14 +22,14 @@ package final class Wakeup: @unchecked Sendable {
         semaphore.deallocate()
     }
 
-    /// Ends the wait, or the next one. What this thread wrote before is seen by the thread that wakes.
+    /// Ends the wait, or the next one. The waking thread sees what this thread wrote before.
     package func signal() {
         if !signalled.exchange(true, ordering: .acquiringAndReleasing) { sem_post(semaphore) }
     }
 
-    /// Waits for a signal; returns false where none came in time.
+    /// Waits for a signal; returns false at the timeout.
     ///
-    /// - Parameter timeout: by the monotonic clock; nil waits for as long as it takes.
+    /// - Parameter timeout: On the monotonic clock; nil: no timeout.
     @discardableResult
     package func wait(timeout: Duration? = nil) -> Bool {
         guard let timeout else {
@@ -39,7 +39,7 @@ package final class Wakeup: @unchecked Sendable {
         return uninterrupted { fieldscribe_wait_until(semaphore, &deadline) } == 0 && accept()
     }
 
-    // The exchange, not a store: it must see what the signals that found the flag set had written before.
+    // An exchange, not a store: it synchronizes with signals that found the flag set.
     private func accept() -> Bool { signalled.exchange(false, ordering: .acquiringAndReleasing) }
 
     private static func deadline(after timeout: Duration) -> timespec {

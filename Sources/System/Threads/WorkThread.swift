@@ -1,25 +1,22 @@
 import Synchronization
 
-/// A thread that does what it is handed, one thing after the other, for as long as it is kept.
+/// A thread that runs work items one after another.
 package final class WorkThread: Sendable {
     private let queue = WorkQueue()
 
-    /// Whether the system gave a thread; where it did not, the caller's does the work.
+    /// Whether the thread exists; if not, callers run their work themselves.
     private let isThere: Bool
 
     /// - Parameters:
-    ///   - name: at most 15 bytes, as `ps -L` shows it.
-    ///   - niceness: added to the process's, 0 to 19.
+    ///   - name: At most 15 bytes, for `ps -L`.
+    ///   - niceness: 0 to 19, added to the process's.
     package init(named name: String, niceness: Int32 = 0) {
         isThere = startThread(named: name, niceness: niceness) { [queue] in queue.serve() }
     }
 
     deinit { queue.end() }
 
-    /// Does something there, behind all that was handed to it before.
-    ///
-    /// - Returns: what the body returned, once the thread has let go of the body.
-    /// - Throws: what the body threw.
+    /// Runs a body after all earlier ones; returns its result after the thread released it.
     package func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
             queue.add {
@@ -30,7 +27,7 @@ package final class WorkThread: Sendable {
         }
     }
 
-    /// Does something there, behind all that was handed to it before, and does not wait for it.
+    /// Runs a body after all earlier ones, without waiting for it.
     package func start(_ body: @escaping @Sendable () -> Void) {
         queue.add {
             body()
@@ -40,9 +37,8 @@ package final class WorkThread: Sendable {
     }
 }
 
-/// What a thread is still to do.
 private final class WorkQueue: Sendable {
-    /// Does something, and gives who is to be told so.
+    /// Runs, and returns the completion to call afterwards.
     typealias Work = @Sendable () -> @Sendable () -> Void
 
     private struct State {
@@ -58,13 +54,13 @@ private final class WorkQueue: Sendable {
         wakeup.signal()
     }
 
-    /// Nothing more will come.
+    /// Ends the thread after its queue is empty.
     func end() {
         state.withLock { $0.hasEnded = true }
         wakeup.signal()
     }
 
-    /// Does what comes until the end.
+    /// Runs work until the end.
     func serve() {
         while true {
             serveNow()
@@ -73,12 +69,12 @@ private final class WorkQueue: Sendable {
         }
     }
 
-    /// Does what there is.
+    /// Runs the queued work.
     func serveNow() {
         while let tell = doNext() { tell() }
     }
 
-    /// Does the next thing, and lets go of it: who is told that it was done may rely on that.
+    /// Runs the next item and releases it before its completion is called.
     private func doNext() -> (@Sendable () -> Void)? {
         let work = state.withLock { $0.work.isEmpty ? nil : $0.work.removeFirst() }
         return work?()

@@ -1,39 +1,39 @@
 import Core
 
-/// How well a recording was read, by what a person has put right in it. Pure.
+/// The accuracy of a transcription, measured against a person's corrections. Pure.
 ///
-/// Nobody hears all of a long recording again: so there are two figures, between which the truth lies. Words that nobody has looked at
-/// count as right in one, and not at all in the other.
+/// Nobody listens to a whole long recording again, so there are two figures with the truth between them: words that
+/// nobody checked count as right in one, and not at all in the other.
 package struct Accuracy: Hashable, Sendable {
-    /// Words of one range of confidence: how many there are, and how many a person left as they were.
+    /// Words in a range of confidence: how many, and how many a person left unchanged.
     package struct Bin: Hashable, Sendable {
-        /// In the segments that a person has changed or confirmed.
+        /// The words in segments that a person changed or confirmed.
         package var words = 0
-        /// Of these, those that stayed.
+        /// The unchanged ones.
         package var right = 0
     }
 
-    /// Against the whole text: at least so many errors.
+    /// Errors against the whole text: a lower bound.
     package private(set) var whole = WordErrors()
-    /// Against the segments alone that a person has changed or confirmed: at most so many errors.
+    /// Errors in the segments that a person changed or confirmed: an upper bound.
     package private(set) var heard = WordErrors()
-    /// By confidence: below a quarter, a half, three quarters, and above.
+    /// By confidence: below 0.25, 0.5, 0.75, and above.
     package private(set) var bins = [Bin](repeating: Bin(), count: 4)
 
-    /// Nothing was read.
+    /// Creates an empty count.
     package init() {}
 
     /// - Parameters:
-    ///   - read: what an engine has read.
-    ///   - base: what the person saw.
-    ///   - corrected: what the person left, with the same segments.
+    ///   - read: The engine's text.
+    ///   - base: The text that the person saw.
+    ///   - corrected: The corrected text, with the same segments as `base`.
     package init(of read: [Segment], base: [Segment], corrected: [Segment]) {
-        // By the place: where a person has added lines, numbers are others.
+        // By range: added lines change the numbers.
         let before = Dictionary(base.map { ($0.range, $0) }) { first, _ in first }
         let words = read.flatMap(\.words)
         var next = 0
         for (index, segment) in corrected.enumerated() {
-            // What was read up to the next segment, wherever the engine has cut.
+            // The words up to the next segment, wherever the engine cut.
             let end = index + 1 < corrected.count ? corrected[index + 1].range.start : SamplePosition(.max)
             let first = next
             while next < words.count, words[next].range.middle < end { next += 1 }
@@ -46,7 +46,7 @@ package struct Accuracy: Hashable, Sendable {
         }
     }
 
-    /// The sum of both.
+    /// Adds counts.
     package static func + (left: Self, right: Self) -> Self {
         var sum = left
         sum.whole = left.whole + right.whole
@@ -58,7 +58,7 @@ package struct Accuracy: Hashable, Sendable {
         return sum
     }
 
-    /// Whether a person has changed or confirmed anything in it.
+    /// Whether a person changed or confirmed anything in it.
     private static func isHeard(_ segment: Segment, _ before: Segment?) -> Bool {
         guard let before else { return true }
         return segment.text != before.text

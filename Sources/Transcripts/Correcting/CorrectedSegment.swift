@@ -1,32 +1,32 @@
 import Core
 
-/// A segment as a person has put it right. Words that stayed keep their times; what came instead of others shares theirs. Pure.
+/// A corrected segment. Unchanged words keep their times; new words share those of the replaced ones. Pure.
 package struct CorrectedSegment: Hashable, Sendable {
-    /// With the new words; those whose times are an estimate are marked so.
+    /// The segment with its new words; estimated times are marked.
     package private(set) var segment: Segment
     /// How the words changed.
     package private(set) var changes: [WordChange]
-    /// Whether a person has found words right that are as they were.
+    /// Whether a person confirmed unchanged words.
     package private(set) var isConfirmed = false
-    /// Whether a person has put it, or a word of it, to another time.
+    /// Whether a person moved it or a word of it.
     package private(set) var isMoved = false
 
-    /// Whether its first word begins with it, and its last one ends with it, since a person has said when it begins and ends.
+    /// Whether its words fill its range, which a person set.
     private var isFilled = false
 
-    /// So long is what nobody heard between two words, at most, in samples: half of a word may be taken for it.
+    /// The shortest room for an inserted word; otherwise it takes half of the previous one. 100 ms, in samples.
     private static let shortest: Int64 = 1_600
 
-    /// A segment that is as it was.
+    /// Creates an unchanged segment.
     package init(_ segment: Segment) {
         self.segment = segment
         changes = []
     }
 
     /// - Parameters:
-    ///   - old: as it was read.
-    ///   - words: as they are now, without spaces in them.
-    ///   - confirmed: which of these words a person has heard, and found right.
+    ///   - old: The original segment.
+    ///   - words: The current words, without spaces in them.
+    ///   - confirmed: Whether a person confirmed the word at an index.
     package init(_ old: Segment, words: [String], confirmed: (Int) -> Bool = { _ in false }) {
         let (new, known) = (words.map(NumberedWords.key), old.words.map { NumberedWords.key(of: $0.text) })
         let counterparts = TextAlignment.counterparts(of: new, in: known)
@@ -51,7 +51,7 @@ package struct CorrectedSegment: Hashable, Sendable {
                 (next, index) = (next + 1, index + 1)
                 continue
             }
-            // Up to the next word that stayed, on both sides.
+            // Up to the next unchanged word on both sides.
             let end = (index..<words.count).first(where: isSame) ?? words.count
             let last = end < words.count ? counterparts[end] ?? old.words.count : old.words.count
             let gone = Array(old.words[next..<max(next, last)])
@@ -70,9 +70,9 @@ package struct CorrectedSegment: Hashable, Sendable {
         if !changes.isEmpty { segment.alternatives = [] }
     }
 
-    /// Puts other times in the place of those that are an estimate.
+    /// Replaces estimated times.
     ///
-    /// - Parameter times: a range for each word, in order; those of words that are measured do not count.
+    /// - Parameter times: A range for each word; those of measured words are ignored.
     package mutating func take(times: [SampleRange]) {
         guard times.count == segment.words.count else { return }
         var latest = [SamplePosition](repeating: segment.range.end, count: times.count)
@@ -93,9 +93,9 @@ package struct CorrectedSegment: Hashable, Sendable {
             segment.words[times.count - 1].range.start, max(last.range.end, segment.range.end))
     }
 
-    /// Puts words to times that a person has told.
+    /// Moves words to times that a person set.
     ///
-    /// - Parameter times: by the words' indices.
+    /// - Parameter times: By word index.
     mutating func put(_ times: [Int: SampleRange]) {
         for (index, range) in times where segment.words.indices.contains(index) && !range.isEmpty {
             guard segment.words[index].range != range else { continue }
@@ -106,21 +106,21 @@ package struct CorrectedSegment: Hashable, Sendable {
         if isMoved { limit(to: segment.range) }
     }
 
-    /// Says that it stands where it did not.
+    /// Marks it as moved.
     ///
-    /// - Parameter isFilled: whether its words last as long as it does.
+    /// - Parameter isFilled: Whether its words fill its range.
     mutating func markMoved(isFilled: Bool) {
         isMoved = true
         self.isFilled = isFilled
     }
 
-    /// Gives it the number that it has among the lines of its text.
+    /// Sets its number.
     mutating func number(_ id: Int) {
         segment.id = id
         for index in changes.indices { changes[index].segment = id }
     }
 
-    /// Ends it, and its words, where others begin; words stay in their order.
+    /// Limits it and its words to a range; words stay in order.
     mutating func limit(to range: SampleRange) {
         segment.range = range
         var earliest = range.start
@@ -132,7 +132,7 @@ package struct CorrectedSegment: Hashable, Sendable {
         }
     }
 
-    /// What is left of it on either side of another line, which is in it.
+    /// Returns its parts on both sides of another line within it.
     func parted(by range: SampleRange) -> [CorrectedSegment] {
         let middle = range.middle
         let place = segment.words.firstIndex { $0.range.middle >= middle } ?? segment.words.count
@@ -148,8 +148,8 @@ package struct CorrectedSegment: Hashable, Sendable {
         }
     }
 
-    /// Where the words were that went, or, where none did, what is free between their neighbours; too little of that is taken from the
-    /// word before.
+    /// Returns the range of the removed words; without any, the gap between their neighbours, extended into the
+    /// previous word if too short.
     private static func place(of gone: [Word], before: Word?, after: Word?, in segment: Segment) -> SampleRange {
         if let first = gone.first, let last = gone.last { return SampleRange(first.range.start, last.range.end) }
         let end = max(after?.range.start ?? segment.range.end, before?.range.end ?? segment.range.start)
@@ -166,15 +166,15 @@ package struct CorrectedSegment: Hashable, Sendable {
     }
 }
 
-/// What was heard, and what a person has put there.
+/// A change of words by a person.
 package struct WordChange: Hashable, Sendable {
     /// The segment's number.
     package var segment: Int
-    /// Where it was said.
+    /// Its range in the recording.
     package var range: SampleRange
-    /// What was heard; nothing where words were put in.
+    /// The original words; empty for an insertion.
     package var was: [String]
-    /// What stands there now; nothing where words were taken away.
+    /// The new words; empty for a deletion.
     package var now: [String]
 
     init(segment: Int, range: SampleRange, was: [String], now: [String]) {
@@ -186,7 +186,7 @@ package struct WordChange: Hashable, Sendable {
 }
 
 extension WordChange {
-    /// How one text of a recording differs from another, segment by segment, in the order of time.
+    /// Returns the changes from one text of a recording to another, in the order of time.
     package static func changes(from old: [Segment], to new: [Segment]) -> [WordChange] {
         let (old, lines) = comparable(old, new)
         let known = Dictionary(old.map { ($0.id, $0) }) { first, _ in first }
@@ -202,7 +202,7 @@ extension WordChange {
         return changes
     }
 
-    /// Both texts with the same segments: where people have added lines, or put them to another time, each is one segment.
+    /// Returns both texts with the same segments. If lines were added or moved, each text becomes one segment.
     static func comparable(_ old: [Segment], _ new: [Segment]) -> (old: [Segment], new: [Segment]) {
         let areSame = old.count == new.count && zip(old, new).allSatisfy { $0.id == $1.id && $0.range == $1.range }
         if areSame { return (old, new) }

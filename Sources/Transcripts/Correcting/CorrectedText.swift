@@ -1,29 +1,29 @@
 import Core
 
-/// A text of a recording as a file has it. Pure.
+/// The corrected text of a recording, from an edited file. Pure.
 package struct CorrectedText: Sendable {
-    /// All lines, sorted by time. They get new numbers if lines were added or moved.
+    /// All lines, sorted by time, with new numbers if lines were added or moved.
     package private(set) var lines: [CorrectedSegment]
-    /// Words of the file that are words of the text.
+    /// The words of the file that are in the original text.
     private(set) var same = 0
-    /// Words of the file.
+    /// The number of words in the file.
     package private(set) var words = 0
     private var longest = 0
 
-    /// So much of the longer one is what an edited text shares with what it was made of.
+    /// Whether file and original share half of the longer one's words.
     package var isSimilar: Bool { same * 2 >= longest }
-    /// What a person is told where it is not; else empty.
+    /// A remark for people if they are not similar; else empty.
     package var remark: String {
         isSimilar ? "" : "; only \(same) of its \(words) words are those that were heard"
     }
-    /// Lines that are not as they were.
+    /// The number of changed lines.
     package var changed: Int { lines.count { !$0.changes.isEmpty || $0.isMoved } }
 
-    /// Puts a file to a text of a recording.
+    /// Aligns a file with a text of a recording.
     ///
     /// - Parameters:
-    ///   - written: not more than a recording can hold (`RecordingCapacity`).
-    ///   - timeline: the text that the file was made of, perhaps.
+    ///   - written: Not more than a recording can hold (`RecordingCapacity`).
+    ///   - timeline: The text that the file was probably made from.
     package init(_ written: WrittenText, over timeline: Timeline) {
         lines = timeline.segments.map { CorrectedSegment($0) }
         let format = TranscriptFormat(rawValue: written.format) ?? .text
@@ -49,21 +49,21 @@ package struct CorrectedText: Sendable {
         build(first, readings.dropFirst().first, text, isCued: format == .srt || format == .vtt, timeline.length)
     }
 
-    /// Whether it is likelier that the file was made of this text.
+    /// Whether the file was more likely made from this text.
     package func isCloser(than other: CorrectedText) -> Bool {
         isSimilar == other.isSimilar ? changed < other.changed : isSimilar
     }
 
     /// - Parameters:
-    ///   - words: what the file says of single words; nil where it has no such reading.
-    ///   - isCued: whether a line lasts from its first word to its last.
+    ///   - words: The file's word tier; nil if it has none.
+    ///   - isCued: Whether a line lasts from its first word to its last.
     private mutating func build(
         _ first: ReadingComparison, _ words: ReadingComparison?, _ text: NumberedWords, isCued: Bool,
         _ length: SamplePosition
     ) {
         let gone = Set(first.lines.flatMap(\.old))
         let times = (words?.times ?? [:]).merging(first.times) { _, of in of }
-        // Under a moved line, words that are still on their own tier belong to its previous place.
+        // Under a moved line, words on their own tier belong to its previous position.
         let covered = Set(first.lines.flatMap { text.segments(at: $0.range) })
         var left: [CorrectedSegment] = []
         var isArranged = first.lines.isEmpty
@@ -94,14 +94,14 @@ package struct CorrectedText: Sendable {
         lines = isArranged ? left : Self.arranged(left, around: put, length: length)
     }
 
-    /// Whether a segment says what it said.
+    /// Whether a segment is unchanged.
     private static func isSame(
         _ said: [ReadingComparison.Said], _ here: [Int], _ text: NumberedWords
     ) -> Bool {
         said.map(\.text) == here.map { text.words[$0].text }
     }
 
-    /// A segment with what is said in it now.
+    /// Returns a segment with its current words.
     private static func line(
         _ old: Segment, _ said: [ReadingComparison.Said], _ here: [Int], _ text: NumberedWords,
         _ times: [Int: SampleRange]
@@ -118,7 +118,7 @@ package struct CorrectedText: Sendable {
         return line
     }
 
-    /// A line that a person has put to its time.
+    /// Returns a line that a person moved or added.
     private static func line(
         _ line: ReadingComparison.Line, _ text: NumberedWords, _ times: [Int: SampleRange], isCued: Bool
     ) -> CorrectedSegment {
@@ -139,7 +139,8 @@ package struct CorrectedText: Sendable {
         return made
     }
 
-    /// Puts words into another range: where all of them were said within it, they stay; else as they followed each other.
+    /// Moves words into another range: if all were said within it, they keep their times; otherwise their times are
+    /// scaled.
     private static func move(_ words: inout [Word], to range: SampleRange, from span: SampleRange?, isCued: Bool) {
         guard let first = words.first, let last = words.last else { return }
         let inner = words.dropFirst().map(\.range.start) + words.dropLast().map(\.range.end)
@@ -161,7 +162,7 @@ package struct CorrectedText: Sendable {
         }
     }
 
-    /// Words that a person has put one by one, those that follow each other as one line.
+    /// Joins adjacent words that a person added one by one into lines.
     private static func joined(_ lines: [ReadingComparison.Line]) -> [ReadingComparison.Line] {
         var joined: [ReadingComparison.Line] = []
         for line in lines {
@@ -175,7 +176,7 @@ package struct CorrectedText: Sendable {
         return joined
     }
 
-    /// Lines that a person has put somewhere, and what is left around them: those have their times, and the others end where they begin.
+    /// Merges moved lines, which keep their times, with the others, which end where moved lines start.
     private static func arranged(
         _ left: [CorrectedSegment], around put: [CorrectedSegment], length: SamplePosition
     ) -> [CorrectedSegment] {
@@ -224,7 +225,7 @@ package struct CorrectedText: Sendable {
         return lines
     }
 
-    /// A text of which no word was read, over where somebody spoke, or, where nothing tells that, over the whole recording.
+    /// Distributes a text without any original word over the speech, or over the whole recording without speech.
     private static func spread(
         _ said: [[ReadingComparison.Said]], _ pieces: [[String]], over timeline: Timeline
     ) -> [CorrectedSegment] {
@@ -253,6 +254,6 @@ package struct CorrectedText: Sendable {
 }
 
 extension TranscriptFormat {
-    /// The ending by which a file of this format is read back.
+    /// The file name extension for reading this format back.
     fileprivate var ending: String { fileExtension.hasSuffix("txt") ? "txt" : fileExtension }
 }

@@ -1,11 +1,10 @@
 import Core
 
-/// Words that hold a sentence together: every recognizer knows them and hears them often, so that nothing is gained by preferring
-/// them. English.
+/// English function words: recognizers know them well, so boosting them gains nothing.
 enum FunctionWords {
     /// Whether a word is one of them, or a number in letters.
     ///
-    /// - Parameter key: as `Word.key` tells it.
+    /// - Parameter key: See `Word.key`.
     static func contains(_ key: String) -> Bool { all.contains(key) }
 
     private static let all = Set(

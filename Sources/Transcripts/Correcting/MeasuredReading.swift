@@ -1,20 +1,20 @@
 import Core
 
-/// How well an engine has read a recording, by what a person has put right in it.
+/// The measured accuracy of one pass.
 package struct MeasuredReading: Hashable, Sendable {
-    /// Which pass it is, counted within the recording: 1, 2 ...
+    /// The pass, counted from 1 within the recording.
     package var number: Int
-    /// The reading.
+    /// The pass.
     package var pass: PassSummary
     /// Its errors.
     package var accuracy: Accuracy
 }
 
 extension ArchiveReading {
-    /// The complete readings of one recording by engines, in their order, against what a person left of it; none where nobody has
-    /// changed or confirmed a word of it. The archive has to give texts as they were heard, without punctuation that was put in since.
+    /// Returns the accuracy of each complete engine pass against the person's corrections; empty if nobody changed or
+    /// confirmed a word. The archive must return texts as recognized, without added punctuation.
     ///
-    /// - Throws: `DeviceError` where the archive cannot be read.
+    /// - Throws: `DeviceError` if the archive cannot be read.
     package func measuredReadings(of recording: Int) async throws -> [MeasuredReading] {
         let passes = try await passes(of: recording)
         guard let shown = try await shownPass(of: recording), shown.correction != nil,
@@ -26,7 +26,7 @@ extension ArchiveReading {
         for (index, pass) in passes.enumerated() where pass.correction == nil && pass.isComplete {
             guard let read = try await transcript(of: recording, pass: pass.id)?.1.segments else { continue }
             let accuracy = Accuracy(of: read, base: base, corrected: corrected)
-            // Notes alone say nothing of its words.
+            // Notes alone do not measure words.
             guard accuracy.heard.words + accuracy.heard.errors > 0 else { continue }
             measured.append(MeasuredReading(number: index + 1, pass: pass, accuracy: accuracy))
         }

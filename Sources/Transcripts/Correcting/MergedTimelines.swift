@@ -1,19 +1,19 @@
 import Core
 
-/// Two people's texts of a recording, made of one: what both have changed, in one text. Pure.
+/// Merges two people's corrections of a recording. Pure.
 package struct MergedTimelines: Sendable {
-    /// The text with both people's changes; of a line that both have changed, the first one's.
+    /// The merged text; in a conflict it has the first person's line.
     package var timeline: Timeline
-    /// Where lines begin that both have changed, each in another way; a line's place in the recording.
+    /// The starts of lines that both changed differently.
     package var conflicts: [SamplePosition] = []
-    /// Whether theirs has more than mine.
+    /// Whether it differs from `mine`.
     package var isMore: Bool
 
     /// - Parameters:
-    ///   - mine: counts where both have changed the same.
-    ///   - theirs: what was saved meanwhile.
-    ///   - base: what both were made of.
-    /// - Returns: nil where they are not made of one text: their lines are others.
+    ///   - mine: Wins conflicts.
+    ///   - theirs: What was saved meanwhile.
+    ///   - base: The text that both were made from.
+    /// - Returns: nil if their lines differ from `base`.
     package init?(_ mine: Timeline, _ theirs: Timeline, over base: Timeline) {
         guard Self.lines(mine) == Self.lines(base), Self.lines(theirs) == Self.lines(base) else { return nil }
         timeline = theirs
@@ -46,16 +46,16 @@ package struct MergedTimelines: Sendable {
         timeline.engine = mine.engine
     }
 
-    /// Whether two texts have the same lines, at the same times, whatever stands in them.
+    /// Whether two texts have the same lines at the same times, whatever their words.
     package static func haveSameLines(_ one: Timeline, _ other: Timeline) -> Bool { lines(one) == lines(other) }
 
-    /// Whether people have written the same in both.
+    /// Whether both have the same words, bookmarks and annotations.
     package static func areSame(_ one: Timeline, _ other: Timeline) -> Bool {
         lines(one) == lines(other) && one.segments.map(said) == other.segments.map(said) && one.marks == other.marks
             && one.annotations ?? Annotations() == other.annotations ?? Annotations()
     }
 
-    /// What a person sees of a line: its words, and which of them are sure.
+    /// The visible content of a line: its words, and which are certain.
     package static func said(_ segment: Segment) -> [String] {
         segment.words.map { "\($0.text)\($0.confidence < 1 ? "" : " ")" }
     }
@@ -64,7 +64,7 @@ package struct MergedTimelines: Sendable {
         timeline.segments.map { [Int64($0.id), $0.range.start.samples, $0.range.end.samples] }
     }
 
-    /// What the other has, without what I took away, and with what I added.
+    /// Three-way merge of lists: theirs, without what I removed, plus what I added.
     private static func merged<Item: Hashable>(_ mine: [Item], _ theirs: [Item], over base: [Item]) -> [Item] {
         let (own, other, old) = (Set(mine), Set(theirs), Set(base))
         return theirs.filter { own.contains($0) || !old.contains($0) }

@@ -1,19 +1,18 @@
 import Core
 
-/// Words and names that a person had to write, since something else was heard in their place. Pure.
+/// Words and names that were misrecognized and corrected. Pure.
 package struct MissedPhrases: Hashable, Sendable {
-    /// One word, or names that follow each other.
+    /// One word, or consecutive names.
     package struct Phrase: Hashable, Sendable {
-        /// As it was first written, without the marks around it: `Awa Ouedraogo`.
+        /// As first written, without surrounding punctuation: `Awa Ouedraogo`.
         package var text: String
-        /// How often it was written where something else was heard.
+        /// How often it replaced other words.
         package var times: Int
-        /// How often it was heard as it is; of more than one word, this is not counted.
+        /// How often it was recognized correctly; only for single words.
         var timesHeard = 0
-        /// Whether it was written with a capital where no sentence begins.
+        /// Whether it was capitalized within a sentence.
         var isName: Bool
 
-        /// - Parameter text: without marks around it.
         init(text: String, times: Int = 1, isName: Bool = false) {
             self.text = text
             self.times = times
@@ -21,20 +20,20 @@ package struct MissedPhrases: Hashable, Sendable {
         }
     }
 
-    /// By the keys of their words, with a space between each two.
+    /// By the keys of their words, separated by spaces.
     package private(set) var phrases: [String: Phrase] = [:]
 
-    /// So many names in a row are one phrase, at most.
+    /// The most names in a phrase.
     private static let longest = 4
 
-    /// Nothing was corrected.
+    /// Creates an empty set.
     package init() {}
 
     /// - Parameters:
-    ///   - heard: what an engine has read.
-    ///   - corrected: what a person left of it, with the same segments.
+    ///   - heard: The engine's text.
+    ///   - corrected: The corrected text, with the same segments.
     package init(heard: [Segment], corrected: [Segment]) {
-        // By the place: where a person has added lines, numbers are others.
+        // By range: added lines change the numbers.
         let known = Dictionary(heard.map { ($0.range, $0) }) { first, _ in first }
         var right: [String: Int] = [:]
         for segment in corrected {
@@ -47,7 +46,7 @@ package struct MissedPhrases: Hashable, Sendable {
         for key in phrases.keys { phrases[key]?.timesHeard = right[key] ?? 0 }
     }
 
-    /// The sum of both.
+    /// Adds counts.
     package static func + (left: Self, right: Self) -> Self {
         var sum = left
         for (key, phrase) in right.phrases {
@@ -63,14 +62,14 @@ package struct MissedPhrases: Hashable, Sendable {
         return sum
     }
 
-    /// How often each phrase was missed, by its key.
+    /// How often each phrase was missed, by key.
     package var times: [String: Int] { phrases.mapValues(\.times) }
 
-    /// What is worth learning, the most often corrected first.
+    /// Returns phrases worth learning, the most frequent first.
     ///
-    /// That is: names, words that the dictionary lacks, and other words that were corrected twice or more, and no less often than they
-    /// were heard. What holds sentences together is never learned.
-    /// - Parameter dictionary: which of these words, in lower case, the recognizer's dictionary has.
+    /// These are names, words that the dictionary lacks, and other words that were corrected at least twice and at
+    /// least as often as recognized. Function words are excluded.
+    /// - Parameter dictionary: Returns which of these lower-case words the recognizer's dictionary has.
     package func worthLearning(
         dictionary: (Set<String>) throws(DeviceError) -> Set<String>
     ) throws(DeviceError) -> [(key: String, phrase: Phrase)] {
@@ -84,12 +83,12 @@ package struct MissedPhrases: Hashable, Sendable {
         }
     }
 
-    /// The words that a dictionary would have: of `sought-after` both.
+    /// The dictionary words in a phrase: `sought-after` has two.
     private static func parts(of text: String) -> [String] {
         text.lowercased().split { $0 == " " || $0 == "-" }.map { String($0).replacing("’", with: "'") }
     }
 
-    /// Which of the words stand in the place of others, or of none; not those that were only heard as one: `shop-boy`.
+    /// Returns which words replaced others or were inserted; not those that were only joined: `shop-boy`.
     private static func missed(_ words: [WrittenWord], _ old: [String]) -> [Bool] {
         let counterparts = TextAlignment.counterparts(of: words.map(\.key), in: old)
         let same = zip(words, counterparts).map { word, place in place.map { old[$0] == word.key } ?? false }
@@ -137,10 +136,10 @@ package struct MissedPhrases: Hashable, Sendable {
     }
 }
 
-/// A word as a person wrote it, and what it is without marks.
+/// A written word, with and without punctuation.
 private struct WrittenWord {
     let key: String
-    /// Without the marks around it, and without a 's behind it.
+    /// Without surrounding punctuation and a final 's.
     let bare: String
     let endsPart: Bool
     let endsSentence: Bool
@@ -163,7 +162,7 @@ private struct WrittenWord {
     /// `UNICEF`, wherever it stands.
     var isAcronym: Bool { bare.count > 1 && bare.allSatisfy(\.isUppercase) }
 
-    /// Whether it is a word: of two letters or more, without digits, and such as a vocabulary may have.
+    /// Whether it has at least two letters, no digits, and a form that a vocabulary permits.
     var canBeLearned: Bool {
         bare.utf8.count <= 64 && key.count > 1 && bare.allSatisfy { $0.isLetter || "'’-".contains($0) }
             && !FunctionWords.contains(key)

@@ -1,28 +1,26 @@
 import Core
 
-/// The words of a text, numbered, and what of them is shown.
+/// The numbered words of a text, and their tokens in exports.
 struct NumberedWords {
     struct Entry {
-        /// The index of its segment.
         var segment: Int
-        /// Its index there.
+        /// Its index in the segment.
         var index: Int
         var text: String
         var range: SampleRange
-        /// Where what is shown of it stands in `texts`; empty where that is nothing.
+        /// The range of its tokens in `texts`; may be empty.
         var tokens: Range<Int>
     }
 
     let segments: [Segment]
-    /// The number of each segment's first word, and of the one that would come next.
+    /// The number of each segment's first word, then the number of words.
     private var starts: [Int] = []
-    /// In their order.
     private(set) var words: [Entry] = []
-    /// What is shown of them, without blanks.
+    /// The tokens, without spaces.
     private(set) var texts: [String] = []
-    /// The same, as it is compared.
+    /// The tokens' keys for comparison.
     private(set) var keys: [String] = []
-    /// The numbers of the words that these are of.
+    /// The number of each token's word.
     private(set) var tokens: [Int] = []
 
     init(_ segments: [Segment], _ spoken: SpokenWords) {
@@ -43,33 +41,24 @@ struct NumberedWords {
         starts.append(words.count)
     }
 
-    /// The numbers of a segment's words.
     func numbers(ofSegment place: Int) -> Range<Int> { starts[place]..<starts[place + 1] }
 
-    /// The segment that most of a range lies in; nil where it lies elsewhere.
+    /// Returns the segment that contains most of a range; nil if there is none.
     func segment(at range: SampleRange) -> Int? {
-        var (low, high) = (0, segments.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if segments[middle].range.end <= range.middle { low = middle + 1 } else { high = middle }
-        }
+        let low = segments.indices.partitionPoint { segments[$0].range.end > range.middle }
         guard low < segments.count, let shared = segments[low].range.intersection(range) else { return nil }
         return shared.count * 2 >= range.count ? low : nil
     }
 
-    /// The segments that a range shares a sample with.
+    /// Returns the segments that a range overlaps.
     func segments(at range: SampleRange) -> Range<Int> {
-        var (low, high) = (0, segments.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if segments[middle].range.end <= range.start { low = middle + 1 } else { high = middle }
-        }
+        let low = segments.indices.partitionPoint { segments[$0].range.end > range.start }
         var end = low
         while end < segments.count, segments[end].range.start < range.end { end += 1 }
         return low..<end
     }
 
-    /// By which words are told apart: neither case nor marks count, but of a word that is nothing else.
+    /// Compares words without case and punctuation, except lone punctuation.
     static func key(of text: String) -> String {
         let key = Word.key(of: text)
         return key.isEmpty ? text : key

@@ -1,36 +1,35 @@
 import Core
 
-/// A reading of a file, compared with what we would have written of a text: which of its words are which of the text's, and which pieces
-/// are at other times.
+/// Compares a tier of a file with our export of a text: finds which words correspond, and which pieces were moved.
 struct ReadingComparison {
-    /// A word of the file's, or several that are one of the text's.
+    /// A word of the file, or several that are one word of the text.
     struct Said {
         var text: String
-        /// The number of the text's word that it stands for, or in whose place it stands; nil: none.
+        /// The number of the text's word that it equals or replaces; nil: none.
         var old: Int?
-        /// When it is said, where a person has put it there.
+        /// Its range if a person moved it.
         var range: SampleRange?
     }
 
-    /// A line that a person has put where it was not.
+    /// A line that a person moved or added.
     struct Line {
         var range: SampleRange
         var said: [Said]
-        /// The numbers of the text's words that it consists of; empty where it is a new one.
+        /// The numbers of the text's words in it; empty if added.
         var old: [Int] = []
-        /// Where these words were, as the file had them.
+        /// The original range of these words.
         var span: SampleRange?
     }
 
-    /// What the file says in each segment of the text.
+    /// The file's words in each segment of the text.
     private(set) var said: [[Said]]
-    /// Lines at other times.
+    /// Moved or added lines.
     private(set) var lines: [Line] = []
-    /// Words that were moved, by their numbers.
+    /// Moved words, by number.
     private(set) var times: [Int: SampleRange] = [:]
-    /// Words that are as they were.
+    /// The number of unchanged words.
     private(set) var same = 0
-    /// Words of the file.
+    /// The number of words in the file.
     private(set) var count = 0
 
     private struct Token {
@@ -45,19 +44,19 @@ struct ReadingComparison {
     private let newPieces: [WrittenText.Piece]
     private let shown: [Token]
     private let shownPieces: [WrittenText.Piece]
-    /// For each token of the file the one of what we would have written.
+    /// For each token of the file, the token of our export.
     private var counterparts: [Int?]
-    /// For each token of what we would have written the text's.
+    /// For each token of our export, the text's token.
     private let origins: [Int?]
-    /// Pieces at times at which we would have written none.
+    /// Pieces at times that our export does not have.
     private var isAtNewTime: Set<Int> = []
 
-    /// So far apart are times that a program has rounded, in samples: 10 ms.
+    /// The tolerance for rounded times: 10 ms, in samples.
     private static let tolerance: Int64 = 160
 
     /// - Parameters:
-    ///   - shown: as we would have written the text.
-    ///   - isOfWords: whether each piece is one word.
+    ///   - shown: Our export of the text.
+    ///   - isOfWords: Whether each piece is one word.
     init(
         _ pieces: [WrittenText.Piece], with shown: [WrittenText.Piece], of text: NumberedWords, _ spoken: SpokenWords,
         isOfWords: Bool
@@ -65,10 +64,7 @@ struct ReadingComparison {
         self.text = text
         self.isOfWords = isOfWords
         let isTimed = pieces.allSatisfy { $0.range != nil }
-        let ordered = pieces.enumerated().sorted {
-            ($0.element.range?.start ?? .zero, $0.offset) < ($1.element.range?.start ?? .zero, $1.offset)
-        }
-        newPieces = isTimed ? ordered.map(\.element) : pieces
+        newPieces = isTimed ? pieces.stablySorted { $0.range?.start ?? .zero } : pieces
         shownPieces = shown
         new = Self.tokens(newPieces, spoken)
         self.shown = Self.tokens(shown, spoken)
@@ -93,12 +89,12 @@ struct ReadingComparison {
         return tokens
     }
 
-    /// Pieces that are as they were hold both together; between these, word by word.
+    /// Aligns unchanged pieces first, then word by word between them.
     private mutating func align() {
         let (newParts, shownParts) = (Self.parts(new, newPieces.count), Self.parts(shown, shownPieces.count))
-        let places = Self.once(shownPieces)
+        let places = TextAlignment.indicesOfUnique(shownPieces)
         let same = TextAlignment.rising(
-            Self.once(newPieces).compactMap { piece, place in places[piece].map { (place, $0) } })
+            TextAlignment.indicesOfUnique(newPieces).compactMap { piece, place in places[piece].map { (place, $0) } })
         var (from, to) = (0, 0)
         for (place, other) in same + [(newPieces.count, shownPieces.count)] {
             let isEnd = place == newPieces.count
@@ -130,25 +126,17 @@ struct ReadingComparison {
         return parts
     }
 
-    private static func once(_ pieces: [WrittenText.Piece]) -> [WrittenText.Piece: Int] {
-        var places: [WrittenText.Piece: Int?] = [:]
-        for (index, piece) in pieces.enumerated() {
-            places[piece] = places[piece] == nil ? .some(index) : .some(nil)
-        }
-        return places.compactMapValues { $0 }
-    }
-
-    /// The text's word that a token of the file is, whatever its marks and capitals; nil where it is none.
+    /// Returns the text's token that a token of the file equals, ignoring case and punctuation; nil if none.
     private func origin(_ token: Int) -> Int? {
         counterparts[token].flatMap { shown[$0].key == new[token].key ? origins[$0] : nil }
     }
 
-    /// Whether a token is part of what we would have written between the words.
+    /// Whether our export inserts this token between words.
     private func isInserted(_ token: Int) -> Bool {
         counterparts[token].map { shown[$0].key == new[token].key && origins[$0] == nil } ?? false
     }
 
-    /// Finds for each token its segment, or the line at another time that it is part of.
+    /// Assigns each token to its segment, or to a moved line.
     private mutating func place() {
         let (newParts, shownParts) = (Self.parts(new, newPieces.count), Self.parts(shown, shownPieces.count))
         var left = [Int](repeating: 0, count: shownPieces.count)
@@ -203,14 +191,14 @@ struct ReadingComparison {
         keepUnshown()
     }
 
-    /// Leaves words where they were of which nothing is shown, or only what formats put between the words.
+    /// Keeps words that exports do not show.
     private mutating func keepUnshown() {
         var isShown = [Bool](repeating: false, count: text.words.count)
         for case let place? in origins { isShown[text.tokens[place]] = true }
         for (number, word) in text.words.enumerated() where !isShown[number] {
             let place = said[word.segment].firstIndex { $0.old ?? -1 > number }
             let previous = said[word.segment].lastIndex { $0.old ?? .max < number }
-            // Where all of a segment is so, nobody can have taken it away.
+            // If none of a segment is shown, nobody can have removed it.
             let isWhole = !text.numbers(ofSegment: word.segment).contains { isShown[$0] }
             guard let index = previous.map({ $0 + 1 }) ?? place ?? (isWhole ? said[word.segment].count : nil) else {
                 continue
@@ -219,7 +207,7 @@ struct ReadingComparison {
         }
     }
 
-    /// What stands in nobody's place belongs to the word before it in its piece, else to the one behind it.
+    /// Assigns new words to the previous word's segment in the same piece, else to the next one's.
     private func own(_ owners: inout [Int?], _ isElsewhere: [Bool]) {
         let here = new.indices.filter { !isElsewhere[$0] }
         for (before, index) in zip(here, here.dropFirst())
@@ -233,7 +221,7 @@ struct ReadingComparison {
         for index in here where owners[index] == nil { owners[index] = last }
     }
 
-    /// What stands in the file at these places, as words.
+    /// Returns the tokens in a range as words.
     private func said(_ part: Range<Int>) -> [Said] {
         var words: [Said] = []
         var index = part.lowerBound
@@ -251,7 +239,7 @@ struct ReadingComparison {
             }
             let number = text.tokens[place]
             let word = text.words[number]
-            // One that is shown as several is one still, if all of them are there.
+            // Several tokens of one word stay one word if all are there.
             let rest = index..<min(part.upperBound, index + word.tokens.count)
             let isWhole =
                 rest.count == word.tokens.count
@@ -262,14 +250,10 @@ struct ReadingComparison {
         return words
     }
 
-    /// The piece that we would have written at these times.
+    /// Returns the piece of our export at these times.
     private func shownPiece(at range: SampleRange) -> Int? {
-        var (low, high) = (0, shownPieces.count)
         let earliest = range.start - Self.tolerance
-        while low < high {
-            let middle = (low + high) / 2
-            if (shownPieces[middle].range?.start ?? .zero) < earliest { low = middle + 1 } else { high = middle }
-        }
+        var low = shownPieces.indices.partitionPoint { (shownPieces[$0].range?.start ?? .zero) >= earliest }
         while low < shownPieces.count, let other = shownPieces[low].range, other.start <= range.start + Self.tolerance {
             if abs(other.end - range.end) <= Self.tolerance { return low }
             low += 1
@@ -282,9 +266,9 @@ struct ReadingComparison {
             ?? text.segment(at: range)
     }
 
-    /// A piece that is a line of the text at another time, as far as its words were not said at that time anyway.
+    /// Returns the moved line that a piece is; nil if its words were said at that time anyway.
     ///
-    /// - Parameter left: how many words the file still has of each piece.
+    /// - Parameter left: The number of words that the file still has of each piece.
     private func moved(
         _ part: Range<Int>, to range: SampleRange, _ shownParts: [Range<Int>], _ left: [Int]
     ) -> Line? {
@@ -293,7 +277,7 @@ struct ReadingComparison {
             if let counterpart = counterparts[token] { shares[shown[counterpart].piece, default: 0] += 1 }
         }
         let numbers = part.compactMap { origin($0) }.map { text.tokens[$0] }
-        // All that is left of one piece, and nothing of another.
+        // Everything left of one piece, and nothing of another.
         if shares.count == 1, let (place, share) = shares.first, share == left[place] {
             let old = shownParts[place].compactMap { origins[$0] }.map { text.tokens[$0] } + numbers
             return Line(range: range, said: said(part), old: Self.unique(old), span: shownPieces[place].range)

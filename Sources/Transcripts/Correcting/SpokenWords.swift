@@ -1,15 +1,15 @@
 import Core
 
-/// Takes from a piece of a file what formats put between the words: gaps, marks, who speaks, time stamps.
+/// Removes what formats insert between words: gaps, marks, speakers, time stamps.
 struct SpokenWords {
-    /// What stands between brackets, by how it begins up to its first blank and the next word; the longest first.
+    /// Bracketed insertions by their first two words, longest first.
     private var insertions: [ArraySlice<UInt8>: [[UInt8]]] = [:]
-    /// What can stand in front of a turn, the longest first: one name may begin with another's.
+    /// The speaker prefixes, longest first: one name may start with another.
     private let people: [[UInt8]]
     private let hasTimeStamps: Bool
     private let hasOverlaps: Bool
 
-    /// - Parameter format: the file's, by its name.
+    /// - Parameter format: The name of the file's format.
     init(_ timeline: Timeline, format: String) {
         for text in Transcripts.insertions(in: timeline) {
             let bytes = Array(oneLine(text).utf8)
@@ -22,12 +22,12 @@ struct SpokenWords {
         let names = (0..<(tellsPeople ? timeline.speakers?.count ?? 0 : 0)).flatMap {
             [oneLine(timeline.name(ofSpeaker: $0)), Speakers.label($0)]
         }
-        // As SubRip has them, and as they are left where time stamps and pauses are taken away.
+        // As SubRip writes them, and after time stamps and pauses were removed.
         let written = names.flatMap { [$0, withoutArrow($0), withoutTimeStamps("\($0) #00:00:00-0#")] }
         people = Set(written).map { Array("\($0): ".utf8) }.sorted { $0.count > $1.count }
     }
 
-    /// The words of a piece, without the marks of speech at the same time.
+    /// Returns the words of a piece, without overlap marks.
     func tokens(of piece: String) -> [String] {
         var line = withoutInsertions(oneLine(piece))
         if hasTimeStamps { line = withoutTimeStamps(line) }
@@ -36,7 +36,7 @@ struct SpokenWords {
         return isPlain ? words : words.map(bare).filter { !$0.isEmpty }
     }
 
-    /// The words of what was read, in the same form.
+    /// Returns the words of a recognized word, in the same form.
     func tokens(ofWord word: String) -> [String] {
         if !hasOverlaps, !word.isEmpty, word.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x3E }) {
             return [word]
@@ -44,7 +44,7 @@ struct SpokenWords {
         return words(in: word).map(bare).filter { !$0.isEmpty }
     }
 
-    /// A word as each format gives it back, in which nothing is left of what a format has put into it.
+    /// Returns a word without anything that a format adds to it.
     private func bare(_ word: String) -> String {
         let word = hasOverlaps ? withoutOverlapSign(word) : word
         guard word.utf8.contains(where: { $0 >= 0x80 || $0 == UInt8(ascii: ">") }) else { return word }
@@ -81,9 +81,9 @@ struct SpokenWords {
         return oneLine(String(decoding: left, as: UTF8.self))
     }
 
-    /// Where an insertion ends that stands here; nil where none does. A recording that has changed since had other ones.
+    /// Returns the end of an insertion here; nil if there is none. A recording that changed since had other insertions.
     ///
-    /// - Parameter isFirst: whether nothing else stands in front of it, as with a bookmark's words.
+    /// - Parameter isFirst: Whether it starts the piece, as a bookmark does.
     private func endOfInsertion(_ rest: ArraySlice<UInt8>, isFirst: Bool) -> Int? {
         if let known = insertions[Self.head(rest)]?.first(where: { rest.starts(with: $0) }) {
             return rest.startIndex + known.count
@@ -111,7 +111,7 @@ struct SpokenWords {
         rest.first == UInt8(ascii: "]") ? rest.startIndex + 1 : nil
     }
 
-    /// Up to the second blank.
+    /// Returns the bytes up to the second space.
     private static func head(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let near = bytes.prefix(40)
         let blank = near.firstIndex(of: 0x20) ?? near.endIndex

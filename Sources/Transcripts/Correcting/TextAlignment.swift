@@ -1,13 +1,13 @@
 import Core
 
-/// Two texts, word by word, however long they are. Pure.
+/// Aligns two texts of any length word by word. Pure.
 ///
-/// Runs of three words that both have once hold the texts together; between these, the way with the fewest words that differ.
+/// Runs of three words that are unique in both are anchors; between them it finds a shortest edit script.
 enum TextAlignment {
-    /// Words that are compared each with each: the product of both lengths, above which a stretch counts as replaced.
+    /// The largest product of lengths to align; a longer stretch counts as replaced.
     private static let mostCompared = 4_000_000
 
-    /// For each word of `new` the index of the word of `old` in whose place it stands, the same or another; nil where `old` has none.
+    /// Returns for each word of `new` the index of the equal or replaced word of `old`; nil for an insertion.
     static func counterparts(of new: [String], in old: [String]) -> [Int?] {
         let (new, old) = WordErrors.numbered(new, old)
         var found = [Int?](repeating: nil, count: new.count)
@@ -24,7 +24,7 @@ enum TextAlignment {
         _ new: [Int32], _ place: Range<Int>, _ old: [Int32], _ other: Range<Int>, _ found: inout [Int?]
     ) {
         var (place, other) = (place, other)
-        // What is the same at both ends needs no comparing, and of two equal runs the first stays.
+        // Equal ends need no alignment, and of two equal runs the first stays.
         while let first = place.first, let second = other.first, new[first] == old[second] {
             found[first] = second
             (place, other) = (place.dropFirst(), other.dropFirst())
@@ -43,24 +43,20 @@ enum TextAlignment {
         }
     }
 
-    /// Pairs of words, both in order: the first of each run that both texts have exactly once.
+    /// Returns pairs of the first words of runs that are unique in both texts, in order.
     private static func anchors(_ new: [Int32], _ old: [Int32]) -> [(Int, Int)] {
-        let places = once(old)
-        return rising(once(new).compactMap { key, place in places[key].map { (place, $0) } })
+        let places = indicesOfUnique(runs(old))
+        return rising(indicesOfUnique(runs(new)).compactMap { key, place in places[key].map { (place, $0) } })
     }
 
-    /// The longest chain of pairs of which both numbers rise.
+    /// Returns the longest chain of pairs in which both numbers increase.
     static func rising(_ unordered: [(Int, Int)]) -> [(Int, Int)] {
         let pairs = unordered.sorted { $0.0 < $1.0 }
-        // For each length the pair with the least end.
+        // For each length the pair with the smallest end.
         var ends: [Int] = []
         var before = [Int?](repeating: nil, count: pairs.count)
         for index in pairs.indices {
-            var (low, high) = (0, ends.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if pairs[ends[middle]].1 < pairs[index].1 { low = middle + 1 } else { high = middle }
-            }
+            let low = ends.indices.partitionPoint { pairs[ends[$0]].1 >= pairs[index].1 }
             before[index] = low > 0 ? ends[low - 1] : nil
             if low == ends.count { ends.append(index) } else { ends[low] = index }
         }
@@ -79,11 +75,15 @@ enum TextAlignment {
         var third: Int32
     }
 
-    private static func once(_ words: [Int32]) -> [Run: Int] {
-        var places: [Run: Int?] = [:]
-        for start in words.indices.dropLast(2) {
-            let key = Run(first: words[start], second: words[start + 1], third: words[start + 2])
-            places[key] = places[key] == nil ? .some(start) : .some(nil)
+    private static func runs(_ words: [Int32]) -> [Run] {
+        words.indices.dropLast(2).map { Run(first: words[$0], second: words[$0 + 1], third: words[$0 + 2]) }
+    }
+
+    /// Returns the index of each element that occurs once.
+    static func indicesOfUnique<Element: Hashable>(_ elements: [Element]) -> [Element: Int] {
+        var places: [Element: Int?] = [:]
+        for (index, element) in elements.enumerated() {
+            places[element] = places[element] == nil ? .some(index) : .some(nil)
         }
         return places.compactMapValues { $0 }
     }

@@ -1,16 +1,16 @@
 import Core
 import FoundationEssentials
 
-/// Under which name a copy has what was done to its recording.
+/// The name of the history file in a copy.
 package let historyFileName = "history.json"
 
-/// What was done, as a JSON array, a line an entry: as each was chained, so that whoever has the file can follow the digests.
+/// Returns the history as a JSON array with an entry per line, exactly as chained, so that its digests can be checked.
 package func historyDocument(_ lines: [HistoryLine]) -> String {
     lines.isEmpty ? "[]\n" : "[\n" + lines.map(\.text).joined(separator: ",\n") + "\n]\n"
 }
 
 extension HistoryEntry {
-    /// What was done, in words: `copied to the stick 1A2B-3C4D, recorder/000007_2026-11-20_09-30-12`.
+    /// The entry in words: `copied to the stick 1A2B-3C4D, recorder/000007_2026-11-20_09-30-12`.
     package var sentence: String {
         let place = from.map { "from \(Self.clock($0)) to \(Self.clock(to ?? $0))" }
         let details: String? =
@@ -36,7 +36,7 @@ extension HistoryEntry {
     }
 }
 
-/// What was done, for the foot of a page; nothing where nothing is known.
+/// Returns the history for a page's footer; empty if there is none.
 func historyPart(_ entries: [HistoryEntry]) -> String {
     guard !entries.isEmpty else { return "" }
     let items = entries.map { entry in
@@ -46,7 +46,7 @@ func historyPart(_ entries: [HistoryEntry]) -> String {
     return "<details><summary>History</summary>\n<ol>\n\(items.joined(separator: "\n"))\n</ol></details>\n"
 }
 
-/// Reads what `historyDocument` writes; nil for anything else.
+/// Parses what `historyDocument` writes; nil for anything else.
 package func historyLines(in text: String) -> [HistoryLine]? {
     let rows = text.split(separator: "\n").map(String.init)
     if rows == ["[]"] { return [] }

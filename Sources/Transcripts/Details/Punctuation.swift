@@ -1,19 +1,16 @@
-/// What is written between the words when a transcript is shown. What is kept stays as it was heard.
+/// The punctuation in exports. The archive keeps the recognized text.
 package enum Punctuation: String, Sendable, CaseIterable {
-    /// As the engine writes it, which may be nothing.
+    /// As the engine writes it; may be none.
     case engine
-    /// Nothing: of an engine that writes punctuation and capitals, its words without them.
+    /// None: removes an engine's punctuation and capitals.
     case none
-    /// Full stops and capitals, where pauses and the language model tell that a sentence ends; where an engine writes them, its
-    /// own.
+    /// Full stops and capitals where pauses and the language model indicate the end of a sentence; or the engine's own.
     case automatic
-    /// The punctuation whose names somebody says: comma, period, question mark, new line, new paragraph.
+    /// Replaces spoken names of punctuation: comma, period, question mark, new line, new paragraph.
     case spoken
-    /// `automatic` and `spoken`; where an engine writes punctuation, its own.
+    /// `automatic` and `spoken`, or the engine's own punctuation.
     case both
 
-    /// Whether sentences end where pauses and the language model say so.
     var isAutomatic: Bool { self == .automatic || self == .both }
-    /// Whether spoken names of punctuation become punctuation.
     var isSpoken: Bool { self == .spoken || self == .both }
 }

@@ -1,23 +1,23 @@
 import Core
 
-/// Puts punctuation and capitals into a transcript on its way out; words keep their times and their segments.
+/// Adds punctuation and capitals to a transcript for export. Words keep their times and segments.
 package struct Punctuator: Sendable {
-    /// How much likelier a sentence ends between these words than that it goes on, as a natural logarithm; the words on
-    /// either side in their order away from the place.
+    /// Returns the log odds (natural logarithm) that a sentence ends between these words, given in order of distance on
+    /// either side.
     package typealias SentenceOdds = @Sendable (_ before: [String], _ after: [String]) -> Double
 
-    /// Gives the odds when they are first needed; nil: no sentence ends by itself.
+    /// Returns the odds when first needed; nil: no sentence ends automatically.
     package typealias OddsSource = @Sendable () throws(DeviceError) -> SentenceOdds?
 
-    /// What is between two words that may end a sentence.
+    /// A boundary between two words where a sentence may end.
     package struct Boundary: Sendable {
-        /// The number of the word before it, in the whole transcript.
+        /// The index of the word before it, in the whole transcript.
         package var word: Int
-        /// The pause between the two words, in seconds.
+        /// The pause in seconds.
         package var pauseSeconds: Double
-        /// `SentenceOdds` of this place.
+        /// The `SentenceOdds` here.
         package var odds: Double
-        /// By how much the voice fell before it, in semitones; only a segment's end tells.
+        /// How far the voice fell before it, in semitones; only known at a segment's end.
         var lowering: Double?
 
         package init(word: Int, pauseSeconds: Double, odds: Double, lowering: Double? = nil) {
@@ -27,7 +27,7 @@ package struct Punctuator: Sendable {
             self.lowering = lowering
         }
 
-        /// Above 0 a sentence ends. The weights were found by `benchmark punctuation`.
+        /// A sentence ends above 0. The weights come from `benchmark punctuation`.
         package var score: Double {
             let lowering = lowering ?? Self.middleLowering
             return Self.weights[0] + Self.weights[1] * min(pauseSeconds, Self.longestPause)
@@ -36,10 +36,10 @@ package struct Punctuator: Sendable {
         }
 
         private static let weights = [-1.8, 4.8, 0.5, 0.25]
-        /// In seconds; longer ones tell no more.
+        /// In seconds; longer pauses count as this.
         private static let longestPause = 1.0
         private static let mostOdds = 10.0
-        /// In semitones: a fall that speaks neither for an end nor against it, and the deepest that tells more.
+        /// In semitones: a neutral fall, and the largest that counts.
         private static let middleLowering = 3.0
         private static let mostLowering = 8.0
     }
@@ -47,9 +47,9 @@ package struct Punctuator: Sendable {
     private struct Place {
         var segment: Int
         var word: Word
-        /// Of the last word of a segment, where it is told.
+        /// For the last word of a segment, if known.
         var lowering: Double?
-        /// What follows the word, without a space.
+        /// The punctuation after the word.
         var sign = ""
     }
 
@@ -59,7 +59,7 @@ package struct Punctuator: Sendable {
     ]
     static let newLine = "\u{2028}"
     private static let newParagraph = newLine + newLine
-    /// So many words on either side are told to the language model.
+    /// The words of context on either side for the language model.
     private static let context = 2
 
     private let punctuation: Punctuation
@@ -67,22 +67,23 @@ package struct Punctuator: Sendable {
     private let engines: Set<String>
 
     /// - Parameters:
-    ///   - engines: the names of those that write punctuation and capitals themselves.
-    ///   - odds: what the language model says; without it no sentence ends by itself.
+    ///   - engines: The names of engines that write punctuation and capitals.
+    ///   - odds: Nil: no sentence ends automatically.
     init(_ punctuation: Punctuation, writtenBy engines: Set<String> = [], odds: SentenceOdds? = nil) {
         self.init(punctuation, writtenBy: engines, asking: { () throws(DeviceError) in odds })
     }
 
-    /// - Parameter source: asked for each transcript that needs it, and for no other: not where the engine wrote the punctuation.
+    /// - Parameter source: Called for each transcript that needs it.
     package init(_ punctuation: Punctuation, writtenBy engines: Set<String> = [], asking source: @escaping OddsSource) {
         self.punctuation = punctuation
         self.engines = engines
         odds = source
     }
 
-    /// The transcript with punctuation, or without; a segment that held nothing but that, or their names, is left out.
+    /// Returns the transcript with punctuation added or removed. Leaves out segments with nothing but punctuation or
+    /// its names.
     ///
-    /// - Throws: what the source of the odds throws.
+    /// - Throws: The error of the odds' source.
     package func punctuated(_ timeline: Timeline) throws(DeviceError) -> Timeline {
         let isWritten = engines.contains(timeline.engine.name)
         switch punctuation {
@@ -113,7 +114,6 @@ package struct Punctuator: Sendable {
         return timeline
     }
 
-    /// The transcript without punctuation and capitals.
     private static func bare(_ timeline: Timeline) -> Timeline {
         var timeline = timeline
         for index in timeline.segments.indices.reversed() where !timeline.segments[index].words.isEmpty {
@@ -132,7 +132,7 @@ package struct Punctuator: Sendable {
         return timeline
     }
 
-    /// Every place between two words of a transcript without punctuation.
+    /// Returns every boundary between words of a transcript without punctuation.
     package static func boundaries(of timeline: Timeline, odds: SentenceOdds) -> [Boundary] {
         boundaries(places(of: timeline), odds)
     }
@@ -172,7 +172,7 @@ package struct Punctuator: Sendable {
             if let name {
                 rest = rest.dropFirst(name.words.count)
                 guard let last = marked.indices.last else { continue }
-                // In the place of what the engine made of the pause before the name.
+                // Replaces what the engine wrote for the pause before the name.
                 if isWritten, name.sign.first?.isPunctuation ?? false, marked[last].word.text.count > 1,
                     let sign = marked[last].word.text.last, ",.;:".contains(sign)
                 {

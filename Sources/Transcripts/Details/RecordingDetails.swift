@@ -1,47 +1,47 @@
 import Core
 
-/// What a page says of a recording besides its transcript.
+/// Details of a recording for pages, besides its transcript.
 package struct RecordingDetails: Hashable, Sendable {
-    /// What the page is headed with.
+    /// The page's title.
     package var title: String
 
-    /// The wall time of the start as people read it; nil where it is not known.
+    /// The start in local time for people; nil if unknown.
     var started: String?
 
-    /// The same as RFC 3339.
+    /// The start as RFC 3339.
     var startedAt: String?
 
-    /// Whether that time can be believed.
+    /// Whether the clock was set at the start.
     var clock: RecordingSummary.Clock?
 
-    /// Where in a running of the machine it was begun, where that time cannot be believed.
+    /// The position since power-on, if the clock was not set.
     var powerOn: PowerOn?
 
-    /// Which recorder it is from.
+    /// The recorder's name.
     var device: String?
 
-    /// Which recording it is, for whoever brings it back; nil where that is not known.
+    /// Identifies the recording when the file is imported; nil if unknown.
     package var identity: RecordingIdentity?
 
-    /// The audio's file name, beside the page.
+    /// The audio's file name in the page's folder.
     package var audio: String
 
-    /// Where the list of all recordings is, relative to the page; nil where there is none.
+    /// The relative link to the list of recordings; nil if there is none.
     var index: String?
 
-    /// The loudest sample of each of so many equal stretches of the recording, 0 to 255; may be empty.
+    /// The peaks of equal parts of the recording, 0 to 255; may be empty.
     var peaks: [UInt8]
 
-    /// How long a pause is that `qda` tells, in seconds.
+    /// The shortest pause that `qda` shows, in seconds.
     package var pauseSeconds = 3
 
-    /// Who people may be who have no name, by their letters: from other recordings, and nobody has said so.
+    /// Unconfirmed names for speakers by their labels, from voices in other recordings.
     package var proposals: [String: String] = [:]
 
-    /// What was done to it, in its order.
+    /// The recording's history, oldest first.
     package var history: [HistoryEntry] = []
 
-    /// How the page speaks with the server that gives it out; nil where it is a file.
+    /// The page's connection to its server; nil for a file.
     package var served: ServedPage?
 
     package init(
@@ -61,7 +61,7 @@ package struct RecordingDetails: Hashable, Sendable {
         self.peaks = peaks
     }
 
-    /// What a transcript alone tells: it is named after its file, or after the folder in which `audio.wav` lies.
+    /// Derives the details from a transcript: it is named after its file, or the folder of `audio.wav`.
     package init(_ timeline: Timeline) {
         self.init(title: timeline.name, audio: timeline.name.contains(".") ? timeline.name : "audio.wav")
     }

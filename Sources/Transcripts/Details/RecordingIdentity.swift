@@ -1,13 +1,13 @@
 import Core
 
-/// Which recording a file is of, in words that any format can hold and any editor leaves alone:
-/// `recording 7, pass 2, sound sha256:` and 64 hexadecimal digits.
+/// Identifies the recording of a file, in words that every format can contain and every editor keeps: `recording 7,
+/// pass 2, sound sha256:` and 64 hexadecimal digits.
 package struct RecordingIdentity: Hashable, Sendable, Codable {
     /// The recording's number on its recorder.
     package var recording: Int
-    /// Which of its passes the file has, counted within the recording; nil where that is not told.
+    /// The pass in the file, counted from 1 within the recording; nil if unknown.
     package var pass: Int?
-    /// SHA-256 of its samples (mono, 16-bit little-endian, 16 kHz), in lower-case hexadecimal digits.
+    /// The SHA-256 of its samples (mono, 16-bit little-endian, 16 kHz) in lower-case hexadecimal.
     package var sound: String
 
     package init(recording: Int, pass: Int? = nil, sound: String) {
@@ -19,10 +19,10 @@ package struct RecordingIdentity: Hashable, Sendable, Codable {
     private static let middle = ", sound sha256:"
     private static let ofPass = Array(", pass ".utf8)
 
-    /// As it stands in files.
+    /// The form in files.
     package var text: String { "recording \(recording)\(pass.map { ", pass \($0)" } ?? "")\(Self.middle)\(sound)" }
 
-    /// The first that a text holds; nil where it holds none.
+    /// Finds the first identity in a text; nil if there is none.
     package init?(in text: String) {
         let bytes = Array(text.utf8)
         let (before, middle) = (Array("recording ".utf8), Array(Self.middle.utf8))

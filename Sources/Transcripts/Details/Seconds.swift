@@ -1,6 +1,6 @@
 import Core
 
-/// A position in seconds, exact, without an exponent: `0.42`, `12`, `360000.5`.
+/// Returns a position in seconds, exact, without an exponent: `0.42`, `12`, `360000.5`.
 package func decimalSeconds(_ position: SamplePosition) -> String {
     // A sample is 0.0000625 s.
     let units = max(0, position.samples) * 625
@@ -10,7 +10,7 @@ package func decimalSeconds(_ position: SamplePosition) -> String {
     return "\(units / 10_000_000)" + (kept.isEmpty ? "" : "." + String(kept))
 }
 
-/// Hours, minutes and seconds as people read them: `3:07`, `1:03:07`.
+/// Returns hours, minutes and seconds for people: `3:07`, `1:03:07`.
 package func clockTime(_ position: SamplePosition) -> String {
     let seconds = max(0, position.samples) / Int64(SamplePosition.rate)
     let minutes = seconds < 3_600 ? "\(seconds / 60)" : "\(seconds / 3_600):\((seconds / 60 % 60).padded(to: 2))"

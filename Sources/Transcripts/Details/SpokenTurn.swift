@@ -1,14 +1,14 @@
 import Core
 
-/// Words in a row that one person says, within a segment.
+/// Consecutive words of one speaker within a segment.
 struct SpokenTurn {
-    /// Nil where it is not told who spoke, or there is nobody else.
+    /// Nil if not diarized, or there is only one speaker.
     var speaker: Int?
     var words: [Word]
 }
 
 extension Timeline {
-    /// A segment's words by who says them. Where nobody is to be told apart, and in a segment without words, that is one turn.
+    /// Splits a segment's words by speaker. One turn if there is one speaker or no word.
     func turns(of segment: Segment) -> [SpokenTurn] {
         guard tellsSpeakers, let speakers else { return [SpokenTurn(speaker: nil, words: segment.words)] }
         var turns: [SpokenTurn] = []
@@ -23,14 +23,14 @@ extension Timeline {
         return turns.isEmpty ? [SpokenTurn(speaker: nil, words: [])] : turns
     }
 
-    /// The same as people read it: what is said while somebody else speaks stands between two slashes and two more, `//WORDS//`.
+    /// Returns the turns with simultaneous speech between double slashes: `//WORDS//`.
     func readableTurns(of segment: Segment) -> [SpokenTurn] {
         turns(of: segment).map { turn in
             var turn = turn
             for run in overlaps(in: turn.words) {
                 let (first, last) = (run.lowerBound, run.upperBound - 1)
                 turn.words[first].text = overlapSign + turn.words[first].text
-                // What asks for a new line stays at the end.
+                // A requested line break stays at the end.
                 let text = turn.words[last].text
                 let end = text.lastIndex { String($0) != Punctuator.newLine }.map(text.index(after:)) ?? text.startIndex
                 turn.words[last].text = text[..<end] + overlapSign + text[end...]
@@ -39,7 +39,7 @@ extension Timeline {
         }
     }
 
-    /// Whether a line begins like one that has a speaker's name in front: then it needs the real name there.
+    /// Whether a line starts like a speaker's name; it then needs the real name in front.
     func seemsNamed(_ line: String) -> Bool {
         guard tellsSpeakers, line.utf8.contains(UInt8(ascii: ":")) else { return false }
         return (0..<(speakers?.count ?? 0)).contains { speaker in
@@ -49,7 +49,7 @@ extension Timeline {
         }
     }
 
-    /// Which of a turn's words are said while somebody else speaks, as far as that can be told.
+    /// Returns the ranges of a turn's words that overlap another speaker.
     func overlaps(in words: [Word]) -> [Range<Int>] {
         guard tellsSpeakers, let speakers, !speakers.alongside.isEmpty else { return [] }
         var runs: [Range<Int>] = []
@@ -64,12 +64,12 @@ extension Timeline {
     }
 }
 
-/// What stands on both sides of words that are said while somebody else speaks, as transcripts of interviews have it.
+/// Marks simultaneous speech on both sides, as transcripts of interviews do.
 let overlapSign = "//"
 
-/// A word without the sign of speech at the same time.
+/// Returns a word without overlap marks.
 func withoutOverlapSign(_ word: String) -> String {
-    // Byte by byte: a combining mark behind it makes another Character of it.
+    // Compares bytes: with a combining mark it would be another Character.
     let sign = overlapSign.utf8
     var bytes = word.utf8[...]
     if bytes.starts(with: sign) { bytes = bytes.dropFirst(sign.count) }

@@ -1,10 +1,10 @@
 import Core
 
-/// A doubtful word with its place, as `review` tells it.
+/// A low-confidence word and its position, for `review`.
 package struct UncertainWordRow: Encodable {
     /// The recording's number.
     package let recording: Int
-    /// Whose recording it is, where there are several recorders.
+    /// The recorder's name, if there are several.
     package let recorder: String?
     private let segment: Int
     private let start: Double
@@ -23,29 +23,29 @@ package struct UncertainWordRow: Encodable {
         (before, after) = (doubt.before, doubt.after)
     }
 
-    /// Where the word begins.
+    /// The start of the word.
     package var place: SamplePosition { SamplePosition(seconds: start) }
-    /// How sure the engine was, in percent.
+    /// The confidence in percent.
     package var percent: Int { Int(nearest: confidence * 100) }
-    /// The word in brackets, with what stands around it.
+    /// The word in brackets, in its context.
     package var context: String {
         [before, "[\(text)]", after].filter { !$0.isEmpty }.joined(separator: " ")
     }
 }
 
-/// The doubtful words of several recordings.
+/// The low-confidence words of several recordings.
 package struct UncertainWordList {
-    /// Of each recording; among them are those that matter over all recordings.
+    /// The most words of one recording; these include the overall worst.
     private static let mostOfOne = 1_000
 
     private let limit: Int
     private var rows: [UncertainWordRow] = []
     private var words: [Word] = []
 
-    /// - Parameter limit: how many are wanted.
+    /// - Parameter limit: The number of words wanted.
     package init(limit: Int) { self.limit = limit }
 
-    /// Looks at a recording's text.
+    /// Adds a recording's text.
     package mutating func add(_ segments: [Segment], of recording: Int, recorder: String? = nil) {
         for doubt in UncertainWord.worst(max(limit, Self.mostOfOne), of: segments) {
             words.append(doubt.word)
@@ -53,6 +53,6 @@ package struct UncertainWordList {
         }
     }
 
-    /// Those whose answers would teach most, at most as many as are wanted, as `UncertainWord.order` has them.
+    /// The first `limit` words in the order of `UncertainWord.order`.
     package var worst: [UncertainWordRow] { UncertainWord.order(words).prefix(limit).map { rows[$0] } }
 }

@@ -1,17 +1,17 @@
 import Core
 
-/// A zip whose entries are stored as they are, as OpenDocument wants its first one. Pure; the same entries give the same bytes.
+/// A zip archive with stored entries, as OpenDocument requires for the first one. The same entries give the same bytes.
 ///
-/// What it holds is small: a text of hours is a megabyte or two. All of it has to stay below 4 GiB.
+/// Contents are small, a megabyte or two; the limit is 4 GiB.
 enum ZipPackage {
-    /// - Parameter entries: in their order; names in ASCII.
+    /// - Parameter entries: In order; names in ASCII.
     static func stored(_ entries: [(name: String, bytes: [UInt8])]) -> [UInt8] {
         var file: [UInt8] = []
         var directory: [UInt8] = []
         for entry in entries {
             let name = Array(entry.name.utf8)
             let (size, sum) = (UInt32(clamping: entry.bytes.count), CRC32.of(entry.bytes))
-            // Version 2.0, no flags, stored, 1980-01-01 00:00: what is written when does not depend on the clock.
+            // Version 2.0, no flags, stored, 1980-01-01 00:00, so that the output does not depend on the clock.
             let common = number(20, 2) + number(0, 2) + number(0, 2) + number(0, 2) + number(0x21, 2) + number(sum, 4)
             let sizes = number(size, 4) + number(size, 4) + number(UInt32(name.count), 2) + number(0, 2)
             let offset = UInt32(clamping: file.count)
@@ -25,7 +25,7 @@ enum ZipPackage {
         return file + directory + Array("PK\u{5}\u{6}".utf8) + number(0, 2) + number(0, 2) + count + count + end
     }
 
-    /// So many bytes, the lowest first.
+    /// Little-endian.
     private static func number(_ value: UInt32, _ bytes: Int) -> [UInt8] {
         (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * UInt32($0))) }
     }

@@ -7,8 +7,8 @@ extension TranscriptFormat {
     }
 }
 
-/// The transcript as an annotation document of ELAN (EAF 3.0): words included in segments, what each person says where several
-/// are told apart, and where they speak at once, gaps, and marks, which last a tenth of a second because an annotation lasts.
+/// Returns an ELAN annotation document (EAF 3.0): words included in segments, turns and overlaps of several speakers,
+/// gaps, and marks, which last 0.1 s because annotations need a length.
 func annotationDocument(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     let tiers = Tiers(timeline, unit: milliseconds)
     var document = AnnotationDocument()
@@ -27,7 +27,7 @@ func annotationDocument(_ timeline: Timeline, _ details: RecordingDetails) -> St
     return document.text(details)
 }
 
-/// As ELAN calls the kinds of sound that it knows; `unknown` is its own word for the others.
+/// Returns ELAN's media type; `unknown` is its own word for others.
 private func mediaType(_ name: String) -> String {
     switch name.split(separator: ".").last?.lowercased() {
     case "wav": "audio/x-wav"
@@ -39,7 +39,7 @@ private func mediaType(_ name: String) -> String {
     }
 }
 
-/// Collects time slots and tiers; slots are numbered in the order of time, as ELAN writes them.
+/// Collects time slots and tiers. Slots are numbered in the order of time, as ELAN does.
 private struct AnnotationDocument {
     private var slots: [(time: Int64, id: Int)] = []
     private var tiers:

@@ -1,6 +1,6 @@
-/// A word without the marks around it, in lowercase; empty where it is nothing but marks.
+/// Returns a word in lower case without surrounding punctuation; may be empty.
 ///
-/// What is inside stays: apostrophes, hyphens, points of numbers. So does what is said: `&`, `%`, `#`, `@`.
+/// Keeps inner punctuation (apostrophes, hyphens, decimal points) and spoken signs: `&`, `%`, `#`, `@`.
 func bareWord(_ text: String) -> String {
     let isMark = { (character: Character) in character.isPunctuation && !"&%#@".contains(character) }
     var word = text[...].drop(while: isMark)

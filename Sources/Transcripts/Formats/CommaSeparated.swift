@@ -5,9 +5,10 @@ extension TranscriptFormat {
     static let csv = TranscriptFormat("csv") { timeline, _ in commaSeparated(timeline) }
 }
 
-/// The transcript as comma-separated values (RFC 4180): a row a segment, each followed by its words; gaps and marks at
-/// their places. Where somebody has looked who spoke, a last column tells it; the detail of a word is
-/// `overlap` where somebody else speaks at the same time.
+/// Returns comma-separated values (RFC 4180): a row per segment, followed by its words; gaps and marks in order.
+///
+/// If diarized, a last column has the speaker; the detail of a word is `overlap` if somebody else speaks at the same
+/// time.
 func commaSeparated(_ timeline: Timeline) -> String {
     var entries: [(start: SamplePosition, rows: [[String]])] = []
     for segment in timeline.segments {
@@ -30,11 +31,9 @@ func commaSeparated(_ timeline: Timeline) -> String {
     entries += timeline.marks.map {
         ($0.position, [row("mark", "", SampleRange($0.position, $0.position), $0.text, nil, "")])
     }
-    // What starts together stays in this order: `sort` alone does not promise that.
-    let ordered = entries.enumerated().sorted { ($0.element.start, $0.offset) < ($1.element.start, $1.offset) }
     let header = ["kind", "segment", "start", "end", "text", "confidence", "detail", "speaker"]
     let columns = timeline.speakers == nil ? header.count - 1 : header.count
-    return ([header] + ordered.flatMap(\.element.rows)).map { $0.prefix(columns) }
+    return ([header] + entries.stablySorted(by: \.start).flatMap(\.rows)).map { $0.prefix(columns) }
         .map { $0.map(field).joined(separator: ",") + "\r\n" }.joined()
 }
 
@@ -49,7 +48,7 @@ private func row(
     ]
 }
 
-/// A field, in quotes where it holds what separates fields; spaces at its ends are text, which some readers forget.
+/// Quotes a field if needed. Spaces at the ends are kept, which some readers drop.
 private func field(_ text: String) -> String {
     let special = text.unicodeScalars.contains { $0 == "\"" || $0 == "," || $0 == "\r" || $0 == "\n" }
     guard special else { return text }
@@ -61,15 +60,15 @@ private func field(_ text: String) -> String {
     return quoted + "\""
 }
 
-/// A field that spreadsheets take for text: with a `'` in front where it begins as a formula does.
+/// Prefixes `'` if a spreadsheet would treat the field as a formula.
 func withGuard(_ text: String) -> String { beginsAsFormula(text) ? "'" + text : text }
 
-/// The field as it was before `withGuard`.
+/// Reverses `withGuard`.
 func withoutGuard(_ field: String) -> String {
     field.utf8.first == UInt8(ascii: "'") && beginsAsFormula(field) ? String(Substring(field.utf8.dropFirst())) : field
 }
 
-/// Whether it begins as a formula, or as one that has been guarded.
+/// Whether it starts like a formula, guarded or not.
 private func beginsAsFormula(_ text: String) -> Bool {
     switch text.unicodeScalars.first(where: { $0 != "'" }) {
     case "=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠": true

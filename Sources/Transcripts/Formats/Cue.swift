@@ -1,27 +1,27 @@
 import Core
 
-/// What a player shows at once: one or two lines, and those of marks above them, from `start` up to `end` in milliseconds.
+/// A subtitle: one or two lines, with lines of marks above, from `start` to `end` in milliseconds.
 struct Cue: Equatable {
     var start: Int64
     var end: Int64
     var lines: [String]
-    /// What the person is called who speaks; nil where it is not told, or nobody else does.
+    /// The speaker's name; nil if unknown or the only one.
     var speaker: String?
-    /// How many of the lines are what is said; those above are of marks.
+    /// The number of spoken lines; those above are marks.
     var spoken = 0
 }
 
-/// Measures of readable subtitles.
+/// Limits of readable subtitles.
 enum CueLimits {
-    /// Characters a line; only a word that is longer alone has more.
+    /// Characters per line; only a single longer word has more.
     static let lineLength = 42
     static let longest: Int64 = 7_000
 
-    /// A cue that has room after it is shown for this long.
+    /// The shortest display time, if there is room.
     static let shortest: Int64 = 1_000
 }
 
-/// The whole transcript as cues: in order, never overlapping, none of them empty in time.
+/// Returns the transcript as cues: in order, without overlaps, none of length 0.
 func cues(of timeline: Timeline) -> [Cue] {
     let gaps = timeline.gaps.sorted { $0.range.start < $1.range.start }
     var spoken: [Cue] = []
@@ -29,11 +29,11 @@ func cues(of timeline: Timeline) -> [Cue] {
         for turn in timeline.readableTurns(of: segment) {
             for words in groups(of: turn.words, in: segment.range, brokenBy: gaps) {
                 guard let first = words.first, let last = words.last else { continue }
+                let lines = lines(words.map(\.text))
                 spoken.append(
                     Cue(
-                        start: milliseconds(first.range.start), end: milliseconds(last.range.end),
-                        lines: lines(words.map(\.text)), speaker: turn.speaker.map { timeline.name(ofSpeaker: $0) },
-                        spoken: lines(words.map(\.text)).count))
+                        start: milliseconds(first.range.start), end: milliseconds(last.range.end), lines: lines,
+                        speaker: turn.speaker.map { timeline.name(ofSpeaker: $0) }, spoken: lines.count))
             }
         }
     }
@@ -44,19 +44,15 @@ func cues(of timeline: Timeline) -> [Cue] {
     return marked(spaced(merged(spoken, silent), length: length), tellingMarks(of: timeline), length: length)
 }
 
-/// Puts each mark above what is shown at its place, or will be within a second; where nothing is, it is a cue of its own. So no
-/// two cues are shown at once, which not every player bears, and none hides speech.
+/// Puts each mark above the cue at its time or within a second after it, else in its own cue. So cues never overlap,
+/// which some players do not support.
 private func marked(_ cues: [Cue], _ marks: [(time: SamplePosition, line: String)], length: Int64) -> [Cue] {
     var cues = cues
-    // From the end, so that of several in one place the first is above.
+    // Backwards, so that the first of several in one place is on top.
     for mark in marks.reversed() {
         let time = milliseconds(mark.time)
         let lines = markLines(mark.line)
-        var (low, high) = (0, cues.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if cues[middle].end <= time { low = middle + 1 } else { high = middle }
-        }
+        let low = cues.indices.partitionPoint { cues[$0].end > time }
         if low < cues.count, cues[low].start < time + CueLimits.shortest {
             cues[low].lines = lines + cues[low].lines
         } else {
@@ -67,7 +63,7 @@ private func marked(_ cues: [Cue], _ marks: [(time: SamplePosition, line: String
     return cues
 }
 
-/// A mark in two lines at most; what does not fit is left out, and other formats have it.
+/// Returns a mark in at most two lines, truncated; other formats have all of it.
 func markLines(_ line: String) -> [String] {
     let words = line.split(separator: " ").map(String.init)
     if fitsTwoLines(words.map(\.count)) { return lines(words) }
@@ -79,7 +75,7 @@ func markLines(_ line: String) -> [String] {
     return lines(kept + ["…]"])
 }
 
-/// Cuts a segment's words where two lines are full, where time is up, and where audio is missing.
+/// Splits a segment's words where two lines are full, at the longest duration, and at gaps.
 private func groups(of words: [Word], in range: SampleRange, brokenBy gaps: [Gap]) -> [[Word]] {
     let breaks = gaps.map(\.range.start).filter { range.start <= $0 && $0 < range.end }
     var groups: [[Word]] = []
@@ -101,7 +97,7 @@ private func groups(of words: [Word], in range: SampleRange, brokenBy gaps: [Gap
     return group.isEmpty ? groups : groups + [group]
 }
 
-/// - Parameter lengths: of the words, in characters.
+/// - Parameter lengths: The words' characters.
 private func fitsTwoLines(_ lengths: [Int]) -> Bool {
     let total = lengths.reduce(lengths.count - 1, +)
     var upper = -1
@@ -113,7 +109,7 @@ private func fitsTwoLines(_ lengths: [Int]) -> Bool {
     return false
 }
 
-/// One line where they fit, else two of about the same length.
+/// Returns one line if the words fit, else two of similar length.
 private func lines(_ words: [String]) -> [String] {
     let line = words.joined(separator: " ")
     if line.count <= CueLimits.lineLength || words.count < 2 { return [line] }
@@ -122,7 +118,7 @@ private func lines(_ words: [String]) -> [String] {
     return [words.prefix(count).joined(separator: " "), words.dropFirst(count).joined(separator: " ")]
 }
 
-/// The lengths of both lines for each number of words in the upper one, from one to all.
+/// Returns the lengths of both lines for each number of words in the upper one.
 private func lineBreaks(_ words: [String]) -> [(count: Int, upper: Int, lower: Int)] {
     let total = words.reduce(words.count - 1) { $0 + $1.count }
     var upper = -1
@@ -132,7 +128,7 @@ private func lineBreaks(_ words: [String]) -> [(count: Int, upper: Int, lower: I
     }
 }
 
-/// Both in one order of time; where they start together, the gap comes first.
+/// Merges both in the order of time; gaps first.
 private func merged(_ spoken: [Cue], _ silent: [Cue]) -> [Cue] {
     var merged: [Cue] = []
     var rest = silent[...]
@@ -146,8 +142,8 @@ private func merged(_ spoken: [Cue], _ silent: [Cue]) -> [Cue] {
     return merged + rest
 }
 
-/// Ends each cue before the next starts, or starts the next later where that would leave nothing of it; so the order
-/// stays also where an engine's times are out of order.
+/// Ends each cue before the next starts, or delays the next if nothing would be left, even if an engine's times are out
+/// of order.
 private func spaced(_ cues: [Cue], length: Int64) -> [Cue] {
     var spaced: [Cue] = []
     for (index, cue) in cues.enumerated() {
@@ -166,7 +162,7 @@ func milliseconds(_ position: SamplePosition) -> Int64 {
     (position.samples * 1_000 + Int64(SamplePosition.rate) / 2) / Int64(SamplePosition.rate)
 }
 
-/// A gap in words that tell its length and its cause.
+/// Describes a gap by its length and cause.
 func description(of gap: Gap) -> String {
     let milliseconds = milliseconds(SamplePosition(gap.range.count))
     if milliseconds < 100 { return "[gap \(milliseconds) ms: \(gap.cause.rawValue)]" }

@@ -1,18 +1,17 @@
 import Core
 
-/// A paragraph of a document that people read and edit; each text is part of one line.
+/// A paragraph of a document for people; each text is a single line.
 enum DocumentParagraph {
     case title(String)
-    /// What is known of the recording, and who speaks.
+    /// A line of metadata.
     case fact(String)
-    /// What one person says, or a segment where several people are not told apart.
+    /// A turn, or a segment if there is one speaker.
     case turn(speaker: String?, start: SamplePosition, text: String)
-    /// A bookmark, what was lost or left out, and how far the text goes.
+    /// A bookmark, a gap, or the end of an incomplete text.
     case note(String)
 }
 
-/// Title, what is known of the recording, who speaks and for how long, and then a paragraph a turn, or a segment where several
-/// people are not told apart.
+/// Returns title, metadata, the speakers with their times, and a paragraph per turn or, with one speaker, per segment.
 func documentParagraphs(_ timeline: Timeline, _ details: RecordingDetails) -> [DocumentParagraph] {
     var body = [DocumentParagraph.title(oneLine(details.title))]
     let facts = [details.started.map(oneLine), clockTime(timeline.length), details.device.map(oneLine)]

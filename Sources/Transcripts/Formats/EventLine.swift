@@ -1,9 +1,8 @@
 import Core
 
-/// An event as one JSON object on one line, without its newline.
+/// Returns an event as one line of JSON, without its newline.
 package func eventJSON(_ event: Event) throws -> String { try jsonObject(EventLine(event: event)) }
 
-/// What `watch --json` prints for an event.
 private struct EventLine: Encodable {
     var event: Event
 
@@ -83,5 +82,5 @@ private struct EventLine: Encodable {
     }
 }
 
-/// A tenth of a decibel; digital silence, which is minus infinity, is below what 16 bits can hold.
+/// Rounds to 0.1 dB; digital silence (minus infinity) becomes -120, below 16 bits.
 private func decibels(_ level: Double) -> Double { level > -120 ? (min(level, 120) * 10).rounded() / 10 : -120 }

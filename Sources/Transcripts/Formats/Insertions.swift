@@ -1,8 +1,9 @@
 import Core
 
-/// Everything that formats put between what was said, as it stands there on one line: gaps, marks, and words for what has none.
+/// Returns everything that formats insert between words, as a single line: gaps, marks, and texts for segments without
+/// words.
 ///
-/// Whoever reads a transcript back leaves these out.
+/// Readers of edited transcripts remove these.
 func insertions(in timeline: Timeline) -> Set<String> {
     var texts: Set<String> = ["[no words]", "[not read]"]
     texts.formUnion(timeline.gaps.map { description(of: $0) })

@@ -7,7 +7,7 @@ extension TranscriptFormat {
     }
 }
 
-/// The transcript as a header, then segments, gaps and marks in the order of time, then the statistics, a line each.
+/// Returns a header, then segments, gaps and marks in the order of time, then the statistics, a line each.
 func jsonLines(_ timeline: Timeline) throws -> String {
     var entries: [(start: SamplePosition, line: String)] = []
     for segment in timeline.segments {
@@ -15,24 +15,22 @@ func jsonLines(_ timeline: Timeline) throws -> String {
     }
     for gap in timeline.gaps { entries.append((gap.range.start, try line("gap", GapJSON(gap)))) }
     for mark in timeline.marks { entries.append((mark.position, try line("mark", MarkJSON(mark)))) }
-    // What starts together stays in this order: `sort` alone does not promise that.
-    let ordered = entries.enumerated().sorted { ($0.element.start, $0.offset) < ($1.element.start, $1.offset) }
-    var lines = [try jsonHeaderLine(timeline)] + ordered.map(\.element.line)
+    var lines = [try jsonHeaderLine(timeline)] + entries.stablySorted(by: \.start).map(\.line)
     if let statistics = timeline.statistics { lines.append(try line("statistics", StatisticsJSON(statistics))) }
     return lines.map { $0 + "\n" }.joined()
 }
 
-/// The first line of JSON Lines, without its newline.
+/// Returns the first line, without its newline.
 func jsonHeaderLine(_ timeline: Timeline) throws -> String { try line("header", HeaderJSON(timeline)) }
 
-/// A segment's line of JSON Lines, without its newline, so that a transcript can leave while it grows.
+/// Returns a segment's line, without its newline, to stream a growing transcript.
 func jsonLine(_ segment: Segment) throws -> String { try line("segment", SegmentJSON(segment)) }
 
 private func line(_ type: String, _ body: some Encodable) throws -> String {
     try jsonObject(TypedLine(type: type, body: body))
 }
 
-/// A body with the key `type` beside its own.
+/// Adds the key `type` to a body.
 private struct TypedLine<Body: Encodable>: Encodable {
     var type: String
     var body: Body

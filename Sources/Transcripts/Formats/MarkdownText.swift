@@ -6,7 +6,7 @@ extension TranscriptFormat {
         "markdown", fileExtension: "md", isUsual: false, form: markdownText)
 }
 
-/// The paragraphs of a document, with a blank line between them: `0:25 **A:** WORDS`; bookmarks and what was lost in italics.
+/// Returns the paragraphs separated by blank lines: `0:25 **A:** WORDS`; bookmarks and gaps in italics.
 private func markdownText(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     documentParagraphs(timeline, details).map { part in
         switch part {
@@ -19,7 +19,7 @@ private func markdownText(_ timeline: Timeline, _ details: RecordingDetails) -> 
     }.joined(separator: "\n")
 }
 
-/// A text of which nothing is taken for a sign of Markdown, where it does not begin a line.
+/// Escapes Markdown within a line.
 private func literal(_ text: String) -> String {
     var literal = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {

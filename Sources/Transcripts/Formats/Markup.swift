@@ -1,5 +1,4 @@
-/// Text in which nothing is markup, for the content and the quoted attributes of XML and HTML alike; characters that
-/// neither may hold are U+FFFD.
+/// Escapes text for content and quoted attributes of XML and HTML; characters that are invalid there become U+FFFD.
 package func markup(_ text: String) -> String {
     var escaped = ""
     escaped.reserveCapacity(text.utf8.count)
@@ -18,7 +17,7 @@ package func markup(_ text: String) -> String {
     return escaped
 }
 
-/// A file name as a relative link: one path segment, whatever is in it.
+/// Returns a file name as a relative link of one path segment.
 package func relativeLink(_ name: String) -> String {
     let digits = Array("0123456789ABCDEF")
     var link = "./"

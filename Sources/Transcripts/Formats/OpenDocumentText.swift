@@ -12,7 +12,6 @@ private let documentType = "application/vnd.oasis.opendocument.text"
 
 private let xmlStart = #"<?xml version="1.0" encoding="UTF-8"?>"# + "\n"
 
-/// The package around a document's content.
 private func openDocument(content: String, title: String) -> [UInt8] {
     let namespace = "urn:oasis:names:tc:opendocument:xmlns"
     let manifest =
@@ -39,7 +38,7 @@ private let documentNamespaces =
     .joined(separator: " ")
     + #" xmlns:fo="urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0" office:version="1.2""#
 
-/// Styles by the names that word processors know, so that a person can change all of one kind at once.
+/// Styles with the names of word processors, so that users can restyle all paragraphs of a kind.
 private let documentStyles =
     xmlStart + "<office:document-styles \(documentNamespaces)><office:styles>"
     + #"<style:default-style style:family="paragraph"><style:text-properties fo:font-size="11pt"/></style:default-style>"#
@@ -56,7 +55,6 @@ private let documentStyles =
     + ##" fo:color="#666666" fo:font-size="9pt"/></style:style>"##
     + "</office:styles></office:document-styles>\n"
 
-/// What a document says, a paragraph each.
 private func documentContent(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     func paragraph(_ style: String, _ content: String) -> String {
         #"<text:p text:style-name="\#(style)">\#(content)</text:p>"# + "\n"

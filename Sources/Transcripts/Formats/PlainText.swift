@@ -5,8 +5,9 @@ extension TranscriptFormat {
     package static let text = TranscriptFormat("text", fileExtension: "txt") { timeline, _ in plainText(timeline) }
 }
 
-/// The words, a line per segment that has any, or, where several people are told apart, a paragraph a turn, `A: WORDS`; more where somebody asked for a new line. A mark that says something is a line
-/// in front of the first segment behind it, and where not everything was read yet a last line says so.
+/// Returns the words, a line per segment, or a paragraph per turn with several speakers: `A: WORDS`; more lines where
+/// somebody said "new line". A bookmark with text is a line before the next segment. A last line tells if the text is
+/// incomplete.
 func plainText(_ timeline: Timeline) -> String {
     let rest = unwrittenText(timeline).map { "[\($0)]\n" } ?? ""
     var marks = tellingMarks(of: timeline)[...]
@@ -31,7 +32,7 @@ func plainText(_ timeline: Timeline) -> String {
     }.joined() + lines(upTo: SamplePosition(.max)) + rest
 }
 
-/// A segment's words, a line, or more where somebody asked for a new line; each with its end.
+/// Returns a segment's words as one line, or more if somebody said "new line".
 private func spokenLines(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 }) {
         let line = withoutSigns(oneLine(text))
@@ -43,7 +44,7 @@ private func spokenLines(_ text: String) -> String {
     return spoken.map { $0 + "\n" }.joined()
 }
 
-/// The marks that say something, in the order of time, each as a line: `[bookmark 0:12: WORDS]`.
+/// Returns bookmarks with text, in the order of time, as lines: `[bookmark 0:12: WORDS]`.
 func tellingMarks(of timeline: Timeline) -> [(time: SamplePosition, line: String)] {
     timeline.marks.sorted { $0.position < $1.position }.compactMap { mark in
         let text = oneLine(mark.text)
@@ -51,7 +52,7 @@ func tellingMarks(of timeline: Timeline) -> [(time: SamplePosition, line: String
     }
 }
 
-/// How far the text has come, in words; nil where it has come to the end.
+/// Describes how far the text is transcribed; nil if complete.
 package func unwrittenText(_ timeline: Timeline) -> String? {
     timeline.unwritten.map { rest in
         rest.start == .zero
@@ -60,9 +61,9 @@ package func unwrittenText(_ timeline: Timeline) -> String? {
     }
 }
 
-/// A text as part of one line: what could end the line or the text is a space, and there is one space at a time.
+/// Returns a text as a part of one line: every run of control and space characters becomes one space.
 ///
-/// It looks at scalars: to a `Character`, a space with a combining mark behind it is no space.
+/// Works on scalars: as a `Character`, a space with a combining mark is not a space.
 package func oneLine(_ text: String) -> String {
     if isOneLine(text) { return text }
     var line = String.UnicodeScalarView()
@@ -79,12 +80,12 @@ package func oneLine(_ text: String) -> String {
     return String(line)
 }
 
-/// The words of a text, as all formats write them.
+/// Returns the words of a text.
 func words(in text: String) -> [String] {
     oneLine(text).utf8.split(separator: UInt8(ascii: " ")).map { String(Substring($0)) }
 }
 
-/// Whether a text is as `oneLine` makes it, as far as a look at its bytes tells.
+/// Whether `oneLine` would not change a text, judged by its bytes; may be false for others.
 private func isOneLine(_ text: String) -> Bool {
     var isBehindSpace = true
     for byte in text.utf8 {

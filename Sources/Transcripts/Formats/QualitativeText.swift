@@ -7,9 +7,8 @@ extension TranscriptFormat {
     ) { timeline, details in qualitativeText(timeline, leastPause: details.pauseSeconds) }
 }
 
-/// A paragraph a turn, with who speaks in front, where several people are told apart, and when it ends behind: `A: WORDS #00:01:23-4#`.
-/// Pauses of so many seconds and more stand where they are, `(3 s)`, and what was lost or left out as in other formats. Without
-/// people, a paragraph is a segment.
+/// Returns a paragraph per turn, with its speaker and end time: `A: WORDS #00:01:23-4#`. Shows pauses from `leastPause`
+/// seconds, `(3 s)`, and gaps as in other formats. With one speaker, a paragraph is a segment.
 func qualitativeText(_ timeline: Timeline, leastPause: Int) -> String {
     struct Paragraph {
         var speaker: Int?
@@ -54,14 +53,14 @@ func qualitativeText(_ timeline: Timeline, leastPause: Int) -> String {
         } + rest).joined(separator: "\n")
 }
 
-/// `#00:01:23-4#`: hours, minutes, seconds, and tenths.
+/// Returns `#00:01:23-4#`: hours, minutes, seconds, tenths.
 private func timeStamp(_ position: SamplePosition) -> String {
     let tenths = max(0, position.samples) * 10 / Int64(SamplePosition.rate)
     let clock = timecode(tenths * 100, decimal: ".").prefix { $0 != "." }
     return "#\(clock)-\(tenths % 10)#"
 }
 
-/// A line of such a text without its time stamps and pauses; as it is where it has no time stamp.
+/// Returns a line without its time stamps and pauses; unchanged without time stamps.
 func withoutTimeStamps(_ line: String) -> String {
     guard line.utf8.contains(UInt8(ascii: "#")) else { return line }
     let words = line.utf8.split(separator: UInt8(ascii: " ")).map { Substring($0) }
@@ -73,7 +72,7 @@ func withoutTimeStamps(_ line: String) -> String {
     return left.joined(separator: " ")
 }
 
-/// `#00:01:23-4#`, with as many digits for the hours as there are.
+/// Whether a word is `#00:01:23-4#`, with any number of digits for hours.
 func isTimeStamp(_ word: Substring) -> Bool {
     let bytes = word.utf8
     guard bytes.count >= 12, bytes.first == UInt8(ascii: "#") else { return false }
@@ -88,9 +87,9 @@ private func isPause(_ word: Substring, _ next: Substring) -> Bool {
     return word.utf8.count > 1 && word.utf8.dropFirst().allSatisfy { (0x30...0x39).contains($0) }
 }
 
-/// Words of a line that programs take for no time stamp, and for no pause: with a character in them that nobody sees.
+/// Inserts an invisible character into words that look like time stamps or pauses.
 ///
-/// - Parameter last: the word in front of them.
+/// - Parameter last: The previous word.
 func withoutSigns(_ line: String, behind last: String = "") -> String {
     guard line.utf8.contains(where: { $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: ")") }) else { return line }
     var words: [String] = []

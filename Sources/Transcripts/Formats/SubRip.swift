@@ -5,9 +5,9 @@ extension TranscriptFormat {
     package static let srt = TranscriptFormat("srt") { timeline, _ in subRip(timeline) }
 }
 
-/// The transcript as SubRip (srt). Of marks it has those that say something, as `cues` places them: it has no comments; and no voices:
-/// where several people are told apart, the first cue of each turn begins with who speaks, `A: `, and so does one that
-/// begins with a name.
+/// Returns the transcript as SubRip (srt). The format has no comments, so only bookmarks with text are shown, and no
+/// voices: with several speakers the first cue of a turn starts with the name, `A: `, and so does one that starts like
+/// a name.
 func subRip(_ timeline: Timeline) -> String {
     var last: String?
     return cues(of: timeline).enumerated().map { index, cue in
@@ -29,15 +29,15 @@ func subRip(_ timeline: Timeline) -> String {
     }.joined()
 }
 
-/// Hours, minutes, seconds and milliseconds; hours have two digits or more.
+/// Returns hours (two digits or more), minutes, seconds and milliseconds.
 func timecode(_ milliseconds: Int64, decimal: String) -> String {
     let seconds = milliseconds / 1_000
     let clock = [seconds / 3_600, seconds / 60 % 60, seconds % 60].map { $0.padded(to: 2) }.joined(separator: ":")
     return clock + decimal + (milliseconds % 1_000).padded(to: 3)
 }
 
-/// A text of which players take nothing for markup, or for the times of the next cue: SubRip has no way to say so, hence a character
-/// without width behind `<`, `{` and `\\`, and within the arrow.
+/// Keeps players from finding markup or cue times in a text. SubRip has no escapes, so it inserts an invisible
+/// character after `<`, `{` and `\\`, and within the arrow.
 private func withoutMarkup(_ text: String) -> String {
     guard text.utf8.contains(where: { $0 == 0x3C || $0 == 0x3E || $0 == 0x7B || $0 == 0x5C }) else { return text }
     var shown = String.UnicodeScalarView()
@@ -51,12 +51,12 @@ private func withoutMarkup(_ text: String) -> String {
     return String(shown)
 }
 
-/// Stands between two characters that are not to be taken as one sign; nobody sees it.
+/// Separates two characters that would form a sign; invisible.
 let wordJoiner: Unicode.Scalar = "\u{2060}"
 
-/// Readers take a line with the arrow for the times of the next cue, and neither format can escape it everywhere.
+/// Replaces `-->`, which starts cue times and cannot be escaped everywhere.
 func withoutArrow(_ text: String) -> String {
-    // Scalar by scalar: a combining mark after the arrow makes it another Character, but not other bytes.
+    // Compares scalars: with a combining mark the arrow is another Character, but the same bytes.
     var scalars: [Unicode.Scalar] = []
     for scalar in text.unicodeScalars {
         if scalar == ">" && scalars.suffix(2) == ["-", "-"] {

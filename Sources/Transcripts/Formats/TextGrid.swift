@@ -7,9 +7,8 @@ extension TranscriptFormat {
     }
 }
 
-/// The transcript as a TextGrid of Praat, in its long form: tiers of segments, words and gaps, and one of marks; where it is known
-/// which recording it is, one that says so, since Praat keeps no comments; and where several people are told apart, one for what each says, and one for where
-/// several speak at once, if that can be told.
+/// Returns a Praat TextGrid in its long form: tiers of segments, words, gaps and marks; one with the recording's
+/// identity, since Praat has no comments; and with several speakers a tier for each, and one for overlaps.
 func textGrid(_ timeline: Timeline, _ identity: RecordingIdentity? = nil) -> String {
     let tiers = Tiers(timeline) { $0.samples }
     let end = decimalSeconds(SamplePosition(tiers.end))
@@ -37,7 +36,7 @@ func textGrid(_ timeline: Timeline, _ identity: RecordingIdentity? = nil) -> Str
             "            text = \(quoted(identity.text))",
         ]
     }
-    // Behind the others, whose numbers programs may know.
+    // After the others, since programs may use tier numbers.
     for (index, tier) in behind.enumerated() {
         let number = (identity == nil ? 5 : 6) + index
         lines += intervalTier(number, quoted(tier.name), tier.spans, tiers.end)
@@ -45,7 +44,7 @@ func textGrid(_ timeline: Timeline, _ identity: RecordingIdentity? = nil) -> Str
     return lines.map { $0 + "\n" }.joined()
 }
 
-/// - Parameter name: in its quotes.
+/// - Parameter name: In quotes.
 private func intervalTier(_ number: Int, _ name: String, _ spans: [Tiers.Span], _ length: Int64) -> [String] {
     let tiled = tiled(spans, end: length)
     let end = decimalSeconds(SamplePosition(length))
@@ -66,7 +65,7 @@ private func header(_ number: Int, _ kind: String, _ name: String, _ end: String
     ]
 }
 
-/// An interval tier has no holes: what lies between is an interval without text.
+/// Fills the gaps of an interval tier with empty intervals.
 private func tiled(_ spans: [Tiers.Span], end: Int64) -> [Tiers.Span] {
     var tiled: [Tiers.Span] = []
     var reached: Int64 = 0

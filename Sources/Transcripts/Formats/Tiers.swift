@@ -1,7 +1,7 @@
 import Core
 
-/// The transcript as annotation tools take it: on each tier stretches in order that never overlap and are never empty,
-/// every word inside its segment. Times that an engine got wrong are moved as little as that needs.
+/// Tiers for annotation tools: on each tier spans in order, without overlaps, not empty, and words within their
+/// segments. Moves an engine's wrong times as little as necessary.
 struct Tiers {
     struct Span: Equatable {
         var start: Int64
@@ -15,20 +15,19 @@ struct Tiers {
     var words: [[Span]] = []
     var gaps: [Span] = []
 
-    /// What each person says, where several are told apart: of each what it is called, what its tier is, which no other one is, and
-    /// its turns.
+    /// The turns of each of several speakers, with the name and a unique tier name.
     var speakers: [(name: String, tier: String, spans: [Span])] = []
 
-    /// Where several speak at once, as far as that can be told: who, `A, B`.
+    /// Where several people speak at once: `A, B`.
     var overlaps: [Span] = []
 
-    /// Instants, no two at the same place.
+    /// Points in time, all different.
     var marks: [(time: Int64, text: String)] = []
 
-    /// The length of the recording, or of what is said to be in it where that is longer; at least 1.
+    /// The length of the recording, or of its content if that is longer; at least 1.
     var end: Int64
 
-    /// - Parameter unit: a position in the tool's own unit, of which times are whole numbers.
+    /// - Parameter unit: Converts a position to the tool's integer unit.
     init(_ timeline: Timeline, unit: (SamplePosition) -> Int64) {
         end = max(1, unit(timeline.length))
         addSegments(of: timeline, unit: unit)
@@ -67,7 +66,7 @@ struct Tiers {
         }
     }
 
-    /// A turn ends with its segment.
+    /// Turns end with their segment.
     private mutating func addSpeakers(of timeline: Timeline, unit: (SamplePosition) -> Int64) {
         guard timeline.tellsSpeakers, let count = timeline.speakers?.count else { return }
         var spans = [[Span]](repeating: [], count: count)
@@ -100,7 +99,7 @@ struct Tiers {
         end = max(end, overlaps.last?.end ?? 0)
     }
 
-    /// Ends each span where the next begins, or begins the next later where that would leave nothing of it.
+    /// Ends each span where the next starts, or delays the next if nothing would be left.
     private static func separated(_ spans: [Span], from first: Int64) -> [Span] {
         var separated: [Span] = []
         for (index, span) in spans.enumerated() {
@@ -112,7 +111,7 @@ struct Tiers {
     }
 }
 
-/// A segment's text, or why it has none.
+/// Returns a segment's text, or why it has none.
 func label(of segment: Segment) -> String {
     let text = oneLine(segment.text)
     if !text.isEmpty { return text }

@@ -1,38 +1,37 @@
 import Core
 
-/// A form in which a transcript leaves the house. Each is told in the file that writes it, and listed in `allCases`.
+/// An export format. Each is declared in the file that writes it, and listed in `allCases`.
 package struct TranscriptFormat: Sendable {
-    /// As `--format` and `export.formats` name it.
+    /// The name in `--format` and `export.formats`.
     package let rawValue: String
 
     /// Without the dot.
     package let fileExtension: String
 
-    /// What the file is called in a recording's own folder.
+    /// The file name in a recording's folder.
     package let fileName: String
 
-    /// Whether `export.formats` has it by default.
+    /// Whether it is a default of `export.formats`.
     package let isUsual: Bool
 
-    /// Whether it says itself which recording it is of, so that several may follow each other without a heading.
+    /// Whether it names its recording, so that several can follow each other without a heading.
     package let namesItsRecording: Bool
 
-    /// Whether it says in itself of which recording it is, where that is known (`RecordingDetails.identity`).
+    /// Whether it contains `RecordingDetails.identity`.
     package let holdsIdentity: Bool
 
-    /// Whether the file is no text, but a package of several; `render` then gives the one with the words.
+    /// Whether the file is a package of several; `render` then returns the one with the words.
     package var isPackage: Bool { package != nil }
 
     private let package: (@Sendable (RecordingDetails, String) -> [UInt8])?
     private let form: @Sendable (Timeline, RecordingDetails) throws -> String
 
     /// - Parameters:
-    ///   - name: as `--format` and `export.formats` name it: lower-case letters.
-    ///   - fileExtension: without the dot; nil: the name.
-    ///   - fileName: in a recording's own folder; nil: `transcript` with the extension.
-    ///   - package: puts what `form` gives into a package of several files; nil where that is the file.
-    ///   - form: gives the whole file, with a newline at its end; empty only where the format has no header and there is
-    ///     nothing to tell. Throws where the transcript cannot be written so.
+    ///   - name: The name in `--format` and `export.formats`, in lower case.
+    ///   - fileExtension: Without the dot; nil: the name.
+    ///   - fileName: In a recording's folder; nil: `transcript` with the extension.
+    ///   - package: Packs the text into several files; nil if the text is the file.
+    ///   - form: Returns the file, with a newline at its end; empty only if the format has no header and there is no content.
     init(
         _ name: String, fileExtension: String? = nil, fileName: String? = nil, isUsual: Bool = true,
         namesItsRecording: Bool = false, holdsIdentity: Bool = false,
@@ -49,15 +48,15 @@ package struct TranscriptFormat: Sendable {
         self.form = form
     }
 
-    /// The whole file, in UTF-8 with a newline at its end; empty only where the format has no header and there is
-    /// nothing to tell.
+    /// Returns the file in UTF-8 with a newline at its end; empty only if the format has no header and there is no
+    /// content.
     ///
-    /// - Parameter details: what the transcript itself does not know; `eaf` and `html` show it.
+    /// - Parameter details: Further facts, shown by `eaf` and `html`.
     package func render(_ timeline: Timeline, details: RecordingDetails? = nil) throws -> String {
         try form(timeline, details ?? RecordingDetails(timeline))
     }
 
-    /// The bytes of the file: those of `render`, or of the package around it.
+    /// Returns the bytes of the file: those of `render`, or of the package.
     package func file(_ timeline: Timeline, details: RecordingDetails? = nil) throws -> [UInt8] {
         let details = details ?? RecordingDetails(timeline)
         let text = try form(timeline, details)
@@ -66,19 +65,19 @@ package struct TranscriptFormat: Sendable {
 }
 
 extension TranscriptFormat: RawRepresentable, CaseIterable, Hashable, CustomStringConvertible {
-    /// Every format there is, in the order of the manual.
+    /// All formats, in the manual's order.
     package static let allCases: [TranscriptFormat] = [
         .text, .json, .jsonl, .srt, .vtt, .csv, .textgrid, .eaf, .labels, .html, .qda, .odt,
         .markdown,
     ]
 
-    /// The format of that name; nil where there is none.
+    /// The format with this name; nil if there is none.
     package init?(rawValue: String) {
         guard let format = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
         self = format
     }
 
-    /// Whether a file is called as a transcript is in a recording's own folder.
+    /// Whether a file has the name of a transcript in a recording's folder.
     package static func isFileName(_ path: String) -> Bool {
         let name = path.split(separator: "/").last
         return allCases.contains { $0.fileName[...] == name }

@@ -8,17 +8,17 @@ extension TranscriptFormat {
     }
 }
 
-/// The transcript as one JSON object on one line.
+/// Returns the transcript as one JSON object on one line.
 func jsonDocument(_ timeline: Timeline) throws -> String { try jsonObject(TranscriptJSON(timeline)) + "\n" }
 
-/// A value as JSON on one line, without a newline at its end; equal values give equal bytes.
+/// Returns a value as one line of JSON without a newline; equal values give equal bytes.
 func jsonObject(_ value: some Encodable) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return String(decoding: try encoder.encode(value), as: UTF8.self)
 }
 
-/// Four decimals, which print short; JSON has no other numbers than finite ones, so those become 0.
+/// Rounds to four decimals; JSON has only finite numbers, so others become 0.
 func rounded(_ number: Double) -> Double {
     let tenThousandths = (number * 10_000).rounded()
     return tenThousandths.isFinite ? tenThousandths / 10_000 : 0
@@ -62,7 +62,7 @@ struct HeaderJSON: Encodable {
     var duration: Double
     var sampleRate = SamplePosition.rate
     var engine: EngineDescription
-    /// Only where the text has not come to the end.
+    /// Only if the text is incomplete.
     var writtenUpTo: Double?
     /// Only where somebody has looked who spoke.
     var speakers: [SpeakerJSON]?
@@ -81,9 +81,9 @@ struct HeaderJSON: Encodable {
 struct SpeakerJSON: Encodable {
     /// `A`, `B` ...
     var speaker: String
-    /// Only where somebody has given one.
+    /// Only if the speaker has a name.
     var name: String?
-    /// How long this one speaks.
+    /// The time that the person speaks.
     var seconds: Double
 
     init(_ timeline: Timeline, speaker: Int, seconds: Double) {
@@ -109,10 +109,10 @@ struct SegmentJSON: Encodable {
     var metadata: MetadataJSON?
     /// Only where somebody has looked who spoke.
     var speaker: String?
-    /// Only where somebody else speaks in most of it at the same time.
+    /// Only if somebody else speaks during most of it.
     var overlap: Bool?
 
-    /// - Parameter timeline: tells who spoke, where it does.
+    /// - Parameter timeline: Tells who spoke, if diarized.
     init(_ segment: Segment, of timeline: Timeline? = nil) {
         id = segment.id
         start = segment.range.start.seconds
@@ -135,7 +135,7 @@ struct VoiceJSON: Encodable {
     var jitter: Double
     var shimmer: Double
     var voicing: Double
-    /// In semitones; only of a segment, where it is told.
+    /// In semitones; only of a segment, if known.
     var finalLowering: Double?
 
     init(_ voice: VoiceAnalytics) {
@@ -167,11 +167,11 @@ struct WordJSON: Encodable {
     var start: Double
     var end: Double
     var confidence: Double
-    /// Only where the times are an estimate.
+    /// Only if the times are estimated.
     var timeEstimated: Bool?
     /// Only where somebody has looked who spoke.
     var speaker: String?
-    /// Only where somebody else speaks at the same time.
+    /// Only if somebody else speaks at the same time.
     var overlap: Bool?
 
     init(_ word: Word, _ speakers: Speakers?) {
@@ -204,16 +204,6 @@ struct GapJSON: Encodable {
         start = gap.range.start.seconds
         end = gap.range.end.seconds
         cause = gap.cause
-    }
-}
-
-struct MarkJSON: Encodable {
-    var time: Double
-    var text: String
-
-    init(_ mark: Bookmark) {
-        time = mark.position.seconds
-        text = mark.text
     }
 }
 

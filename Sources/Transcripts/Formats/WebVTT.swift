@@ -7,7 +7,8 @@ extension TranscriptFormat {
     }
 }
 
-/// The transcript as WebVTT. Where several people are told apart, a cue has the voice of who speaks. A mark is a comment at its place; one that says something is also shown, as `cues` places it.
+/// Returns the transcript as WebVTT. With several speakers, cues have voices. A bookmark is a comment at its time; one
+/// with text is also shown.
 func webVTT(_ timeline: Timeline, _ identity: RecordingIdentity? = nil) -> String {
     var blocks = ["WEBVTT"] + (identity.map { ["NOTE \($0.text)"] } ?? [])
     var marks = timeline.marks.sorted { $0.position < $1.position }[...]
@@ -21,7 +22,7 @@ func webVTT(_ timeline: Timeline, _ identity: RecordingIdentity? = nil) -> Strin
         addMarks(before: cue.end)
         let times = "\(timecode(cue.start, decimal: ".")) --> \(timecode(cue.end, decimal: "."))"
         let voice = cue.speaker.map { "<v \(escaped(oneLine($0)))>" } ?? ""
-        // What a mark says stands above what is spoken, and is nobody's.
+        // A bookmark's lines are above the spoken ones and have no voice.
         let spoken = cue.lines.count - cue.spoken
         let lines = cue.lines.enumerated().map { ($0.offset == spoken ? voice : "") + escaped($0.element) }
         blocks.append(([times] + lines).joined(separator: "\n"))
@@ -35,7 +36,7 @@ private func note(_ mark: Bookmark) -> String {
     return withoutArrow(oneLine("NOTE mark \(time) \(mark.text)"))
 }
 
-/// Cue text in which nothing is markup, nor the arrow.
+/// Escapes markup and the arrow in cue text.
 private func escaped(_ text: String) -> String {
     var escaped = ""
     for scalar in text.unicodeScalars {

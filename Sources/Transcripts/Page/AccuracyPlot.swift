@@ -1,20 +1,20 @@
 import Core
 
-/// How well one recording was read by one engine, by what a person has put right in it.
+/// The accuracy of one pass in the plot.
 package struct PlottedReading: Hashable, Sendable {
     /// The recording's number.
     var recording: Int
 
-    /// The recording's title, as the list has it.
+    /// The recording's title in the list.
     var title: String
 
-    /// Which engine, and how it read: `moonshine final`.
+    /// The engine and profile: `moonshine final`.
     var engine: String
 
-    /// Word errors for 100 words of the whole text, as if all that nobody has changed were right.
+    /// The word error rate of the whole text in percent, if everything unchanged is right.
     var whole: Double
 
-    /// Word errors for 100 words of the lines that a person has changed or confirmed.
+    /// The word error rate of changed or confirmed lines, in percent.
     var heard: Double
 
     package init(recording: Int, title: String, engine: String, whole: Double, heard: Double) {
@@ -26,13 +26,13 @@ package struct PlottedReading: Hashable, Sendable {
     }
 }
 
-/// Word errors over time, a sign a reading, as SVG in a figure with its table; nothing where nothing was read.
+/// Plots word errors over time as SVG, a sign per pass, with a table; empty without passes.
 struct AccuracyPlot {
     private static let size = (width: 640, height: 220)
     private static let margin = (left: 44, right: 12, top: 14, bottom: 26)
-    /// Signs by which engines are told apart, not by colour alone.
+    /// Engines differ by sign, not by colour alone.
     private static let signs = 4
-    /// So many recordings fit, the latest.
+    /// The most recordings: the latest.
     private static let limit = 60
 
     /// The earliest recording first, those of one recording together.
@@ -41,7 +41,7 @@ struct AccuracyPlot {
     private let engines: [String]
     private let top: Double
 
-    /// - Parameter readings: the earliest recording first, those of one recording together.
+    /// - Parameter readings: In the order of recordings, oldest first.
     init(_ readings: [PlottedReading]) {
         var recordings: [(id: Int, title: String)] = []
         for reading in readings where recordings.last?.id != reading.recording {
@@ -149,7 +149,7 @@ struct AccuracyPlot {
         return #"<polygon class="e\#(kind)" points="\#(place)"/>"#
     }
 
-    /// With one decimal, which prints the same on every machine.
+    /// Formats with one decimal, equally on every machine.
     private func tenths(_ number: Double, isWhole: Bool = false) -> String {
         let tenths = Int(nearest: number * 10)
         let sign = tenths < 0 ? "-" : ""

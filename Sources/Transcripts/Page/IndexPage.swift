@@ -1,19 +1,19 @@
 import Core
 
-/// One recording in the list of all that are in a folder.
+/// A recording in the index of a folder.
 package struct IndexEntry: Hashable, Sendable {
-    /// Under which heading it stands: the recorder's name.
+    /// The heading: the recorder's name.
     var device: String
 
-    /// The page's place, relative to the index, each part a name of letters, digits, `-`, `_` and `.`.
+    /// The relative link to the page; each component has only letters, digits, `-`, `_` and `.`.
     var link: String
-    /// The recording's title, as its page has it.
+    /// The title on its page.
     var title: String
 
-    /// Short facts: the length, a doubtful clock.
+    /// Short facts, such as the length.
     var facts: [String]
 
-    /// All that was said; empty where it is not known here.
+    /// The whole text; empty if unavailable.
     var text: String
 
     package init(device: String, link: String, title: String, facts: [String] = [], text: String = "") {
@@ -25,10 +25,9 @@ package struct IndexEntry: Hashable, Sendable {
     }
 }
 
-/// The page over all recordings in a folder, with a search in all texts; entries of one device stand together.
+/// Returns the index page of a folder, with a search in all texts. Entries of a recorder must be adjacent.
 ///
-/// - Parameter readings: how well recordings were read, where somebody has corrected them; the earliest first, those of one recording
-///   together.
+/// - Parameter readings: The measured accuracy of corrected recordings, oldest first, passes of a recording adjacent.
 package func indexPage(_ entries: [IndexEntry], readings: [PlottedReading] = []) throws -> String {
     var list = ""
     var device: String?
@@ -66,7 +65,7 @@ package func indexPage(_ entries: [IndexEntry], readings: [PlottedReading] = [])
     ).text
 }
 
-/// The first words, at most about two lines of them.
+/// Returns the first words, about two lines.
 private func beginning(of text: String) -> String {
     var beginning = ""
     for word in oneLine(text).split(separator: " ") {

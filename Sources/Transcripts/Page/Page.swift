@@ -1,18 +1,18 @@
-/// A page of its own: one file that loads nothing but what lies beside it and runs nothing but its own script.
+/// A self-contained HTML page: loads only files in its folder and runs only its own script.
 struct Page {
     var title: String
     var styles: [PagePart]
-    /// What the page does; nil where it is only read.
+    /// The script; nil if there is none.
     var script: PagePart?
 
-    /// Numbers and texts for the script, as JSON.
+    /// Data for the script, as JSON.
     var data = ""
     var body: String
 
-    /// Which recording it is of; nil where it is of none. Only then may it show what lies beside it.
+    /// The recording; nil if there is none. Only then may it show files in its folder.
     var identity: RecordingIdentity?
 
-    /// Whether a server of ours gives it out, which it may then ask for more.
+    /// Whether it is served, and may send requests to its server.
     var isServed = false
 
     var text: String {
@@ -48,7 +48,7 @@ struct Page {
             """
     }
 
-    /// JSON that no parser of HTML or of old JavaScript can take for the end of a script.
+    /// Escapes JSON so that HTML parsers and old JavaScript cannot end the script in it.
     private func inScript(_ json: String) -> String {
         var safe = ""
         safe.reserveCapacity(json.utf8.count)

@@ -1,8 +1,8 @@
 import Core
 
-/// The tools of whoever corrects, in the bar.
+/// Returns the tools for corrections, in the bar.
 ///
-/// - Parameter isShown: where corrections can come back. A script that showed them would move all of the text down.
+/// - Parameter isShown: Whether corrections can be saved. Showing them by script would move the text down.
 func correctingTools(isShown: Bool) -> String {
     """
     <div class="row tools correcting"\(isShown ? "" : " hidden")>
@@ -21,7 +21,7 @@ func correctingTools(isShown: Bool) -> String {
     """
 }
 
-/// What a person adds besides the words.
+/// Returns the panel for annotations.
 func correctingPanel(_ timeline: Timeline, proposals: [String: String] = [:]) -> String {
     let people = timeline.tellsSpeakers ? 0..<(timeline.speakers?.count ?? 0) : 0..<0
     let names = people.map { speaker in
@@ -57,7 +57,7 @@ func correctingPanel(_ timeline: Timeline, proposals: [String: String] = [:]) ->
         """
 }
 
-/// The keys of whoever corrects.
+/// The keys for corrections.
 let correctingKeys = """
     <div class="correcting" hidden><h2>Correcting</h2>
     <dl>

@@ -1,31 +1,31 @@
 import System
 
-/// A style or a script of a page: a file that the build embeds.
+/// A style or script of pages: a file embedded by the build.
 struct PagePart: Sendable {
-    /// What the player page and the index share: paper and ink by day, the reverse by night, and as print.
+    /// Shared by the player page and the index: colours for light, dark and print.
     static let sharedStyle = PagePart(PackageResources.shared_css)
 
     /// The transcript and its player.
     static let playerStyle = PagePart(PackageResources.player_css)
 
-    /// What the player page does: plays, searches, and lets a person correct. The transcript is read without it.
+    /// Plays, searches, and corrects. The transcript is readable without it.
     static let playerScript = PagePart(
         PackageResources.player_js + PackageResources.editor_js + PackageResources.keeping_js
             + PackageResources.places_js + PackageResources.arriving_js)
 
-    /// What a page of corrections does: it tells the recording's page what it holds.
+    /// Sends the content of a corrections page to the recording's page.
     static let bridgeScript = PagePart(PackageResources.bridge_js)
 
     /// The list of recordings.
     static let indexStyle = PagePart(PackageResources.index_css)
 
-    /// What the index does: search in all texts.
+    /// Searches all texts.
     static let indexScript = PagePart(PackageResources.index_js)
 
-    /// What stands between the tags.
+    /// The content of the element.
     let text: String
 
-    /// SHA-256 of the text, in base64, as the page's policy names it.
+    /// The SHA-256 of the text in base64, for the page's Content-Security-Policy.
     let digest: String
 
     init(_ file: [UInt8]) {

@@ -1,9 +1,9 @@
 import Core
 
-/// The body of the player page: a line a segment, gaps and marks at their places, also between the words of a segment.
+/// Returns the body of the player page: a line per segment, with gaps and bookmarks at their positions, also between
+/// words.
 func transcript(_ timeline: Timeline) -> String {
-    var notes = (timeline.gaps.map(Note.gap) + timeline.marks.map(Note.mark)).enumerated()
-        .sorted { ($0.element.position, $0.offset) < ($1.element.position, $1.offset) }.map(\.element)[...]
+    var notes = (timeline.gaps.map(Note.gap) + timeline.marks.map(Note.mark)).stablySorted(by: \.position)[...]
     var lines = [#"<main id="text" class="shaded" tabindex="-1">"#]
     func addNotes(upTo end: SamplePosition) {
         while let note = notes.first, note.position < end {
@@ -33,7 +33,8 @@ func transcript(_ timeline: Timeline) -> String {
             let text = oneLine(word.text)
             guard !text.isEmpty else { continue }
             let start = word.range.start
-            // A moment before the first word and behind the last one, so that they stay there when the line is set anew.
+            // Slightly before the first word and after the last, so that they keep their places when the line is
+            // rebuilt.
             if overlaps.contains(where: { $0.first == start }) { words.append(overlap(milliseconds(start) - 1)) }
             words.append(span(word, text))
             if overlaps.contains(where: { $0.last == start }) { words.append(overlap(milliseconds(start) + 1)) }
@@ -57,19 +58,19 @@ func transcript(_ timeline: Timeline) -> String {
     return (lines + ["</main>\n"]).joined(separator: "\n")
 }
 
-/// Who begins to speak, in front of the first word; a moment before it, so that it stays there when the line is set anew.
+/// Returns the speaker's name before the first word, slightly earlier so that it keeps its place when the line is
+/// rebuilt.
 private func who(_ timeline: Timeline, _ speaker: Int, from word: Word) -> String {
     #"<span class="who p\#(speaker % 6)" data-who="\#(Speakers.label(speaker))""#
         + #" data-t="\#(max(0, milliseconds(word.range.start) - 1))" dir="auto">"#
         + "\(markup(oneLine(timeline.name(ofSpeaker: speaker))))</span>"
 }
 
-/// Where words begin or end that are said while somebody else speaks.
+/// Marks the start or end of simultaneous speech.
 private func overlap(_ time: Int64) -> String {
     #"<span class="both" data-t="\#(max(0, time))" title="several people speak at once">\#(overlapSign)</span>"#
 }
 
-/// What stands between words.
 private enum Note {
     case gap(Gap)
     case mark(Bookmark)
@@ -117,13 +118,13 @@ private func span(_ word: Word, _ text: String) -> String {
         case 25..<50: " c1"
         default: " c0"
         }
-    // A word that turns the order of writing does so within itself only.
+    // Isolates the text direction of the word.
     let isolated = text.unicodeScalars.contains { $0.properties.isBidiControl } ? " i" : ""
     return #"<span class="w\#(shade)\#(isolated)" data-t="\#(milliseconds(word.range.start))" data-c="\#(percent)">"#
         + "\(markup(text))</span>"
 }
 
-/// How fast somebody spoke, and how it sounded, in words; nil without a word.
+/// Describes the rate and voice of speech; nil without words.
 func facts(of segments: [Segment]) -> String? {
     guard let metadata = SpeechMetadata(of: segments) else { return nil }
     var facts = ["\(Int(nearest: metadata.speakingRate)) words a minute"]
@@ -140,7 +141,7 @@ func facts(of segments: [Segment]) -> String? {
     return facts.joined(separator: ", ")
 }
 
-/// The words least sure, worst first, as places to go to; nothing where all are sure.
+/// Returns the least certain words, worst first, with links; empty if all are certain.
 func wordsToReview(_ timeline: Timeline) -> String {
     let doubts = UncertainWord.worst(20, of: timeline.segments, below: 0.5)
     if doubts.isEmpty { return "" }

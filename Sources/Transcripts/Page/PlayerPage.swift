@@ -8,7 +8,7 @@ extension TranscriptFormat {
     }
 }
 
-/// The transcript as a page that plays the audio beside it.
+/// Returns a page that shows the transcript and plays the audio in its folder.
 func playerPage(_ timeline: Timeline, _ details: RecordingDetails) throws -> String {
     let length = milliseconds(timeline.length)
     let data = PageData(timeline, details)
@@ -20,7 +20,7 @@ func playerPage(_ timeline: Timeline, _ details: RecordingDetails) throws -> Str
     ).text
 }
 
-/// What the recording is called: as a person has named it, else by its time.
+/// Returns the recording's title by a person, else its time.
 private func title(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     let own = oneLine(timeline.annotations?.title ?? "")
     return own.isEmpty ? details.title : own
@@ -113,7 +113,7 @@ private func player(_ timeline: Timeline, _ details: RecordingDetails, length: I
     """
 }
 
-/// Which person's lines are shown; nothing where nobody is told apart.
+/// Returns the choice of speakers; empty if there is one speaker.
 private func speakerChoice(_ timeline: Timeline) -> String {
     guard timeline.tellsSpeakers, let count = timeline.speakers?.count else { return "" }
     let options = (0..<count).map { speaker in

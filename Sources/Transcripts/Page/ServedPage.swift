@@ -1,12 +1,12 @@
-/// What a recording's page is told by the server that gives it out.
+/// A page's connection to its server.
 package struct ServedPage: Hashable, Sendable {
-    /// One of the recording's texts.
+    /// A text of the recording.
     package struct Reading: Hashable, Sendable {
-        /// Where it is shown, relative to the page.
+        /// The relative link to its page.
         var link: String
-        /// Whose it is, and when it was written.
+        /// The author and time.
         var title: String
-        /// Whether it is the one that this page shows.
+        /// Whether this page shows it.
         var isHere: Bool
 
         package init(link: String, title: String, isHere: Bool) {
@@ -16,15 +16,15 @@ package struct ServedPage: Hashable, Sendable {
         }
     }
 
-    /// Where corrections are sent, relative to the page; nil where the page is only read.
+    /// The relative link that accepts corrections; nil if read-only.
     var saves: String?
-    /// The number of the text that the page shows.
+    /// The number of the shown text.
     var reading: Int
-    /// Who looks at it, where the server knows that; else empty.
+    /// The user's name, if known; else empty.
     var person: String
     /// The server's time, in seconds since 1970-01-01T00:00:00Z.
     var now: Double
-    /// All texts of the recording, the one that is shown first.
+    /// All texts of the recording, the default one first.
     var readings: [Reading]
 
     package init(saves: String?, reading: Int, person: String, now: Double, readings: [Reading]) {

@@ -1,6 +1,6 @@
 import Core
 
-/// What stands on the tiers `segments` and `words` of an annotation document of ELAN, in the order of time.
+/// Returns the tiers `segments` and `words` of an ELAN document, in the order of time.
 func annotationReadings(_ text: String) throws(WrittenText.Problem) -> [[WrittenText.Piece]] {
     var document = MarkupScanner(text)
     var times: [String: Double] = [:]
@@ -20,7 +20,7 @@ func annotationReadings(_ text: String) throws(WrittenText.Problem) -> [[Written
         case .opening("ALIGNABLE_ANNOTATION", let attributes):
             let start = attributes["TIME_SLOT_REF1"].flatMap { times[$0] }
             let end = attributes["TIME_SLOT_REF2"].flatMap { times[$0] }
-            // Where ELAN has taken the time away, the annotation stays behind the one before it.
+            // If ELAN removed the time, the annotation stays after the previous one.
             time = start ?? tiers[tier]?.last?.time ?? 0
             range = nil
             if let start, let end { range = SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end)) }
@@ -38,11 +38,10 @@ func annotationReadings(_ text: String) throws(WrittenText.Problem) -> [[Written
     var readings: [[WrittenText.Piece]] = []
     for name in ["segments", "words"] {
         guard let annotations = tiers[name] else { continue }
-        let ordered = annotations.enumerated().sorted {
-            ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
-        }
         var pieces: [WrittenText.Piece] = []
-        for annotation in ordered { try pieces.add(annotation.element.piece.text, annotation.element.piece.range) }
+        for annotation in annotations.stablySorted(by: \.time) {
+            try pieces.add(annotation.piece.text, annotation.piece.range)
+        }
         readings.append(pieces)
     }
     guard !readings.isEmpty else {
@@ -51,7 +50,7 @@ func annotationReadings(_ text: String) throws(WrittenText.Problem) -> [[Written
     return readings
 }
 
-/// XML as ELAN writes it, a piece at a time. What could make a small file large, a document type, is refused.
+/// A pull parser for XML as ELAN writes it. Refuses document types, which can make a small file expand.
 private struct MarkupScanner {
     enum Event {
         case opening(String, [String: String])
@@ -62,7 +61,7 @@ private struct MarkupScanner {
     private let bytes: [UInt8]
     private var place = 0
     private var open: [String] = []
-    /// Of an element without content.
+    /// The name of an empty element to close next.
     private var closing: String?
     private var line = 1
     private static let deepest = 64
@@ -137,7 +136,7 @@ private struct MarkupScanner {
         return place + sought.count <= bytes.count && bytes[place..<place + sought.count].elementsEqual(sought)
     }
 
-    /// As long as messages bear it; a longer one is not ours.
+    /// Truncated for messages; a longer one is not ours.
     private mutating func name() -> String {
         String(
             decoding: take { byte in
@@ -161,7 +160,7 @@ private struct MarkupScanner {
         return bytes[start..<place]
     }
 
-    /// Goes behind a text; gives what stands before it.
+    /// Skips to the end of a text; returns the range before it.
     @discardableResult
     private mutating func skip(to end: StaticString) throws(WrittenText.Problem) -> Range<Int> {
         let start = place
@@ -176,7 +175,7 @@ private struct MarkupScanner {
         throw problem("ends too early")
     }
 
-    /// Text with its entities resolved: the five that XML knows, and numbers.
+    /// Resolves XML's five entities and numeric ones.
     private func plain(_ text: ArraySlice<UInt8>) throws(WrittenText.Problem) -> String {
         guard text.contains(UInt8(ascii: "&")) else { return String(decoding: text, as: UTF8.self) }
         var plain: [UInt8] = []

@@ -1,5 +1,5 @@
 extension [UInt8] {
-    /// Where a text stands first, from a place on; nil where it does not.
+    /// Returns the first occurrence of a text from an index; nil if there is none.
     func place(of text: StaticString, from start: Int = 0) -> Range<Int>? {
         let sought = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
         return withUnsafeBufferPointer { bytes in

@@ -1,24 +1,24 @@
 extension JSONScanner {
-    /// What a page has saved; of what is missing, the same as in JSON of the standard library.
+    /// Parses what a page saved, with the decoder's rules for missing members.
     ///
-    /// - Parameter most: so many segments, notes and so on, at most.
+    /// - Parameter most: The most elements of each list.
     mutating func corrections(most: Int) throws(Unusual) -> CorrectionsFile.Document {
         var (format, version): (String?, Int?) = (nil, nil)
-        var recording: CorrectionsFile.Document.Recording?
+        var recording: IdentityJSON?
         var editor: CorrectionsFile.Document.Editor?
         var details: CorrectionsFile.Document.Details?
         var speakers: [String: String]?
         var segments: [CorrectionsFile.Document.Segment]?
-        var notes: [CorrectionsFile.Document.Place]?
-        var marks: [CorrectionsFile.Document.Place]?
-        var quotations: [CorrectionsFile.Document.Quotation]?
+        var notes: [MarkJSON]?
+        var marks: [MarkJSON]?
+        var quotations: [QuotationJSON]?
         try object { (scanner, name) throws(Unusual) in
             if scanner.isName(name, "format") {
-                try scanner.set(&format) { (scanner) throws(Unusual) in try scanner.string() }
+                try scanner.set(&format)
             } else if scanner.isName(name, "version") {
-                try scanner.set(&version) { (scanner) throws(Unusual) in try scanner.whole() }
+                try scanner.set(&version)
             } else if scanner.isName(name, "recording") {
-                try scanner.set(&recording) { (scanner) throws(Unusual) in try scanner.recordingOfPage() }
+                try scanner.set(&recording) { (scanner) throws(Unusual) in try scanner.identity() }
             } else if scanner.isName(name, "editor") {
                 try scanner.set(&editor) { (scanner) throws(Unusual) in try scanner.editor() }
             } else if scanner.isName(name, "details") {
@@ -53,30 +53,30 @@ extension JSONScanner {
         if !takes("null") { try set(&value, read) }
     }
 
-    private mutating func recordingOfPage() throws(Unusual) -> CorrectionsFile.Document.Recording {
+    private mutating func identity() throws(Unusual) -> IdentityJSON {
         var (id, sound, pass): (Int?, String?, Int?) = (nil, nil, nil)
         try object { (scanner, name) throws(Unusual) in
             if scanner.isName(name, "id") {
-                try scanner.set(&id) { (scanner) throws(Unusual) in try scanner.whole() }
+                try scanner.set(&id)
             } else if scanner.isName(name, "sound") {
-                try scanner.set(&sound) { (scanner) throws(Unusual) in try scanner.string() }
+                try scanner.set(&sound)
             } else if scanner.isName(name, "pass") {
-                try scanner.setUnlessNull(&pass) { (scanner) throws(Unusual) in try scanner.whole() }
+                if !scanner.takes("null") { try scanner.set(&pass) }
             } else {
                 try scanner.skip()
             }
         }
         guard let id, let sound else { throw Unusual() }
-        return CorrectionsFile.Document.Recording(id: id, sound: sound, pass: pass)
+        return IdentityJSON(id: id, sound: sound, pass: pass)
     }
 
     private mutating func editor() throws(Unusual) -> CorrectionsFile.Document.Editor {
         var (editor, saved): (String?, Double?) = (nil, nil)
         try object { (scanner, name) throws(Unusual) in
             if scanner.isName(name, "name") {
-                try scanner.set(&editor) { (scanner) throws(Unusual) in try scanner.string() }
+                try scanner.set(&editor)
             } else if scanner.isName(name, "saved") {
-                try scanner.set(&saved) { (scanner) throws(Unusual) in try scanner.number() }
+                try scanner.set(&saved)
             } else {
                 try scanner.skip()
             }
@@ -89,15 +89,15 @@ extension JSONScanner {
         var details = CorrectionsFile.Document.Details()
         try object { (scanner, name) throws(Unusual) in
             if scanner.isName(name, "title") {
-                try scanner.setUnlessNull(&details.title) { (scanner) throws(Unusual) in try scanner.string() }
+                if !scanner.takes("null") { try scanner.set(&details.title) }
             } else if scanner.isName(name, "people") {
-                try scanner.setUnlessNull(&details.people) { (scanner) throws(Unusual) in try scanner.string() }
+                if !scanner.takes("null") { try scanner.set(&details.people) }
             } else if scanner.isName(name, "place") {
-                try scanner.setUnlessNull(&details.place) { (scanner) throws(Unusual) in try scanner.string() }
+                if !scanner.takes("null") { try scanner.set(&details.place) }
             } else if scanner.isName(name, "note") {
-                try scanner.setUnlessNull(&details.note) { (scanner) throws(Unusual) in try scanner.string() }
+                if !scanner.takes("null") { try scanner.set(&details.note) }
             } else if scanner.isName(name, "consent") {
-                try scanner.setUnlessNull(&details.consent) { (scanner) throws(Unusual) in try scanner.string() }
+                if !scanner.takes("null") { try scanner.set(&details.consent) }
             } else {
                 try scanner.skip()
             }
@@ -105,7 +105,7 @@ extension JSONScanner {
         return details
     }
 
-    /// An object of texts by their names.
+    /// Parses an object of strings.
     private mutating func names(most: Int) throws(Unusual) -> [String: String] {
         var names: [String: String] = [:]
         try object { (scanner, name) throws(Unusual) in
@@ -121,16 +121,16 @@ extension JSONScanner {
         var confirmed: [Int]?
         try object { (scanner, name) throws(Unusual) in
             if scanner.isName(name, "id") {
-                try scanner.set(&id) { (scanner) throws(Unusual) in try scanner.whole() }
+                try scanner.set(&id)
             } else if scanner.isName(name, "was") {
-                try scanner.set(&was) { (scanner) throws(Unusual) in try scanner.string() }
+                try scanner.set(&was)
             } else if scanner.isName(name, "text") {
-                try scanner.set(&text) { (scanner) throws(Unusual) in try scanner.string() }
+                try scanner.set(&text)
             } else if scanner.isName(name, "checked") {
-                try scanner.setUnlessNull(&isChecked) { (scanner) throws(Unusual) in try scanner.truth() }
+                if !scanner.takes("null") { try scanner.set(&isChecked) }
             } else if scanner.isName(name, "confirmed") {
                 try scanner.setUnlessNull(&confirmed) { (scanner) throws(Unusual) in
-                    try scanner.list(most: most) { (scanner) throws(Unusual) in try scanner.whole() }
+                    try scanner.list(most: most) { (scanner) throws(Unusual) in try scanner.integer() }
                 }
             } else {
                 try scanner.skip()
@@ -140,42 +140,42 @@ extension JSONScanner {
         return CorrectionsFile.Document.Segment(id: id, was: was, text: text, checked: isChecked, confirmed: confirmed)
     }
 
-    private mutating func notes(most: Int) throws(Unusual) -> [CorrectionsFile.Document.Place] {
+    private mutating func notes(most: Int) throws(Unusual) -> [MarkJSON] {
         try list(most: most) { (scanner) throws(Unusual) in
             var (time, text): (Double?, String?) = (nil, nil)
             try scanner.object { (scanner, name) throws(Unusual) in
                 if scanner.isName(name, "time") {
-                    try scanner.set(&time) { (scanner) throws(Unusual) in try scanner.number() }
+                    try scanner.set(&time)
                 } else if scanner.isName(name, "text") {
-                    try scanner.set(&text) { (scanner) throws(Unusual) in try scanner.string() }
+                    try scanner.set(&text)
                 } else {
                     try scanner.skip()
                 }
             }
             guard let time, let text else { throw Unusual() }
-            return CorrectionsFile.Document.Place(time: time, text: text)
+            return MarkJSON(time: time, text: text)
         }
     }
 
-    private mutating func quotation() throws(Unusual) -> CorrectionsFile.Document.Quotation {
+    private mutating func quotation() throws(Unusual) -> QuotationJSON {
         var (start, end): (Double?, Double?) = (nil, nil)
         var (text, word, colour): (String?, String?, String?) = (nil, nil, nil)
         try object { (scanner, name) throws(Unusual) in
             if scanner.isName(name, "start") {
-                try scanner.set(&start) { (scanner) throws(Unusual) in try scanner.number() }
+                try scanner.set(&start)
             } else if scanner.isName(name, "end") {
-                try scanner.set(&end) { (scanner) throws(Unusual) in try scanner.number() }
+                try scanner.set(&end)
             } else if scanner.isName(name, "text") {
-                try scanner.set(&text) { (scanner) throws(Unusual) in try scanner.string() }
+                try scanner.set(&text)
             } else if scanner.isName(name, "word") {
-                try scanner.set(&word) { (scanner) throws(Unusual) in try scanner.string() }
+                try scanner.set(&word)
             } else if scanner.isName(name, "colour") {
-                try scanner.set(&colour) { (scanner) throws(Unusual) in try scanner.string() }
+                try scanner.set(&colour)
             } else {
                 try scanner.skip()
             }
         }
         guard let start, let end, let text, let word, let colour else { throw Unusual() }
-        return CorrectionsFile.Document.Quotation(start: start, end: end, text: text, word: word, colour: colour)
+        return QuotationJSON(start: start, end: end, text: text, word: word, colour: colour)
     }
 }

@@ -1,17 +1,16 @@
 import Core
-import FoundationEssentials
 
-/// What the page of a recording saves: `corrections.json`, or the same within `corrections.html`. Everything in it is a stranger's.
+/// The corrections that a recording's page saves: `corrections.json`, or the same in `corrections.html`. Untrusted.
 package struct CorrectionsFile: Hashable, Sendable, Codable {
-    /// One segment as a person left it.
+    /// One edited segment.
     package struct Edit: Hashable, Sendable, Codable {
         /// Its number.
         package var segment: Int
-        /// Its words as they were shown, which tells whether it is the same text.
+        /// Its words as shown, to check that it is the same text.
         package var was: [String]
-        /// Its words now.
+        /// Its current words.
         package var words: [String]
-        /// Which of these were heard and found right; all of them where the segment was.
+        /// The indices of confirmed words; all if the segment was confirmed.
         package var confirmed: Set<Int>
 
         package init(segment: Int, was: [String], words: [String], confirmed: Set<Int>) {
@@ -22,29 +21,29 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
         }
     }
 
-    /// Which recording it is of.
+    /// The recording.
     package var identity: RecordingIdentity
-    /// The pass that the page showed, counted within the recording; nil where it does not tell.
+    /// The pass that the page showed, counted from 1 within the recording; nil if unknown.
     package var pass: Int?
-    /// Who it was; may be empty.
+    /// The person's name; may be empty.
     package var person: String
-    /// When it was saved, in seconds since 1970-01-01T00:00:00Z.
+    /// When it was saved, in seconds since 1970.
     package var savedAt: Double
-    /// In the order of the segments' numbers.
+    /// The edits, in the order of segments.
     package var edits: [Edit]
-    /// What was added besides.
+    /// Additions besides the words.
     package var annotations: Annotations
 
-    /// The longest text of a segment, a note, a name, in bytes; and the most of each kind.
+    /// The longest text in bytes, and the most elements of each kind.
     private static let (longest, most) = (65_536, 100_000)
-    /// The largest file, in bytes: a day's recording of which every word was corrected has less.
+    /// The largest file in bytes: a fully corrected recording of a day is smaller.
     private static let largest = 16 << 20
 
-    /// Reads what a page has saved.
+    /// Parses what a page saved.
     ///
-    /// - Parameter name: the file's, for the error.
-    /// - Throws: `DeviceError` with `damaged` where that is not what it is, or only half of it, `unsupported` where a later version
-    ///   wrote it.
+    /// - Parameter name: The file's name for errors.
+    /// - Throws: `DeviceError` with `damaged` if it is not a complete corrections file, `unsupported` if a later
+    ///   version wrote it.
     package init(_ text: String, name: String) throws(DeviceError) {
         guard text.utf8.count <= Self.largest else { throw Self.refusal(name, "holds more than a recording can have") }
         let json = Self.json(in: text)
@@ -128,11 +127,11 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
 
     private static func position(_ seconds: Double) -> SamplePosition { max(.zero, SamplePosition(seconds: seconds)) }
 
-    private static func places(_ places: [Document.Place]) -> [Bookmark] {
+    private static func places(_ places: [MarkJSON]) -> [Bookmark] {
         places.map { Bookmark(position($0.time), text: oneLine($0.text)) }.sorted { $0.position < $1.position }
     }
 
-    /// The JSON alone; of a page, what stands in its element `corrections`.
+    /// Returns the JSON; of a page, the content of its element `corrections`.
     private static func json(in text: String) -> [UInt8] {
         let bytes = Array(text.utf8)
         let first = bytes.first { ![0x20, 0x0A, 0x0D, 0x09].contains($0) }
@@ -147,14 +146,11 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
         DeviceError(.damaged, "import", on: name, reason, remedy: "nothing was changed; save it again on the page")
     }
 
-    /// As the page writes it: what reads it finds the same.
+    /// The JSON that the page writes.
     package var text: String {
-        let places = { (marks: [Bookmark]) in
-            marks.map { Document.Place(time: $0.position.seconds, text: $0.text) }
-        }
         let document = Document(
             format: "fieldscribe-corrections", version: 1,
-            recording: Document.Recording(id: identity.recording, sound: identity.sound, pass: pass),
+            recording: IdentityJSON(id: identity.recording, sound: identity.sound, pass: pass),
             editor: Document.Editor(name: person, saved: savedAt),
             details: Document.Details(
                 title: annotations.title, people: annotations.people, place: annotations.place, note: annotations.note,
@@ -165,25 +161,13 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
                     id: edit.segment, was: edit.was.joined(separator: " "), text: edit.words.joined(separator: " "),
                     checked: nil, confirmed: edit.confirmed.sorted())
             },
-            notes: places(annotations.notes), marks: annotations.marks.map(places),
-            quotations: annotations.quotations.map {
-                Document.Quotation(
-                    start: $0.range.start.seconds, end: $0.range.end.seconds, text: $0.text, word: $0.word,
-                    colour: $0.colour)
-            })
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return (try? encoder.encode(document)).map { String(decoding: $0, as: UTF8.self) + "\n" } ?? ""
+            notes: annotations.notes.map(MarkJSON.init), marks: annotations.marks?.map(MarkJSON.init),
+            quotations: annotations.quotations.map(QuotationJSON.init))
+        return (try? jsonObject(document)).map { $0 + "\n" } ?? ""
     }
 
-    /// What it holds, as it is written.
+    /// The JSON document.
     struct Document: Encodable {
-        struct Recording: Encodable {
-            var id: Int
-            var sound: String
-            var pass: Int?
-        }
-
         struct Editor: Encodable {
             var name: String
             var saved: Double
@@ -205,28 +189,15 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
             var confirmed: [Int]?
         }
 
-        struct Place: Encodable {
-            var time: Double
-            var text: String
-        }
-
-        struct Quotation: Encodable {
-            var start: Double
-            var end: Double
-            var text: String
-            var word: String
-            var colour: String
-        }
-
         var format: String
         var version: Int
-        var recording: Recording
+        var recording: IdentityJSON
         var editor: Editor
         var details: Details?
         var speakers: [String: String]?
         var segments: [Segment]
-        var notes: [Place]?
-        var marks: [Place]?
-        var quotations: [Quotation]?
+        var notes: [MarkJSON]?
+        var marks: [MarkJSON]?
+        var quotations: [QuotationJSON]?
     }
 }

@@ -1,43 +1,43 @@
 import Core
 import FoundationEssentials
 
-/// A file that somebody brought, as a confined process has read it. What it holds is checked, and bounded by the size of the message.
+/// An untrusted file, parsed by a confined process. Its content is checked, and limited by the message's size.
 package struct IncomingFile: Sendable {
-    /// How a file is to be read.
+    /// How to parse a file.
     package enum Kind: String, Sendable {
-        /// As what a recording's page saves.
+        /// Corrections from a recording's page.
         case corrections
-        /// As a transcript, whose format its ending tells.
+        /// A transcript; its extension tells the format.
         case text
-        /// As a copy's `transcript.json`, and its page: only whether that can be read within the limits.
+        /// A copy's `transcript.json`, and its page: only checked.
         case transcript, page
 
-        /// - Parameter name: the file's.
+        /// - Parameter name: The file's name.
         package init(named name: String) {
             self = ["json", "html"].contains(IncomingFile.ending(of: name)) ? .corrections : .text
         }
     }
 
-    /// What a file says.
+    /// The content of a file.
     package enum Content: Hashable, Sendable {
-        /// What a recording's page saved.
+        /// Corrections from a recording's page.
         case corrections(CorrectionsFile)
-        /// A transcript that was edited in another program.
+        /// A transcript edited in another program.
         case text(WrittenText)
     }
 
-    /// What the file says.
+    /// The content.
     package var content: Content
-    /// Which recording the file says it is of; nil if it does not say so.
+    /// The recording that the file names; nil if it names none.
     package var identity: RecordingIdentity?
 
     private static func ending(of name: String) -> String {
         name.split(separator: ".").last.map { $0.lowercased() } ?? ""
     }
 
-    /// Reads a file. For the confined process.
+    /// Parses a file, in the confined process.
     ///
-    /// - Parameter name: the file's; its ending tells the format of a text.
+    /// - Parameter name: The file's name; its extension tells the format of a text.
     /// - Throws: `DeviceError` in one line that names the file.
     init(_ bytes: [UInt8], as kind: Kind, name: String) throws(DeviceError) {
         let text = try incomingText(bytes, name: name)
@@ -54,7 +54,7 @@ package struct IncomingFile: Sendable {
         }
     }
 
-    /// The line of JSON between the two processes.
+    /// The JSON message between the processes.
     private struct Message: Codable {
         var corrections: String?
         var text: WrittenText?
@@ -70,7 +70,7 @@ package struct IncomingFile: Sendable {
         var remedy: String?
     }
 
-    /// The answer of the confined process: what the file says, or why it cannot be read.
+    /// Returns the confined process's answer: the content, or the error.
     package static func answer(to bytes: [UInt8], as kind: Kind, name: String) -> [UInt8] {
         var message = Message()
         do throws(DeviceError) {
@@ -94,10 +94,10 @@ package struct IncomingFile: Sendable {
         return (try? JSONEncoder().encode(message)).map(Array.init) ?? []
     }
 
-    /// Throws what the confined process has found wrong.
+    /// Throws the error in the confined process's answer.
     ///
-    /// - Parameter name: the file's, for the error.
-    /// - Throws: the `DeviceError` that it found, or `damaged` if this is not such an answer.
+    /// - Parameter name: The file's name for errors.
+    /// - Throws: The `DeviceError` in the answer, or `damaged` if this is not an answer.
     package static func check(answer: [UInt8], name: String) throws(DeviceError) { _ = try message(answer, name) }
 
     private static func message(_ answer: [UInt8], _ name: String) throws(DeviceError) -> Message {
@@ -110,10 +110,10 @@ package struct IncomingFile: Sendable {
             failure.reason, remedy: failure.remedy)
     }
 
-    /// What the confined process has answered.
+    /// Parses the confined process's answer.
     ///
-    /// - Parameter name: the file's, for the error.
-    /// - Throws: `DeviceError` that the process found, or with `damaged` if it is no such answer.
+    /// - Parameter name: The file's name for errors.
+    /// - Throws: The `DeviceError` in the answer, or `damaged` if this is not an answer.
     package init(answer: [UInt8], name: String) throws(DeviceError) {
         let message = try Self.message(answer, name)
         if let corrections = message.corrections {

@@ -1,9 +1,9 @@
 import Core
 
-/// The text of a file that somebody has saved, in UTF-8 or, with a mark at its beginning, in UTF-16, as Praat and spreadsheets do.
+/// Decodes a text file in UTF-8 or, with a byte order mark, UTF-16, as Praat and spreadsheets save it.
 ///
-/// - Parameter name: the file's, for the error.
-/// - Throws: `DeviceError` with `damaged` where it is neither.
+/// - Parameter name: The file's name for errors.
+/// - Throws: `DeviceError` with `damaged` if it is neither.
 package func incomingText(_ bytes: [UInt8], name: String) throws(DeviceError) -> String {
     let isBigEndian = bytes.starts(with: [0xFE, 0xFF])
     if isBigEndian || bytes.starts(with: [0xFF, 0xFE]) {

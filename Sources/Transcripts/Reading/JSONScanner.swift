@@ -1,29 +1,29 @@
 import Core
 
-/// Reads JSON a value at a time, into what the caller keeps: nothing is made of what it skips, however long that is.
+/// A pull parser for JSON. Skipped values of any length need no memory.
 struct JSONScanner {
-    /// Something else than was asked for, or no JSON.
+    /// The JSON is invalid, or not of the expected form.
     struct Unusual: Error {
-        /// Whether it is a list of more elements than were asked for.
+        /// Whether a list has too many elements.
         var isTooLong = false
     }
 
     private static let deepest = 16
-    /// So many digits, with their point and sign, are a number that a double has exactly.
+    /// The most characters of a number that a double stores exactly.
     private static let mostExact = 15
-    /// Powers of ten, which are exact, too.
+    /// Powers of ten, all exact.
     private static let powers: [Double] = [
         1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14,
     ]
 
-    // Safety: borrowed for the call of `read`; every place is compared with the end before it is looked at.
+    // Safety: valid during the call of `read`; every index is checked against the end.
     private let bytes: UnsafeBufferPointer<UInt8>
-    /// Where it is.
+    /// The current index.
     private(set) var place = 0
 
     private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-    /// - Parameter bytes: JSON whose strings are well-formed (`JSONStrings`).
+    /// - Parameter bytes: JSON with well-formed strings (`JSONStrings`).
     static func read<Value>(
         _ bytes: [UInt8], _ read: (inout JSONScanner) throws(Unusual) -> Value
     ) throws(Unusual) -> Value {
@@ -36,7 +36,7 @@ struct JSONScanner {
         return try result.get()
     }
 
-    /// Reads what has a name; of a name that comes twice, the decoder is to say which counts.
+    /// Reads a member. Throws for a repeated name, so that the standard decoder decides which one counts.
     mutating func set<Value>(
         _ value: inout Value?, _ read: (inout JSONScanner) throws(Unusual) -> Value
     ) throws(Unusual) {
@@ -44,10 +44,26 @@ struct JSONScanner {
         value = try read(&self)
     }
 
-    /// The byte here; 0, which stands nowhere in JSON, at the end.
+    mutating func set(_ value: inout String?) throws(Unusual) {
+        try set(&value) { (scanner) throws(Unusual) in try scanner.string() }
+    }
+
+    mutating func set(_ value: inout Double?) throws(Unusual) {
+        try set(&value) { (scanner) throws(Unusual) in try scanner.number() }
+    }
+
+    mutating func set(_ value: inout Int?) throws(Unusual) {
+        try set(&value) { (scanner) throws(Unusual) in try scanner.integer() }
+    }
+
+    mutating func set(_ value: inout Bool?) throws(Unusual) {
+        try set(&value) { (scanner) throws(Unusual) in try scanner.bool() }
+    }
+
+    /// The current byte; 0, which JSON does not contain, at the end.
     private var next: UInt8 { place < bytes.count ? bytes[place] : 0 }
 
-    /// Whether nothing follows any more.
+    /// Whether only whitespace follows.
     mutating func isAtEnd() -> Bool {
         pass()
         return place == bytes.count
@@ -57,7 +73,7 @@ struct JSONScanner {
         while next == 0x20 || next == 0x0A || next == 0x0D || next == 0x09 { place += 1 }
     }
 
-    /// Passes what stands here before the next thing, where it is this.
+    /// Skips whitespace and this byte, if it is next.
     private mutating func takes(_ byte: UInt8) -> Bool {
         pass()
         guard next == byte else { return false }
@@ -96,7 +112,7 @@ struct JSONScanner {
         guard takes(UInt8(ascii: "}")) else { throw Unusual() }
     }
 
-    /// - Parameter most: of so many elements at most.
+    /// - Parameter most: The most elements.
     mutating func list<Element>(
         most: Int = .max, _ element: (inout JSONScanner) throws(Unusual) -> Element
     ) throws(Unusual) -> [Element] {
@@ -111,7 +127,7 @@ struct JSONScanner {
         return elements
     }
 
-    /// Where the text between quotes stands, and whether it says itself what it means.
+    /// Returns the range between the quotes, and whether it has no escapes.
     private mutating func quoted() throws(Unusual) -> (Range<Int>, isPlain: Bool) {
         guard takes(UInt8(ascii: "\"")) else { throw Unusual() }
         let start = place
@@ -128,12 +144,12 @@ struct JSONScanner {
         return (start..<place - 1, isPlain)
     }
 
-    /// A name as it stands there.
+    /// Returns a name without resolving escapes.
     func text(_ name: Range<Int>) -> String {
         String(decoding: UnsafeBufferPointer(rebasing: bytes[name]), as: UTF8.self)
     }
 
-    mutating func truth() throws(Unusual) -> Bool {
+    mutating func bool() throws(Unusual) -> Bool {
         if takes("true") { return true }
         if takes("false") { return false }
         throw Unusual()
@@ -165,7 +181,7 @@ struct JSONScanner {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// What `u` and four digits stand for, or two of these; `index` is at the `u`, and then at the last digit.
+    /// Decodes `\\uXXXX`, or a surrogate pair; moves `index` from the `u` to the last digit.
     private func scalar(_ index: inout Int, upTo end: Int) throws(Unusual) -> Unicode.Scalar {
         guard let first = unit(at: index, upTo: end) else { throw Unusual() }
         index += 4
@@ -184,7 +200,7 @@ struct JSONScanner {
         return JSONStrings.codeUnit(bytes[(index + 1)..<(index + 5)])
     }
 
-    /// Where a number's digits, point and exponent end.
+    /// Scans a number.
     private mutating func digits() throws(Unusual) -> (range: Range<Int>, point: Int?, hasExponent: Bool) {
         let start = place
         var (point, hasExponent): (Int?, Bool) = (nil, false)
@@ -198,7 +214,7 @@ struct JSONScanner {
             try passDigits()
         }
         if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
-            // The standard library's decoder refuses `0e5`.
+            // The standard decoder refuses `0e5`.
             guard place > first + 1 || bytes[first] != UInt8(ascii: "0") else { throw Unusual() }
             hasExponent = true
             place += 1
@@ -223,19 +239,19 @@ struct JSONScanner {
             guard let number = Double(text), number.isFinite else { throw Unusual() }
             return number
         }
-        // Both are exact, so that the quotient is the number that is nearest.
+        // Both are exact, so the quotient is correctly rounded.
         let value = Double(count(range)) / Self.powers[point.map { range.upperBound - $0 - 1 } ?? 0]
         return isNegative ? -value : value
     }
 
-    mutating func whole() throws(Unusual) -> Int {
+    mutating func integer() throws(Unusual) -> Int {
         pass()
         let (range, point, hasExponent) = try digits()
         guard range.count <= Self.mostExact, point == nil, !hasExponent else { throw Unusual() }
         return bytes[range.lowerBound] == UInt8(ascii: "-") ? -count(range) : count(range)
     }
 
-    /// What the digits in a place say, whatever stands between them.
+    /// Returns the value of the digits in a range, ignoring other characters.
     private func count(_ range: Range<Int>) -> Int {
         var count = 0
         for index in range where bytes[index] >= UInt8(ascii: "0") {
@@ -244,7 +260,7 @@ struct JSONScanner {
         return count
     }
 
-    /// Passes any value.
+    /// Skips any value.
     mutating func skip(_ depth: Int = 0) throws(Unusual) {
         pass()
         switch next {

@@ -1,25 +1,25 @@
 import Core
 
-/// What a recording can hold at most, by its length: what is more is no text of it, and is refused before it costs anything. Pure.
+/// The most content that a recording of a length can have. Larger files are refused before they cost time. Pure.
 package struct RecordingCapacity: Hashable, Sendable {
-    /// So many words: nobody says more than five a second.
+    /// The most words; nobody speaks more than five per second.
     let words: Int
-    /// So many notes, bookmarks or quotations.
+    /// The most notes, bookmarks or quotations.
     let items: Int
 
     /// The longest word, in bytes.
     private static let longestWord = 4_096
 
-    /// - Parameter length: the recording's.
+    /// - Parameter length: The recording's length.
     package init(_ length: SamplePosition) {
         let seconds = Int(max(0, length.seconds))
         words = 1_000 + 10 * seconds
         items = 1_000 + 2 * seconds
     }
 
-    /// How long a file can be, in bytes.
+    /// Returns the largest file in bytes.
     ///
-    /// - Parameter ending: as `WrittenText.endings` has it, in either case.
+    /// - Parameter ending: One of `WrittenText.endings`, in either case.
     func bytes(ending: String) -> Int {
         let perWord =
             switch ending.lowercased() {
@@ -31,13 +31,13 @@ package struct RecordingCapacity: Hashable, Sendable {
         return 65_536 + words * perWord
     }
 
-    /// Why a file of that size is none of the recording's; nil where it may be.
+    /// Returns why a file of this size is too large; nil if it is not.
     package func excess(bytes: Int, ending: String) -> String? {
         let most = self.bytes(ending: ending)
         return bytes > most ? "has \(bytes) bytes, more than a text of this recording can have (\(most))" : nil
     }
 
-    /// The same of what was read.
+    /// Returns why a text is too large; nil if it is not.
     package func excess(of written: WrittenText) -> String? {
         for reading in written.readings {
             var count = 0
@@ -58,7 +58,7 @@ package struct RecordingCapacity: Hashable, Sendable {
         return nil
     }
 
-    /// The same of what a page has saved.
+    /// Returns why corrections are too large; nil if they are not.
     package func excess(of file: CorrectionsFile) -> String? {
         let count = file.edits.reduce(0) { $0 + $1.words.count }
         if count > words { return excess("words", count, words) }

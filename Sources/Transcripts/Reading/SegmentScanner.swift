@@ -1,11 +1,11 @@
 import Core
 
-// Reads the segments of a transcript as `json` writes them: the decoder of the standard library takes ten times as long for their words,
-// which are most of what an archive reads. What is written in any other way is left to that decoder, so that both always say the same.
+// Parses the segments of `transcript.json`, which are most of what an archive reads: the standard decoder takes ten
+// times as long for their words. Anything unusual is left to that decoder, so that both give the same result.
 extension JSONScanner {
-    /// The segments of a transcript, and where their list stands in it; nil where that is to be decoded as a whole.
+    /// Returns the segments of a transcript and the range of their list; nil if the standard decoder has to decode it.
     ///
-    /// - Parameter bytes: JSON whose strings are well-formed.
+    /// - Parameter bytes: JSON with well-formed strings.
     static func segments(in bytes: [UInt8]) -> (segments: [TranscriptDocument.Part], place: Range<Int>)? {
         try? read(bytes) { (scanner) throws(Unusual) in
             var found: (segments: [TranscriptDocument.Part], place: Range<Int>)?
@@ -28,11 +28,11 @@ extension JSONScanner {
         var alternatives: [TranscriptDocument.Other]?
         try object { (scanner, name) throws(Unusual) in
             if scanner.isName(name, "id") {
-                try scanner.set(&id) { (scanner) throws(Unusual) in try scanner.whole() }
+                try scanner.set(&id)
             } else if scanner.isName(name, "start") {
-                try scanner.set(&start) { (scanner) throws(Unusual) in try scanner.number() }
+                try scanner.set(&start)
             } else if scanner.isName(name, "end") {
-                try scanner.set(&end) { (scanner) throws(Unusual) in try scanner.number() }
+                try scanner.set(&end)
             } else if scanner.isName(name, "endedBy") {
                 try scanner.set(&reason) { (scanner) throws(Unusual) in
                     guard let reason = EndReason(rawValue: try scanner.string()) else { throw Unusual() }
@@ -61,17 +61,17 @@ extension JSONScanner {
         var isEstimated: Bool?
         try object { (scanner, name) throws(Unusual) in
             if scanner.isName(name, "text") {
-                try scanner.set(&text) { (scanner) throws(Unusual) in try scanner.string() }
+                try scanner.set(&text)
             } else if scanner.isName(name, "start") {
-                try scanner.set(&start) { (scanner) throws(Unusual) in try scanner.number() }
+                try scanner.set(&start)
             } else if scanner.isName(name, "end") {
-                try scanner.set(&end) { (scanner) throws(Unusual) in try scanner.number() }
+                try scanner.set(&end)
             } else if scanner.isName(name, "confidence") {
-                try scanner.set(&confidence) { (scanner) throws(Unusual) in try scanner.number() }
+                try scanner.set(&confidence)
             } else if scanner.isName(name, "speaker") {
-                try scanner.set(&speaker) { (scanner) throws(Unusual) in try scanner.string() }
+                try scanner.set(&speaker)
             } else if scanner.isName(name, "timeEstimated") {
-                try scanner.set(&isEstimated) { (scanner) throws(Unusual) in try scanner.truth() }
+                try scanner.set(&isEstimated)
             } else {
                 try scanner.skip()
             }
@@ -85,9 +85,9 @@ extension JSONScanner {
         var (text, confidence): (String?, Double?) = (nil, nil)
         try object { (scanner, name) throws(Unusual) in
             if scanner.isName(name, "text") {
-                try scanner.set(&text) { (scanner) throws(Unusual) in try scanner.string() }
+                try scanner.set(&text)
             } else if scanner.isName(name, "confidence") {
-                try scanner.set(&confidence) { (scanner) throws(Unusual) in try scanner.number() }
+                try scanner.set(&confidence)
             } else {
                 try scanner.skip()
             }

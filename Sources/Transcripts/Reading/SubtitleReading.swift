@@ -1,6 +1,6 @@
 import Core
 
-/// The cues of SubRip, or, with comments and markup, of WebVTT; lines of a cue are one.
+/// Parses the cues of SubRip or WebVTT; joins the lines of a cue.
 func cues(in text: String, isWeb: Bool) throws(WrittenText.Problem) -> [WrittenText.Piece] {
     var cues: [WrittenText.Piece] = []
     var cue: (range: SampleRange?, lines: [String])?
@@ -20,7 +20,7 @@ func cues(in text: String, isWeb: Bool) throws(WrittenText.Problem) -> [WrittenT
             if isWeb, line.utf8.starts(with: "NOTE".utf8) { isComment = true }
             if !isComment, line.place(of: "-->") != nil { cue = (cueTimes(line), []) }
         } else if let range = cueTimes(line) {
-            // No blank line before it: what stands above may be its number.
+            // Without a blank line before it: the line above may be its number.
             if let last = cue?.lines.last, last.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
                 cue?.lines.removeLast()
             }
@@ -37,7 +37,7 @@ func cues(in text: String, isWeb: Bool) throws(WrittenText.Problem) -> [WrittenT
     return cues
 }
 
-/// `00:00:01,500 --> 00:00:02,750`, with what may stand behind; nil where it is anything else.
+/// Parses `00:00:01,500 --> 00:00:02,750`, with anything after it; nil for other lines.
 private func cueTimes(_ line: Substring) -> SampleRange? {
     guard line.utf8.count < 1_000, let arrow = line.place(of: "-->") else { return nil }
     let words = { (text: Substring) in text.utf8.split { $0 == 0x20 || $0 == 0x09 }.map(Substring.init) }
@@ -48,7 +48,7 @@ private func cueTimes(_ line: Substring) -> SampleRange? {
     return SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))
 }
 
-/// What `01:02:03,456` or `02:03.456` says, in seconds.
+/// Parses `01:02:03,456` or `02:03.456` as seconds.
 private func seconds(_ timecode: Substring) -> Double? {
     let parts = timecode.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
     guard (2...3).contains(parts.count) else { return nil }
@@ -64,8 +64,7 @@ private func seconds(_ timecode: Substring) -> Double? {
     return seconds
 }
 
-/// A line of a cue as players show it: without markup, which editors of subtitles put there, and without what `SubRip` writes so that
-/// players take nothing for markup.
+/// Returns a cue's line as players show it: without markup, and without the invisible characters of `subRip`.
 private func shownText(_ line: Substring, isWeb: Bool) -> String {
     let special: [UInt8] = [UInt8(ascii: "<"), UInt8(ascii: "{"), UInt8(ascii: "&"), joiner[0]]
     guard line.utf8.contains(where: special.contains) else { return String(line) }
@@ -113,7 +112,7 @@ private func isJoined(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: "<") || byte == UInt8(ascii: "{") || byte == UInt8(ascii: "\\")
 }
 
-/// Where a tag ends that players know; nil where what stands here is none. Others are words: `<laughs>`.
+/// Returns the end of a tag that players know; nil for others, which are words: `<laughs>`.
 private func endOfTag(_ rest: ArraySlice<UInt8>) -> Int? {
     let inside = rest.dropFirst().prefix { $0 != UInt8(ascii: "<") && $0 != UInt8(ascii: ">") }
     guard inside.endIndex < rest.endIndex, rest[inside.endIndex] == UInt8(ascii: ">") else { return nil }
@@ -124,7 +123,7 @@ private func endOfTag(_ rest: ArraySlice<UInt8>) -> Int? {
     return inside.endIndex + 1
 }
 
-/// What an entity of WebVTT stands for, and how long it is.
+/// Returns the text and length of a WebVTT entity.
 private func entity(_ rest: ArraySlice<UInt8>) -> (String, Int)? {
     let entities = [("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"), ("&nbsp;", " "), ("&lrm;", ""), ("&rlm;", "")]
     return entities.first { rest.starts(with: $0.0.utf8) }.map { ($0.1, $0.0.utf8.count) }

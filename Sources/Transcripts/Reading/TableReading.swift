@@ -1,6 +1,6 @@
 import Core
 
-/// The rows of segments, and those of words. Spreadsheets separate by commas, semicolons or tabs.
+/// Returns the rows of segments, and those of words. Spreadsheets separate by commas, semicolons or tabs.
 func tableReadings(_ text: String) throws(WrittenText.Problem) -> [[WrittenText.Piece]] {
     guard
         let separator = ",;\t".utf8.first(where: {
@@ -51,7 +51,7 @@ func tableReadings(_ text: String) throws(WrittenText.Problem) -> [[WrittenText.
 }
 
 private struct Table {
-    /// Ours has eight; what a person has put behind them is not read.
+    /// Ours has eight; a person's further columns are ignored.
     static let mostColumns = 64
 
     private(set) var segments: [WrittenText.Piece] = []
@@ -69,7 +69,7 @@ private struct Table {
         guard row.count > max(columns.kind, columns.text) else { return }
         let text = withoutGuard(row[columns.text])
         let times = [columns.start, columns.end].map { column in
-            // A comma is what many a spreadsheet has before the decimals.
+            // Many locales have a decimal comma.
             column.flatMap { $0 < row.count ? Double(row[$0].replacing(",", with: ".")) : nil }
         }
         var range: SampleRange?

@@ -1,6 +1,6 @@
 import Core
 
-/// What stands on the tiers `segments` and `words` of a TextGrid of Praat, in its long or its short form.
+/// Returns the tiers `segments` and `words` of a Praat TextGrid in long or short form.
 func textGridReadings(_ text: String) throws(WrittenText.Problem) -> [[WrittenText.Piece]] {
     var tokens = TextGridTokens(text)
     guard try tokens.string() == "ooTextFile", try tokens.string() == "TextGrid" else {
@@ -33,12 +33,12 @@ func textGridReadings(_ text: String) throws(WrittenText.Problem) -> [[WrittenTe
     return readings
 }
 
-/// What Praat reads of a text file: numbers and texts in quotes that stand alone; all else is a comment.
+/// A tokenizer for Praat's text files: free-standing numbers and quoted strings; everything else is a comment.
 private struct TextGridTokens {
     private let bytes: [UInt8]
     private var place = 0
     private var line = 1
-    /// A file of a few bytes cannot ask for more.
+    /// The largest count, so that a small file cannot demand more.
     private static let most = 10_000_000
     private static let longestNumber = 64
 
@@ -80,7 +80,7 @@ private struct TextGridTokens {
         throw WrittenText.Problem(line: line, reason: "ends too early")
     }
 
-    /// Passes a byte, or a comment to the end of its line.
+    /// Skips a byte, or a comment to the end of its line.
     private mutating func skip() {
         if bytes[place] == UInt8(ascii: "!") {
             while place < bytes.count, bytes[place] != 0x0A { place += 1 }

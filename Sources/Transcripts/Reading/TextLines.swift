@@ -1,4 +1,4 @@
-/// The lines of a text, one after the other, each without its end: a line feed, a carriage return, or both.
+/// The lines of a text without their ends: LF, CR or both.
 struct TextLines: Sequence, IteratorProtocol {
     private var rest: Substring.UTF8View
     private var isAtEnd = false
@@ -19,10 +19,10 @@ struct TextLines: Sequence, IteratorProtocol {
 }
 
 extension Substring {
-    /// Whether there is nothing in it but spaces, tabs and other control characters of ASCII.
+    /// Whether it has only spaces, tabs and other ASCII control characters.
     var isBlank: Bool { utf8.allSatisfy { $0 <= 0x20 } }
 
-    /// Where a text in ASCII stands in it first; nil where it does not.
+    /// Returns the first occurrence of an ASCII text; nil if there is none.
     func place(of text: StaticString) -> Range<Index>? {
         let sought = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
         var place = utf8.startIndex

@@ -1,7 +1,7 @@
 import Core
 import FoundationEssentials
 
-/// A transcript as `json` writes it, as far as it is read back.
+/// The members of `transcript.json` that are read back.
 struct TranscriptDocument: Decodable, Equatable {
     struct Speaker: Decodable, Equatable {
         var speaker: String
@@ -66,7 +66,7 @@ struct TranscriptDocument: Decodable, Equatable {
     var gaps: [Stretch]?
     var marks: [Place]?
 
-    /// - Parameter bytes: JSON whose strings are well-formed.
+    /// - Parameter bytes: JSON with well-formed strings.
     init(_ bytes: [UInt8]) throws {
         guard let (segments, place) = JSONScanner.segments(in: bytes) else {
             self = try JSONDecoder().decode(TranscriptDocument.self, from: Data(bytes))
@@ -79,7 +79,7 @@ struct TranscriptDocument: Decodable, Equatable {
         self.segments = segments
     }
 
-    /// What those who speak are called.
+    /// The speakers' names.
     var annotations: Annotations? {
         var names: [String: String] = [:]
         for speaker in speakers ?? [] {
@@ -93,7 +93,7 @@ struct TranscriptDocument: Decodable, Equatable {
         return annotations
     }
 
-    /// Who spoke when, as the words tell it; nil where nobody has looked.
+    /// Who spoke when, by the words; nil if not diarized.
     var turns: Speakers? {
         guard speakers != nil else { return nil }
         var turns: [Speakers.Turn] = []

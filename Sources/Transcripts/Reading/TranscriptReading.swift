@@ -1,12 +1,12 @@
 import Core
 import FoundationEssentials
 
-/// A transcript that `json` has written, read back with the times of its words. Everything in it is a stranger's.
+/// A transcript read back from `transcript.json`, with the times of its words. Untrusted.
 package struct TranscriptReading: Sendable {
-    /// As it was written; of what somebody has added, only the names of those who speak are in this format.
+    /// The transcript; of the annotations this format has only the speakers' names.
     package private(set) var timeline: Timeline
 
-    /// The most segments, words and so on that are believed.
+    /// The most segments and words.
     private static let most = 4_000_000
 
     /// - Parameter name: the file's, for the error.
@@ -24,7 +24,7 @@ package struct TranscriptReading: Sendable {
         var segments: [Segment] = []
         for segment in read.segments.sorted(by: { ($0.start, $0.id) < ($1.start, $1.id) }) {
             let made = segment.segment
-            // What overlaps its neighbour, or has no number, was not written by us; its words are kept as far as they go.
+            // Skips segments that we did not write: overlapping, or without a number.
             guard made.id > 0, made.range.start >= end else { continue }
             segments.append(made)
             end = made.range.end
@@ -45,14 +45,13 @@ package struct TranscriptReading: Sendable {
     }
 }
 
-/// What a recording's page holds besides its text: which recording it is of, and what people have added. Everything in it is a
-/// stranger's.
+/// The content of a recording's page besides its text: identity and annotations. Untrusted.
 package struct PageReading: Sendable {
-    /// Which recording, pass and sound it is of; nil where it does not tell.
+    /// The recording, pass and sound; nil if the page has none.
     package private(set) var identity: RecordingIdentity?
-    /// What was added; nil where that is nothing.
+    /// The annotations; nil if there are none.
     package private(set) var annotations: Annotations?
-    /// The loudest sample of each of so many equal stretches, 0 to 255; empty where it does not tell.
+    /// The peaks of equal parts, 0 to 255; may be empty.
     package private(set) var peaks: [UInt8]
 
     /// - Parameter name: the file's, for the error.
@@ -84,7 +83,7 @@ package struct PageReading: Sendable {
         annotations = added.isEmpty ? nil : added
     }
 
-    /// What stands between the first such mark and the next `<`, which JSON in a page never holds; most of a page is its program.
+    /// Returns the page's data, up to the next `<`, which JSON in a page never contains.
     private static func data(in page: [UInt8]) -> [UInt8] {
         guard let mark = page.place(of: #"<script type="application/json" id="data">"#) else { return [] }
         let data = page[mark.upperBound...].prefix { $0 != UInt8(ascii: "<") }
@@ -92,43 +91,16 @@ package struct PageReading: Sendable {
     }
 
     private struct Document: Decodable {
-        struct Known: Decodable {
-            var id: Int
-            var sound: String
-            var pass: Int?
-        }
-
-        struct Details: Decodable {
-            var title: String
-            var people: String
-            var place: String
-            var note: String
-            var consent: String
-        }
-
-        struct Place: Decodable {
-            var time: Double
-            var text: String
-        }
-
-        struct Kept: Decodable {
-            var start: Double
-            var end: Double
-            var text: String
-            var word: String
-            var colour: String
-        }
-
         var peaks: String?
-        var recording: Known?
-        var details: Details?
-        var notes: [Place]?
-        var quotations: [Kept]?
+        var recording: IdentityJSON?
+        var details: DetailsJSON?
+        var notes: [MarkJSON]?
+        var quotations: [QuotationJSON]?
         var speakers: [String: String]?
     }
 }
 
-/// The bytes that pairs of hexadecimal digits stand for; none where anything else is among them.
+/// Decodes hexadecimal digits; empty for anything else.
 private func bytes(ofHexadecimal text: String) -> [UInt8] {
     let digits = text.utf8.map { digit -> UInt8? in
         switch digit {

@@ -1,7 +1,7 @@
 import Core
 
 extension WrittenText {
-    /// Plain text, text for coding interviews, or Audacity's labels, which all end in `.txt`.
+    /// Parses plain text, text for qualitative analysis, or Audacity's labels, which all end in `.txt`.
     static func lines(_ text: String) throws(Problem) -> (format: String, readings: [[Piece]]) {
         var pieces: [Piece] = []
         var (labels, stamped) = (0, 0)
@@ -19,7 +19,7 @@ extension WrittenText {
         return (format.rawValue, [pieces])
     }
 
-    /// A line of Audacity's labels: start, end and text, between tabs; nil where it is none.
+    /// Parses a line of Audacity's labels: start, end and text between tabs; nil for other lines.
     private static func label(_ line: Substring) -> Piece? {
         let fields = line.utf8.split(separator: 0x09, maxSplits: 2, omittingEmptySubsequences: false)
         guard fields.count == 3, let start = Double(Substring(fields[0])), let end = Double(Substring(fields[1])) else {
@@ -29,12 +29,12 @@ extension WrittenText {
             String(Substring(fields[2])), SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end)))
     }
 
-    /// Whether a label is a bookmark's, which has a place and no length.
+    /// Whether a label is a bookmark's, which has no length.
     private static func isMark(_ label: Piece) -> Bool {
         label.range?.isEmpty ?? false && (label.text == "mark" || label.text.utf8.starts(with: "mark: ".utf8))
     }
 
-    /// Whether the line ends with a time stamp, as a paragraph for coding interviews does.
+    /// Whether the line ends with a time stamp, as in `qda`.
     private static func hasTimeStamp(_ line: Substring) -> Bool {
         let bytes = line.utf8.reversed().drop { $0 <= 0x20 }
         guard bytes.first == UInt8(ascii: "#") else { return false }

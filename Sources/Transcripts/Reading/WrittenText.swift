@@ -1,12 +1,12 @@
 import Core
 
-/// What a file says was said: one or more readings of the whole recording, each in pieces.
+/// The text of an edited file: one or more tiers of the whole recording, each in pieces.
 package struct WrittenText: Hashable, Sendable, Codable {
     /// A line, a cue, or an annotation.
     struct Piece: Hashable, Sendable, Codable {
-        /// As the format shows it, never blank.
+        /// The text in the format, not blank.
         var text: String
-        /// When it is said; nil where the file does not tell.
+        /// Its time; nil if the file has none.
         var range: SampleRange?
 
         init(_ text: String, _ range: SampleRange? = nil) {
@@ -14,7 +14,7 @@ package struct WrittenText: Hashable, Sendable, Codable {
             self.range = range
         }
 
-        // An array, since a day's words are many: the text, and its first sample and its end if it has a range.
+        // Encoded as an array to save space: the text, then start and end in samples if known.
         init(from decoder: any Decoder) throws {
             var values = try decoder.unkeyedContainer()
             text = try values.decode(String.self)
@@ -32,12 +32,12 @@ package struct WrittenText: Hashable, Sendable, Codable {
         }
     }
 
-    /// The format that it is in, by its name (`TranscriptFormat`).
+    /// The name of its format (`TranscriptFormat`).
     package var format: String
-    /// Of a format that has segments and words, the segments first.
+    /// The segments, then the words if the format has them.
     var readings: [[Piece]]
 
-    /// More pieces than this are of no recording: at one a second, they last eleven days.
+    /// The most pieces: at one per second they last eleven days.
     static let mostPieces = 1_000_000
 
     init(format: String = TranscriptFormat.text.rawValue, readings: [[Piece]]) {
@@ -45,15 +45,15 @@ package struct WrittenText: Hashable, Sendable, Codable {
         self.readings = readings
     }
 
-    /// The endings of the formats that can be read back.
+    /// The extensions of the formats that can be read back.
     package static let endings = ["txt", "srt", "vtt", "csv", "TextGrid", "eaf"]
 
-    /// Reads a file that Fieldscribe wrote and a person has edited elsewhere.
+    /// Parses a file that Fieldscribe wrote and a person edited.
     ///
     /// - Parameters:
-    ///   - ending: the file's, in either case: one of `endings`.
-    ///   - name: the file's, for the error.
-    /// - Throws: `DeviceError` with `damaged` where it is not of that format, naming the line where that helps.
+    ///   - ending: The file's extension, one of `endings`, in either case.
+    ///   - name: The file's name for errors.
+    /// - Throws: `DeviceError` with `damaged` if it is not valid, with the line if that helps.
     package init(_ text: String, ending: String, name: String) throws(DeviceError) {
         do throws(Problem) {
             switch ending.lowercased() {
@@ -72,20 +72,19 @@ package struct WrittenText: Hashable, Sendable, Codable {
         }
     }
 
-    /// What is wrong with a file, and in which line.
+    /// The error of an invalid file.
     struct Problem: Error {
         var line: Int?
         var reason: String
 
         static let otherFormat = Problem(
             reason: "is of no format that can be read back: \(WrittenText.endings.joined(separator: ", "))")
-        /// More than a recording can hold.
         static let tooLong = Problem(reason: "has more than \(WrittenText.mostPieces) lines, which no recording has")
     }
 }
 
 extension [WrittenText.Piece] {
-    /// Adds a piece that says something.
+    /// Adds a piece if it is not blank.
     mutating func add(_ text: String, _ range: SampleRange? = nil) throws(WrittenText.Problem) {
         guard text.utf8.contains(where: { $0 > 0x20 }) else { return }
         guard count < WrittenText.mostPieces else { throw .tooLong }

@@ -86,7 +86,7 @@ enum PlayedSound {
     private static func amplitudes(of samples: [Int16]) -> [Float] {
         var levels: [Float] = []
         levels.reserveCapacity(samples.count / hop * width)
-        FourierTransform(size: window).forEachWindow(of: samples, hop: hop) { energies in
+        PowerSpectrum(size: window).forEachWindow(of: samples, hop: hop) { energies in
             for energy in energies[firstBin...] { levels.append(energy.squareRoot()) }
         }
         return levels

@@ -24,7 +24,7 @@ enum SteadySound {
         guard Double(samples.count) >= shortest * Double(SamplePosition.rate) else { return false }
         var levels: [Float] = []
         levels.reserveCapacity((samples.count / hop) * bands.count)
-        FourierTransform(size: window).forEachWindow(of: samples, hop: hop) { energies in
+        PowerSpectrum(size: window).forEachWindow(of: samples, hop: hop) { energies in
             for band in bands {
                 var sum: Float = 0
                 for (offset, weight) in band.weights.enumerated() { sum += weight * energies[band.first + offset] }

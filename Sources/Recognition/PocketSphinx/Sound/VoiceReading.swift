@@ -1,7 +1,7 @@
 import Core
 
 /// How voices sound, told without reading what they say: for an engine that has no pitch of its own.
-package struct VoiceReading: VoiceTelling, Sendable {
+package struct VoiceReading: Sendable {
     package init() {}
 
     /// The voice of each part; nil where next to nothing is voiced, or the library keeps its estimator to itself.

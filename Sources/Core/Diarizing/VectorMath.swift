@@ -1,13 +1,4 @@
-import Glibc
-
-func cosine(_ angle: Double) -> Double { Glibc.cos(angle) }
-func sine(_ angle: Double) -> Double { Glibc.sin(angle) }
-func power(_ base: Double, _ exponent: Double) -> Double { Glibc.pow(base, exponent) }
-func exponential(_ number: Float) -> Float { Glibc.expf(number) }
-func decimalLogarithm(_ number: Float) -> Float { Glibc.log10f(number) }
-func naturalLogarithm(_ number: Double) -> Double { Glibc.log(number) }
-
-/// The numbers with a length of 1; nil where they have none, or one is no number.
+/// Returns the vector scaled to length 1; nil if its length is 0 or not finite.
 func normalized(_ vector: [Float]) -> [Float]? {
     let length = dot(vector, vector).squareRoot()
     guard length.isFinite, length > 1e-12 else { return nil }

@@ -1,0 +1,33 @@
+import Core
+import Glibc
+
+/// The power spectra of overlapping windows of sound (Hann).
+struct PowerSpectrum {
+    private let size: Int
+    private let window: [Float]
+    private let transform: FourierTransform
+
+    /// - Parameter size: Samples in a window, a power of two.
+    init(size: Int) {
+        self.size = size
+        let turn = 2 * Double.pi / Double(size)
+        window = (0..<size).map { Float(0.5 - 0.5 * cos(turn * Double($0))) }
+        transform = FourierTransform(size)
+    }
+
+    /// Calls `body` with the energies from 0 Hz to half the rate of each window. Windows start `hop` samples apart.
+    func forEachWindow(of samples: [Int16], hop: Int, _ body: ([Float]) -> Void) {
+        var real = [Float](repeating: 0, count: size)
+        var imaginary = real
+        for start in stride(from: 0, through: samples.count - size, by: hop) {
+            for index in 0..<size { real[index] = Float(samples[start + index]) }
+            let mean = real.reduce(0, +) / Float(size)
+            for index in 0..<size {
+                real[index] = (real[index] - mean) * window[index]
+                imaginary[index] = 0
+            }
+            transform(&real, &imaginary)
+            body((0...size / 2).map { real[$0] * real[$0] + imaginary[$0] * imaginary[$0] })
+        }
+    }
+}
