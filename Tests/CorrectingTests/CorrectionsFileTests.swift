@@ -75,7 +75,8 @@ import Testing
         let error = refusal { () throws(DeviceError) in
             _ = try CorrectionsFile(Self.whole.replacing("\"notes\":[", with: "\"notes\":[\(notes)"), name: "f")
         }
-        #expect(error?.message.contains("holds more than a recording can have") == true, "\(String(describing: error))")
+        #expect(
+            error?.message.contains("contains more than a recording can have") == true, "\(String(describing: error))")
         let escaped = Self.whole.replacing("\"Anna\"", with: #""\u0041nn\u00e9 \ud83d\ude00\b""#)
         #expect(try CorrectionsFile(escaped, name: "f").person == "Anné 😀")
     }

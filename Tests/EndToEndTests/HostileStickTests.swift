@@ -21,17 +21,17 @@ import TestKit
         ),
         (
             "corrections (1).json", String(repeating: "[", count: 16_000_000),
-            "corrections (1).json: is not whole, or no corrections of Fieldscribe's"
+            "corrections (1).json: is incomplete, or not a Fieldscribe corrections file"
         ),
         (
             "corrections (2).html", String(repeating: "\u{301}", count: 8_000_000),
-            "corrections (2).html: is not whole, or no corrections of Fieldscribe's"
+            "corrections (2).html: is incomplete, or not a Fieldscribe corrections file"
         ),
         (
             "corrections (3).json",
             head + #""notes":["# + String(repeating: #"{"time":1,"text":"a"},"#, count: 100_001)
                 + #"{"time":1,"text":"a"}]}"#,
-            "corrections (3).json: holds more than a recording can have"
+            "corrections (3).json: contains more than a recording can have"
         ),
     ]
 

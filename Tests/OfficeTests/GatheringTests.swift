@@ -105,7 +105,7 @@ import TestKit
             ),
             (
                 "cd 'C'; echo '{' > transcript.json; sha256sum audio.flac history.json index.html transcript.* > SHA256SUMS",
-                "C/transcript.json: is no transcript of Fieldscribe's"
+                "C/transcript.json: is not a Fieldscribe transcript"
             ),
         ])
     func refused(change: String, line: String) async throws {

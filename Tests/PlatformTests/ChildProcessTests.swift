@@ -25,7 +25,8 @@ import TestKit
         let child = try ChildProcess("/bin/sleep", arguments: ["600"])
         let failure = write(to: child, timeoutSeconds: 1)
         #expect(
-            failure?.code == .failed && failure?.message.contains("/bin/sleep: did not take all within 1 s") == true)
+            failure?.code == .failed
+                && failure?.message.contains("/bin/sleep: did not read its input within 1 s") == true)
         // Nobody restarts a program that is asked once.
         #expect(failure?.message.hasSuffix("; try again") == true, "\(failure?.message ?? "")")
         // wait: as above

@@ -51,7 +51,7 @@ import Testing
     func wrong(_ part: String) {
         let filter = LogFilter("decoder=debug,\(part)")
         #expect(
-            filter.problem?.hasPrefix("FIELDSCRIBE_LOG: \"\(part)\" is not understood; give LEVEL or ROOM=LEVEL")
+            filter.problem?.hasPrefix("FIELDSCRIBE_LOG: \"\(part)\" is not valid; give LEVEL or COMPONENT=LEVEL")
                 == true)
         #expect(filter.problem?.contains("error, warning, notice, info, debug") == true)
         #expect(filter.includes(.debug, .decoder) && !filter.includes(.debug, .recording))

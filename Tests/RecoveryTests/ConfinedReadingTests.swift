@@ -83,14 +83,14 @@ import TestKit
         let process = ConfinedProcess(
             program: "/bin/sh", arguments: ["-c", "while :; do :; done"], limits: .init(cpuSeconds: 1))
         let error = try #require(thrown { _ = try process.answer(to: [0], named: "a.srt") })
-        #expect(error.message.hasPrefix("a.srt: takes longer to read than 1 s of computing"), "\(error.message)")
+        #expect(error.message.hasPrefix("a.srt: needs more time to read than 1 s of CPU time"), "\(error.message)")
     }
 
     @Test("an answer that is too long gives one line")
     func answer() throws {
         let text = "1\n00:00:00,000 --> 00:00:01,000\n" + String(repeating: "one ", count: 100_000)
         let error = try #require(refusal { try reading(text, "a.srt", limits: .init(answer: 10_000)) })
-        #expect(error.message.hasPrefix("a.srt: holds more than a recording can have"), "\(error.message)")
+        #expect(error.message.hasPrefix("a.srt: contains more than a recording can have"), "\(error.message)")
     }
 
     @Test(

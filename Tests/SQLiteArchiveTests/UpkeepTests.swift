@@ -27,9 +27,9 @@ import Testing
         }
         let archive = try SQLiteArchive(path: folder.archive)
         let wanted: [String?] = [
-            "first of its power-on, after 3 h 12 min", "first of its power-on, after 40 s",
-            "second of its power-on, after 3 h 14 min", nil, nil, nil,
-            "third of its power-on, after 2562047 h 47 min",
+            "1st recording since power-on, 3 h 12 min after it", "1st recording since power-on, 40 s after it",
+            "2nd recording since power-on, 3 h 14 min after it", nil, nil, nil,
+            "3rd recording since power-on, 2562047 h 47 min after it",
         ]
         #expect(try await archive.recordings().map { $0.powerOn?.text } == wanted)
         for (index, text) in wanted.enumerated() {

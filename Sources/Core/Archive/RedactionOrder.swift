@@ -42,7 +42,7 @@ package struct RedactionOrder: Hashable, Sendable, Codable {
         guard range.isEmpty else { return range }
         throw DeviceError(
             .unsupported, "strike",
-            "recording \(id) is \(length.seconds) s long: there is nothing in that place; give a time before its end, and one behind that"
+            "recording \(id) is \(length.seconds) s long: the range is empty; give a time before its end, and a later one"
         )
     }
 }

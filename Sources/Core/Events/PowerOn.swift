@@ -16,14 +16,20 @@ package struct PowerOn: Hashable, Sendable, Codable {
         seconds = Int(nanoseconds / 1_000_000_000)
     }
 
-    /// `first of its power-on, after 3 h 12 min`
+    /// `1st recording since power-on, 3 h 12 min after it`
     package var text: String {
-        let words = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
-        let place = order <= words.count ? words[max(1, order) - 1] : "number \(order)"
+        let suffix =
+            switch (order % 10, order % 100) {
+            case (_, 11...13): "th"
+            case (1, _): "st"
+            case (2, _): "nd"
+            case (3, _): "rd"
+            default: "th"
+            }
         let minutes = seconds / 60
         let after =
             minutes == 0
             ? "\(max(0, seconds)) s" : minutes < 60 ? "\(minutes) min" : "\(minutes / 60) h \(minutes % 60) min"
-        return "\(place) of its power-on, after \(after)"
+        return "\(order)\(suffix) recording since power-on, \(after) after it"
     }
 }

@@ -37,25 +37,27 @@ package struct LogFilter: Hashable, Sendable {
     init(_ text: String?) {
         for part in (text ?? "").split(separator: ",") {
             let words = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(Self.trimmed)
-            let rooms =
+            let components =
                 words.count == 2 ? LogComponent.allCases.filter { $0.rawValue == words[0] } : LogComponent.allCases
-            guard let level = LogLevel.allCases.first(where: { $0.name == words.last }), !rooms.isEmpty else {
+            guard let level = LogLevel.allCases.first(where: { $0.name == words.last }), !components.isEmpty else {
                 problem = problem ?? Self.problem(of: Self.trimmed(part))
                 continue
             }
-            for room in rooms { levels[room] = level }
+            for component in components { levels[component] = level }
         }
     }
 
     /// Whether lines of this level and component are logged.
-    package func includes(_ level: LogLevel, _ room: LogComponent) -> Bool { level <= levels[room] ?? Self.usual }
+    package func includes(_ level: LogLevel, _ component: LogComponent) -> Bool {
+        level <= levels[component] ?? Self.usual
+    }
 
     private static func problem(of part: String) -> String {
         let levels = LogLevel.allCases.map(\.name).joined(separator: ", ")
-        let rooms = LogComponent.allCases.map(\.rawValue).joined(separator: ", ")
+        let components = LogComponent.allCases.map(\.rawValue).joined(separator: ", ")
         return
-            "FIELDSCRIBE_LOG: \"\(part)\" is not understood; give LEVEL or ROOM=LEVEL, separated by commas, with the levels "
-            + "\(levels) and the rooms \(rooms)"
+            "FIELDSCRIBE_LOG: \"\(part)\" is not valid; give LEVEL or COMPONENT=LEVEL, separated by commas, with the levels "
+            + "\(levels) and the components \(components)"
     }
 
     private static func trimmed(_ text: Substring) -> String {

@@ -69,7 +69,8 @@ package final class ChildPipes {
             } else if count < 0, errno == EAGAIN {
                 guard try Self.wait(for: number, POLLOUT, until: deadline, watch) else {
                     throw DeviceError(
-                        .failed, "poll", status: ETIMEDOUT, on: name, "did not take all within \(timeoutSeconds) s",
+                        .failed, "poll", status: ETIMEDOUT, on: name,
+                        "did not read its input within \(timeoutSeconds) s",
                         remedy: remedy)
                 }
             } else {
@@ -97,7 +98,7 @@ package final class ChildPipes {
             let ready = uninterrupted { Glibc.poll(&both, 2, Self.milliseconds(timeoutSeconds)) }
             guard ready != 0 else {
                 throw DeviceError(
-                    .failed, "poll", status: ETIMEDOUT, on: name, "did not go on for \(timeoutSeconds) s",
+                    .failed, "poll", status: ETIMEDOUT, on: name, "made no progress for \(timeoutSeconds) s",
                     remedy: remedy)
             }
             guard ready > 0 else { throw .system("poll", on: name) }

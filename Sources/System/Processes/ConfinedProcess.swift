@@ -22,7 +22,7 @@ package struct ConfinedProcess: Sendable {
             self.answer = answer
         }
 
-        fileprivate var text: String { "\(memory >> 20) MB of memory and \(cpuSeconds) s of computing" }
+        fileprivate var text: String { "\(memory >> 20) MB of memory and \(cpuSeconds) s of CPU time" }
     }
 
     /// The hidden command that calls `serve`; the kind of file follows it.
@@ -66,7 +66,7 @@ package struct ConfinedProcess: Sendable {
             if count == 0 { break }
             guard answer.count + count <= limits.answer else {
                 throw DeviceError(
-                    .damaged, "read", on: name, "holds more than a recording can have",
+                    .damaged, "read", on: name, "contains more than a recording can have",
                     remedy: "nothing was changed; remove what does not belong there")
             }
             answer += room[..<count]
@@ -83,7 +83,7 @@ package struct ConfinedProcess: Sendable {
         let reason =
             switch status {
             case nil: "was not read in \(Int(limits.cpuSeconds) * Self.wallFactor) s"
-            case 128 + SIGXCPU: "takes longer to read than \(limits.cpuSeconds) s of computing"
+            case 128 + SIGXCPU: "needs more time to read than \(limits.cpuSeconds) s of CPU time"
             default: "cannot be read with \(limits.text)"
             }
         return DeviceError(

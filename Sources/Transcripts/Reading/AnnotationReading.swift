@@ -34,7 +34,7 @@ func annotationReadings(_ text: String) throws(WrittenText.Problem) -> [[Written
         default: break
         }
     }
-    guard isDocument else { throw WrittenText.Problem(line: 1, reason: "is no annotation document of ELAN") }
+    guard isDocument else { throw WrittenText.Problem(line: 1, reason: "is not an ELAN annotation document") }
     var readings: [[WrittenText.Piece]] = []
     for name in ["segments", "words"] {
         guard let annotations = tiers[name] else { continue }
@@ -45,7 +45,7 @@ func annotationReadings(_ text: String) throws(WrittenText.Problem) -> [[Written
         readings.append(pieces)
     }
     guard !readings.isEmpty else {
-        throw WrittenText.Problem(line: nil, reason: "has neither a tier segments nor a tier words")
+        throw WrittenText.Problem(line: nil, reason: "has no tier named segments or words")
     }
     return readings
 }
@@ -172,7 +172,7 @@ private struct MarkupScanner {
             if bytes[place] == 0x0A { line += 1 }
             place += 1
         }
-        throw problem("ends too early")
+        throw problem("is truncated")
     }
 
     /// Resolves XML's five entities and numeric ones.

@@ -45,7 +45,9 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
     /// - Throws: `DeviceError` with `damaged` if it is not a complete corrections file, `unsupported` if a later
     ///   version wrote it.
     package init(_ text: String, name: String) throws(DeviceError) {
-        guard text.utf8.count <= Self.largest else { throw Self.refusal(name, "holds more than a recording can have") }
+        guard text.utf8.count <= Self.largest else {
+            throw Self.refusal(name, "contains more than a recording can have")
+        }
         let json = Self.json(in: text)
         let read: Document
         do {
@@ -59,10 +61,11 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
             throw Self.refusal(
                 name,
                 isTooLong
-                    ? "holds more than a recording can have" : "is not whole, or no corrections of Fieldscribe's")
+                    ? "contains more than a recording can have" : "is incomplete, or not a Fieldscribe corrections file"
+            )
         }
         guard read.format == "fieldscribe-corrections" else {
-            throw Self.refusal(name, "is no corrections of Fieldscribe's")
+            throw Self.refusal(name, "is not a Fieldscribe corrections file")
         }
         guard read.version == 1 else {
             throw DeviceError(
@@ -89,10 +92,10 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
             read.quotations?.count ?? 0,
         ]
         guard counts.allSatisfy({ $0 <= Self.most }), texts.allSatisfy({ $0.utf8.count <= Self.longest }) else {
-            throw Self.refusal(name, "holds more than a recording can have")
+            throw Self.refusal(name, "contains more than a recording can have")
         }
         guard Set(read.segments.map(\.id)).count == read.segments.count else {
-            throw Self.refusal(name, "has a segment twice")
+            throw Self.refusal(name, "contains a segment twice")
         }
         person = oneLine(read.editor.name)
         savedAt = read.editor.saved

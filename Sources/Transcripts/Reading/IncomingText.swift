@@ -18,5 +18,5 @@ package func incomingText(_ bytes: [UInt8], name: String) throws(DeviceError) ->
         return text
     }
     throw DeviceError(
-        .damaged, "import", on: name, "is no text in UTF-8 or UTF-16", remedy: "save it as UTF-8; nothing was changed")
+        .damaged, "import", on: name, "is not text in UTF-8 or UTF-16", remedy: "save it as UTF-8; nothing was changed")
 }

@@ -7,7 +7,7 @@ func tableReadings(_ text: String) throws(WrittenText.Problem) -> [[WrittenText.
             let mark = [$0]
             return text.utf8.starts(with: "kind".utf8 + mark) || text.utf8.starts(with: "\"kind\"".utf8 + mark)
         })
-    else { throw WrittenText.Problem(line: 1, reason: "has no column kind in front") }
+    else { throw WrittenText.Problem(line: 1, reason: "does not start with a column named kind") }
     var table = Table()
     var row: [String] = []
     var field: [UInt8] = []
@@ -61,7 +61,7 @@ private struct Table {
     mutating func add(_ row: [String]) throws(WrittenText.Problem) {
         guard let columns else {
             guard let kind = row.firstIndex(of: "kind"), let text = row.firstIndex(of: "text") else {
-                throw WrittenText.Problem(line: 1, reason: "has no column text")
+                throw WrittenText.Problem(line: 1, reason: "has no column named text")
             }
             columns = (kind, text, row.firstIndex(of: "start"), row.firstIndex(of: "end"))
             return

@@ -4,7 +4,7 @@ import Core
 func textGridReadings(_ text: String) throws(WrittenText.Problem) -> [[WrittenText.Piece]] {
     var tokens = TextGridTokens(text)
     guard try tokens.string() == "ooTextFile", try tokens.string() == "TextGrid" else {
-        throw WrittenText.Problem(line: 1, reason: "is no TextGrid")
+        throw WrittenText.Problem(line: 1, reason: "is not a TextGrid")
     }
     _ = try tokens.number()
     _ = try tokens.number()
@@ -28,7 +28,7 @@ func textGridReadings(_ text: String) throws(WrittenText.Problem) -> [[WrittenTe
     }
     let readings = ["segments", "words"].compactMap { found[$0] }
     guard !readings.isEmpty else {
-        throw WrittenText.Problem(line: nil, reason: "has neither a tier segments nor a tier words")
+        throw WrittenText.Problem(line: nil, reason: "has no tier named segments or words")
     }
     return readings
 }
@@ -52,13 +52,13 @@ private struct TextGridTokens {
             }
             skip()
         }
-        throw WrittenText.Problem(line: line, reason: "ends too early")
+        throw WrittenText.Problem(line: line, reason: "is truncated")
     }
 
     mutating func count() throws(WrittenText.Problem) -> Int {
         let number = try number()
         guard let count = Int(exactly: number), (0...Self.most).contains(count) else {
-            throw WrittenText.Problem(line: line, reason: "\(number) is no size")
+            throw WrittenText.Problem(line: line, reason: "\(number) is not a valid count")
         }
         return count
     }
@@ -77,7 +77,7 @@ private struct TextGridTokens {
             let word = String(decoding: bytes[start..<place], as: UTF8.self)
             if let number = Double(word), number.isFinite { return number }
         }
-        throw WrittenText.Problem(line: line, reason: "ends too early")
+        throw WrittenText.Problem(line: line, reason: "is truncated")
     }
 
     /// Skips a byte, or a comment to the end of its line.

@@ -14,11 +14,11 @@ package struct TranscriptReading: Sendable {
     package init(_ bytes: [UInt8], name: String) throws(DeviceError) {
         let read: TranscriptDocument
         do { read = try TranscriptDocument(JSONStrings.check(bytes)) } catch {
-            throw DeviceError(.damaged, "read", on: name, "is no transcript of Fieldscribe's")
+            throw DeviceError(.damaged, "read", on: name, "is not a Fieldscribe transcript")
         }
         let count = read.segments.reduce(read.segments.count) { $0 + ($1.words?.count ?? 0) }
         guard count <= Self.most, read.sampleRate == SamplePosition.rate else {
-            throw DeviceError(.damaged, "read", on: name, "holds more than a recording can have")
+            throw DeviceError(.damaged, "read", on: name, "contains more than a recording can have")
         }
         var end = SamplePosition.zero
         var segments: [Segment] = []
@@ -55,12 +55,12 @@ package struct PageReading: Sendable {
     package private(set) var peaks: [UInt8]
 
     /// - Parameter name: the file's, for the error.
-    /// - Throws: `DeviceError` with `damaged` where it is no page of Fieldscribe's.
+    /// - Throws: `DeviceError` with `damaged` where it is not a Fieldscribe page.
     package init(_ page: [UInt8], name: String) throws(DeviceError) {
         let read: Document
         let json = Self.data(in: page)
         do { read = try JSONDecoder().decode(Document.self, from: Data(JSONStrings.check(json))) } catch {
-            throw DeviceError(.damaged, "read", on: name, "is no page of Fieldscribe's")
+            throw DeviceError(.damaged, "read", on: name, "is not a Fieldscribe page")
         }
         identity = read.recording.flatMap { known in
             RecordingIdentity(

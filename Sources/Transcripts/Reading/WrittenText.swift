@@ -78,7 +78,7 @@ package struct WrittenText: Hashable, Sendable, Codable {
         var reason: String
 
         static let otherFormat = Problem(
-            reason: "is of no format that can be read back: \(WrittenText.endings.joined(separator: ", "))")
+            reason: "is not in a format that can be imported: \(WrittenText.endings.joined(separator: ", "))")
         static let tooLong = Problem(reason: "has more than \(WrittenText.mostPieces) lines, which no recording has")
     }
 }
