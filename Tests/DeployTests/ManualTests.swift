@@ -40,6 +40,38 @@ import Testing
         }
     }
 
+    @Test("the program alone prints its help: groups of commands, each with at most nine words")
+    func help() throws {
+        let program = try Repository.executable()
+        let help = try Tool(program)
+        #expect(help.status == 0 && help.errors == "")
+        #expect(try help.output == Tool(program, "--help").output)
+        let lines = help.output.split(separator: "\n")
+        for group in ["Record", "Read", "Share", "Protect", "Set up"] { #expect(lines.contains { $0 == group }) }
+        for line in lines where line.hasPrefix("  ") {
+            #expect(line.split(separator: " ").count <= 10 && line.hasSuffix("."), "\(line)")
+        }
+    }
+
+    @Test(
+        "an unknown command or option proposes the nearest",
+        arguments: [
+            (["strat"], "did you mean start?"), (["--hepl"], "did you mean --help?"),
+            (["list", "--jsn"], "did you mean --json?"), (["frobnicate"], "see fieldscribe --help"),
+            (["list", "--frobnicate"], "see fieldscribe list --help"),
+        ])
+    func suggestion(words: [String], expected: String) throws {
+        let tool = try Tool([try Repository.executable()] + words)
+        #expect(tool.status == 2 && tool.errors.hasSuffix("; \(expected)\n"), "\(tool.errors)")
+    }
+
+    @Test("former names of commands work", arguments: [("strike", "redact"), ("relisten", "review")])
+    func aliases(former: String, name: String) throws {
+        let manual = try Manual()
+        #expect(manual.commands.contains(name) && !manual.commands.contains(former))
+        #expect(try Tool(manual.program, former, "--help").output == Tool(manual.program, name, "--help").output)
+    }
+
     @Test("the manual of the configuration has every key with its default and its range, and no other")
     func keys() throws {
         let page = try text(of: Repository.file("deploy/man/fieldscribe.conf.5"))
