@@ -8,7 +8,7 @@
     let samples = Int(first) * 1_000
     var replies = WorkerReplies()
     for start in stride(from: 1, to: size, by: max(1, Int(first))) {
-        replies.take(bytes[start..<min(size, start + max(1, Int(first)))])
+        replies.append(bytes[start..<min(size, start + max(1, Int(first)))])
         do {
             while let reply = try replies.next(within: samples) { check(reply, samples) }
         } catch { continue }

@@ -35,7 +35,7 @@ import Glibc
     }
     let text = String(decoding: bytes, as: UTF8.self)
     let vocabulary = VocabularyFile(text)
-    precondition(vocabulary.phrases.count <= VocabularyFile.mostPhrases)
+    precondition(vocabulary.phrases.count <= VocabularyFile.maxPhrases)
     let grammar = GrammarFile(text)
     precondition(grammar.text(naming: [:]) == text)
     _ = grammar.excess

@@ -80,7 +80,9 @@ private final class WatchingSink: TranscriptSink {
     var events: [Told] { told.withLock { $0 } }
     var wantsPartials: Bool { true }
 
-    func commit(_ segment: Segment, adaptation: AdaptationState?) async { told.withLock { $0.append(.final(segment)) } }
+    func commit(_ segments: [Segment], adaptation: AdaptationState?) async {
+        told.withLock { $0 += segments.map(Told.final) }
+    }
 
     func partial(segment: Int, range: SampleRange, text: String) async {
         told.withLock { $0.append(.partial(segment, range)) }

@@ -50,7 +50,7 @@ import TestKit
     private static func cuts(_ chunks: [AudioChunk]) -> [UtteranceCutter.Cut] {
         var cutter = UtteranceCutter(
             settings: SpeechSettings().limited(toSeconds: 8), groups: groups, start: .zero, firstID: 1)
-        return chunks.flatMap { cutter.take($0) } + cutter.finish()
+        return chunks.flatMap { cutter.append($0) } + cutter.finish()
     }
 
     @Test("The pieces in which audio comes change no group, and each has all its audio and no more than its limit")
@@ -179,12 +179,12 @@ import TestKit
     @Test("How far all is settled never passes an utterance of the group that is open")
     func settled() {
         var work = Transcription(settings: SpeechSettings(), groups: Self.groups, start: .zero, firstID: 1)
-        _ = work.beginsReading()
-        _ = work.take(.samples(TranscriberTests.sound([12, 20])))
+        _ = work.beginReading()
+        _ = work.append(.samples(TranscriberTests.sound([12, 20])))
         #expect(work.nextJob() == nil)
         #expect(abs(work.settledWatermark.samples - 8_000) <= 640)
-        _ = work.beginsReading()
-        _ = work.take(.samples([Int16](repeating: 0, count: 64_000)))
+        _ = work.beginReading()
+        _ = work.append(.samples([Int16](repeating: 0, count: 64_000)))
         #expect(work.nextJob()?.cut.group.parts.count == 2)
     }
 
@@ -199,11 +199,11 @@ import TestKit
         var told: [(id: Int, range: SampleRange, text: String)] = []
         var lastOpen: [Int: SampleRange] = [:]
         for start in stride(from: 0, to: sound.count, by: 1_600) {
-            _ = cutter.take(.samples(Array(sound[start..<min(sound.count, start + 1_600)])))
+            _ = cutter.append(.samples(Array(sound[start..<min(sound.count, start + 1_600)])))
             if let open = cutter.open { lastOpen[open.id] = open.audio }
             while let step = partials.next(of: cutter, adaptation: nil, wanted: true) {
                 let outcome = await step.run()
-                if let partial = partials.take(outcome, open: cutter.open) { told.append(partial) }
+                if let partial = partials.handle(outcome, open: cutter.open) { told.append(partial) }
             }
         }
         return (told, lastOpen)

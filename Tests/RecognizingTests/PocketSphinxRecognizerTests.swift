@@ -209,8 +209,8 @@ import TestKit
         try decoder.start()
         frontEnd.begin()
         try speech.withUnsafeBufferPointer {
-            utterance.take($0)
-            try frontEnd.hear($0)
+            utterance.append($0)
+            try frontEnd.append($0)
         }
         let searches = try utterance.search(frontEnd, by: decoder)
         #expect(searches == (profile.headStart != nil && seconds == 10))

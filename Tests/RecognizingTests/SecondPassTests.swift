@@ -108,8 +108,8 @@ private final class HaltingSink: TranscriptSink {
 
     init(signal: AsyncStream<Void>.Continuation) { self.signal = signal }
 
-    func commit(_ segment: Segment, adaptation: AdaptationState?) async {
-        await collected.commit(segment, adaptation: adaptation)
+    func commit(_ segments: [Segment], adaptation: AdaptationState?) async {
+        await collected.commit(segments, adaptation: adaptation)
         signal.yield()
         while !Task.isCancelled { await Task.yield() }
     }

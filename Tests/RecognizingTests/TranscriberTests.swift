@@ -180,8 +180,8 @@ final class CollectingSink: TranscriptSink {
 
     func isRead(by engine: EngineDescription) async { state.withLock { $0.engines.append(engine) } }
 
-    func commit(_ segment: Segment, adaptation: AdaptationState?) async {
-        state.withLock { $0.segments.append(segment) }
+    func commit(_ segments: [Segment], adaptation: AdaptationState?) async {
+        state.withLock { $0.segments += segments }
     }
 
     func fault(_ error: DeviceError) async { state.withLock { $0.faults.append(error) } }

@@ -10,7 +10,7 @@ import Testing
         var found: [WorkerProtocol.Reply] = []
         let bytes = Array(text.utf8)
         for start in stride(from: 0, to: bytes.count, by: pieces) {
-            replies.take(bytes[start..<min(start + pieces, bytes.count)])
+            replies.append(bytes[start..<min(start + pieces, bytes.count)])
             while let reply = try replies.next(within: samples) { found.append(reply) }
         }
         return found
@@ -62,7 +62,7 @@ import Testing
     func voices(parts: Int) throws {
         let voice = #"{"pitch":120,"jitter":0,"shimmer":0,"voicing":1}"#
         var replies = WorkerReplies()
-        replies.take(
+        replies.append(
             Array(#"{"result":{"words":[],"alternatives":[],"cpuSeconds":0,"voices":[null,\#(voice)]}}"#.utf8) + [0x0A])
         let voices = try replies.next(within: 1_000, parts: parts)?.result?.voices
         #expect(voices?.map(\.?.pitch) == (parts == 2 ? [nil, 120] : nil))
@@ -81,7 +81,7 @@ import Testing
     @Test("that never end are refused")
     func endless() {
         var replies = WorkerReplies()
-        replies.take([UInt8](repeating: 0x20, count: WorkerReplies.longestLine + 1))
+        replies.append([UInt8](repeating: 0x20, count: WorkerReplies.longestLine + 1))
         #expect(throws: WorkerReplies.Unreadable.self) { try replies.next(within: 0) }
     }
 

@@ -175,8 +175,8 @@ import TestKit
         #expect(RecordingPart.all(beside: path).count == 1)
         #expect(try samples(of: path) == numbered(Int(result.length.samples)))
         #expect(try RecordingReader(path: path).stopReason == .shutdown)
-        #expect(try joinParts(inFolder: folder.path))
-        #expect(try !joinParts(inFolder: folder.path))
+        #expect(try joinParts(inFolder: folder.path, while: { true }) == .joined)
+        #expect(try joinParts(inFolder: folder.path, while: { true }) == .whole)
         #expect(try played() == numbered(Int(result.length.samples)))
         #expect(try WaveLayout(of: path).stopReason == .shutdown)
     }

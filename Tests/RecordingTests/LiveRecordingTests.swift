@@ -57,7 +57,7 @@ import TestKit
                 .state(.recording), .mark(recording: recording.id, mark: mark),
                 .fault(
                     code: "disconnected",
-                    message: "scripted: is gone; plug it in; the recording goes on when it is back"),
+                    message: "scripted: is gone; plug it in; the recording continues when it is back"),
             ])
         #expect(!recording.microphoneIsAlive)
         recording.stop(reason: .button)

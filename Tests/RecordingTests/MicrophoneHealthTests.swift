@@ -34,7 +34,7 @@ import TestKit
             samples.withUnsafeBufferPointer { samples in
                 for start in stride(from: 0, to: samples.count, by: block) {
                     let part = samples[start..<min(samples.count, start + block)]
-                    health.hear(UnsafeBufferPointer(rebasing: part)) { trouble, isPresent in
+                    health.append(UnsafeBufferPointer(rebasing: part)) { trouble, isPresent in
                         let name: Character =
                             switch trouble {
                             case .silent: "Z"
@@ -103,7 +103,7 @@ import TestKit
         for block in 0..<6_000 {
             // Blocks are up to 90 ms late, as on a busy machine.
             let now = Int64(block) * 100_000_000 + Int64(block % 10) * 10_000_000
-            if let deviation = watch.heard(Int(1_600 * factor), at: now) { told.append((block / 10, deviation)) }
+            if let deviation = watch.append(Int(1_600 * factor), at: now) { told.append((block / 10, deviation)) }
         }
         #expect(told.isEmpty == (second == nil))
         guard let second, let first = told.first else { return }
@@ -117,10 +117,10 @@ import TestKit
         var watch = RateWatch()
         var told: [Double] = []
         // Thirty seconds of pre-roll at once.
-        #expect(watch.heard(480_000, at: 0) == nil)
+        #expect(watch.append(480_000, at: 0) == nil)
         for block in 1..<20_000 {
             let samples = (3_000..<5_000).contains(block) ? 1_760 : 1_600
-            if let deviation = watch.heard(samples, at: Int64(block) * 100_000_000) { told.append(deviation) }
+            if let deviation = watch.append(samples, at: Int64(block) * 100_000_000) { told.append(deviation) }
         }
         #expect(told.count == 2)
         #expect(told.first ?? 0 > 0)

@@ -52,7 +52,7 @@ import TestKit
                 == numbered(3200) + [Int16](repeating: 0, count: 9 * 16_000) + numbered(from: 3200, 3200))
         let faults = log.entries.filter { [.fault("disconnected"), .recovered("disconnected")].contains($0) }
         #expect(faults == [.fault("disconnected"), .recovered("disconnected")])
-        #expect(log.messages == ["scripted: is gone; the recording goes on when it is back"])
+        #expect(log.messages == ["scripted: is gone; the recording continues when it is back"])
     }
 
     @Test("a stop while the microphone is away ends the recording at once, with the gap till then")

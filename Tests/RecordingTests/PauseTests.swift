@@ -94,8 +94,8 @@ import TestKit
                 case .lost(let count, let cause): out.append("\(cause.rawValue) \(count)")
                 }
             }
-            while ring.take(append) {}
-            ring.takeRest(append)
+            while ring.consume(append) {}
+            ring.consumeRest(append)
             #expect(out == ["3", "paused 5", "overrun 2", "1"])
             ring.rewind()
         }

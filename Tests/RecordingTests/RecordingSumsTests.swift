@@ -141,9 +141,9 @@ import TestKit
     @Test("it ends when it is asked to")
     func ends() async throws {
         try await record([.samples(numbered(50_000))])
-        #expect(try RecordingSums(path: path, goesOn: { false }) == nil)
+        #expect(try RecordingSums(path: path, while: { false }) == nil)
         unlink(sums)
-        #expect(try RecordingSums.complete(path: path, goesOn: { false }) == 0)
+        #expect(try RecordingSums.complete(path: path, while: { false }) == 0)
     }
 
     @Test("checksums that are made beside other content, or too much of it, are read", arguments: [false, true])

@@ -11,7 +11,7 @@ import TestKit
     /// What comes out: the samples, with `nil` for each that was lost.
     private func takeAll(_ ring: SampleRing) -> [Int16?] {
         var out: [Int16?] = []
-        while ring.take({ append($0, to: &out) }) {}
+        while ring.consume({ append($0, to: &out) }) {}
         ring.release()
         return out
     }
@@ -48,7 +48,7 @@ import TestKit
         #expect(takeAll(ring) == [1])
         var rest: [(Int, Gap.Cause)] = []
         for _ in 1...2 {
-            ring.takeRest { if case .lost(let count, let cause) = $0 { rest.append((count, cause)) } }
+            ring.consumeRest { if case .lost(let count, let cause) = $0 { rest.append((count, cause)) } }
         }
         #expect(rest.map(\.0) == [5])
         #expect(rest.map(\.1) == [.overrun])
@@ -62,7 +62,7 @@ import TestKit
         if !diskFirst { ring.lose(2, cause: .disk) }
         #expect(put([1], into: ring))
         var causes: [Gap.Cause] = []
-        while ring.take({ if case .lost(5, let cause) = $0 { causes.append(cause) } }) {}
+        while ring.consume({ if case .lost(5, let cause) = $0 { causes.append(cause) } }) {}
         #expect(causes == [.disk])
     }
 
@@ -84,18 +84,18 @@ import TestKit
         ring.lose(2, cause: .overrun)
         #expect(put([2, 3], into: ring))
         var out: [Int16?] = []
-        while ring.take({ append($0, to: &out) }) {}
+        while ring.consume({ append($0, to: &out) }) {}
         #expect(put([4], into: ring))
         ring.lose(1, cause: .overrun)
         #expect(!ring.hasRoom(for: 2), "what is not released keeps its place")
-        while ring.take({ append($0, to: &out) }) {}
-        ring.takeRest { append($0, to: &out) }
+        while ring.consume({ append($0, to: &out) }) {}
+        ring.consumeRest { append($0, to: &out) }
         #expect(out == [nil, nil, 2, 3, 4, nil])
         ring.rewind()
         out = []
-        while ring.take({ append($0, to: &out) }) {}
-        ring.takeRest { append($0, to: &out) }
-        ring.takeRest { append($0, to: &out) }
+        while ring.consume({ append($0, to: &out) }) {}
+        ring.consumeRest { append($0, to: &out) }
+        ring.consumeRest { append($0, to: &out) }
         #expect(out == [nil, nil, 2, 3, 4, nil])
         ring.release()
         #expect(ring.hasRoom(for: 4))
@@ -107,10 +107,10 @@ import TestKit
     func needsRelease() {
         let ring = SampleRing(capacity: 4)
         #expect(put([1], into: ring))
-        while ring.take({ _ in }) {}
+        while ring.consume({ _ in }) {}
         #expect(!ring.needsRelease)
         #expect(put([2], into: ring))
-        while ring.take({ _ in }) {}
+        while ring.consume({ _ in }) {}
         #expect(ring.needsRelease)
         ring.release()
         #expect(!ring.needsRelease)
@@ -127,7 +127,7 @@ import TestKit
         }
         #expect(putIn < 1000)
         var out = takeAll(ring)
-        ring.takeRest { append($0, to: &out) }
+        ring.consumeRest { append($0, to: &out) }
         #expect(out.count { $0 == 7 } == putIn)
         #expect(out.count { $0 == nil } == lost)
         #expect(out.prefix(4) == [nil, 7, nil, 7])
@@ -176,7 +176,7 @@ import TestKit
             var ended = false
             while !ended {
                 ended = produced.value.load(ordering: .acquiring) == .max
-                while ring.take(check) {
+                while ring.consume(check) {
                     ring.release()
                     guard Int.random(in: 0..<50, using: &random) == 0 else { continue }
                     // A stall: the producer goes on for some blocks, so that the ring runs full.
@@ -184,7 +184,7 @@ import TestKit
                     while now != .max, produced.value.load(ordering: .acquiring) < now + 5 { sched_yield() }
                 }
             }
-            ring.takeRest(check)
+            ring.consumeRest(check)
             return (position, lost, wrong)
         }
         let (producedPosition, producedLost) = try await dropped

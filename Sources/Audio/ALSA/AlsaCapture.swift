@@ -2,36 +2,35 @@ import Core
 import Glibc
 import System
 
-/// An open ALSA capture device as 16 kHz, mono, or of two channels where both are wanted. Allocates nothing per block.
+/// An open ALSA capture device, converted to 16 kHz mono or stereo. Allocates nothing per block.
 final class AlsaCapture: Microphone {
-    /// After so long without sound a microphone counts as gone.
+    /// Without audio for this time, a microphone counts as disconnected.
     private static let timeoutMilliseconds: Int32 = 2_000
 
-    /// What the device was set to.
     let configuration: NegotiatedHardware
     let maximumBlock: Int
     var channels: Int { converter.outputs }
 
     private enum Phase: Equatable {
         case running
-        /// An overrun was met: what the converter still holds is to be given.
+        /// After an overrun: the converter still holds samples.
         case draining
-        /// So many samples were lost, which is to be told.
+        /// The number of lost samples, to be returned next.
         case lost(Int)
     }
 
     private let pcm: PCMHandle
     private let converter: ChannelConverter
     private let paces: Bool
-    /// Whether the device gives what is wanted: 16 kHz, 16-bit, no channel to be mixed.
+    /// Whether no conversion is needed: 16 kHz, 16-bit, no mixing.
     private let isNative: Bool
     private let raw: UnsafeMutableRawBufferPointer
     private let frames: UnsafeMutableBufferPointer<Float>
     private var clock: CaptureClock
     private var pacer: Pacer
     private var phase = Phase.running
-    /// Samples given, or told as lost, since the start.
-    private var given: Int64 = 0
+    /// The number of samples returned or reported lost since the start.
+    private var returned: Int64 = 0
 
     init(
         _ pcm: PCMHandle, _ configuration: NegotiatedHardware, keeping: Int = 1, unpaced: Bool
@@ -70,21 +69,21 @@ final class AlsaCapture: Microphone {
             case .draining:
                 let count = try converter.flush(into: buffer)
                 if count > 0 {
-                    given += Int64(count)
+                    returned += Int64(count)
                     return .samples(count)
                 }
                 try restart()
             case .lost(let samples):
                 phase = .running
-                given += Int64(samples)
+                returned += Int64(samples)
                 if samples > 0 { return .lost(samples: samples) }
             }
         }
     }
 
-    /// Nil after an overrun; 0 while the converter fills.
+    /// Returns nil after an overrun, 0 while the converter fills.
     private func readRunning(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> Int? {
-        // The null PCM, and a file PCM whose file has ended, count frames that they do not write.
+        // The null PCM, and a file PCM at the end of its file, count frames that they do not write.
         if !configuration.hasCard { raw.initializeMemory(as: UInt8.self, repeating: 0) }
         let read = try pcm.read(
             into: raw, frames: configuration.periodFrames, timeoutMilliseconds: Self.timeoutMilliseconds,
@@ -96,7 +95,7 @@ final class AlsaCapture: Microphone {
         let now = MonotonicClock.nanoseconds
         clock.delivered(read, at: now)
         let produced = try isNative ? copy(read, into: buffer) : convert(read, into: buffer)
-        given += Int64(produced)
+        returned += Int64(produced)
         if paces { sleep(pacer.pause(after: read, at: now)) }
         return produced
     }
@@ -120,9 +119,9 @@ final class AlsaCapture: Microphone {
         try converter.reset()
         try pcm.start()
         _ = clock.restarted(at: MonotonicClock.nanoseconds)
-        // Counted from the start, so that what rounding and converting leave over does not add up.
+        // Counted from the start, so that rounding errors do not accumulate.
         let due = SamplePosition(seconds: Double(clock.frames) / Double(configuration.rate))
-        phase = .lost(Int(max(0, due.samples - given)))
+        phase = .lost(Int(max(0, due.samples - returned)))
     }
 
     private func sleep(_ nanoseconds: Int64) {

@@ -3,7 +3,7 @@ import Core
 import Glibc
 
 extension DeviceError {
-    /// The error of a call of libasound on an open device.
+    /// The error of a libasound call on an open device.
     static func alsa(_ operation: String, _ status: Int32, on device: String) -> DeviceError {
         switch -status {
         case ENODEV, ENXIO, EBADFD:
@@ -17,7 +17,7 @@ extension DeviceError {
         }
     }
 
-    /// Why a device did not open.
+    /// The error of a device that did not open.
     static func alsaOpen(_ status: Int32, on device: String) -> DeviceError {
         let operation = "snd_pcm_open"
         switch -status {
@@ -30,7 +30,7 @@ extension DeviceError {
         case EACCES, EPERM:
             return denied(operation, status, device)
         case ENOENT, ENODEV, ENXIO:
-            // Cards that may not be looked at are not found by their names.
+            // Cards without read permission cannot be found by name.
             if SoundUsers.isDenied { return denied(operation, status, device) }
             let names = ((try? captureDevices()) ?? []).map { "alsa:\($0.name)" }.joined(separator: " ")
             let remedy =

@@ -1,16 +1,16 @@
 import Core
 
-/// A microphone that ALSA knows: a sound card, or any PCM of its configuration.
+/// An ALSA microphone: a sound card, or any PCM of ALSA's configuration.
 package struct AlsaMicrophone: MicrophoneProvider {
-    /// What is asked of a device.
+    /// The requested settings of a device.
     package struct Settings: Hashable, Sendable {
-        /// The rate asked for, in Hz; another one is taken where the device refuses. The default is 16,000.
+        /// The requested rate in Hz; another rate is used if the device refuses it.
         var rate: Int
 
-        /// The number of channels asked for; they are mixed down. The default is 1.
+        /// The requested number of channels.
         var channels: Int
 
-        /// Whether a PCM without a clock is read as fast as it goes. The default is false: it is held to real time.
+        /// Whether a PCM without a clock is read as fast as possible, not in real time.
         var unpaced: Bool
 
         package init(rate: Int = SamplePosition.rate, channels: Int = 1, unpaced: Bool = false) {
@@ -24,14 +24,14 @@ package struct AlsaMicrophone: MicrophoneProvider {
     private let device: String
     private let settings: Settings
 
-    /// A PCM by its ALSA name: `plughw:CARD=Mic`, `default`, `null`.
+    /// - Parameter device: an ALSA PCM name: `plughw:CARD=Mic`, `default`, `null`.
     init(device: String, settings: Settings = Settings()) {
         name = (settings.unpaced ? "alsa+fast:" : "alsa:") + device
         self.device = device
         self.settings = settings
     }
 
-    /// Reads `alsa:NAME` and `alsa+fast:NAME`; nil for anything else.
+    /// Parses `alsa:NAME` and `alsa+fast:NAME`.
     package init?(uri: String, settings: Settings = Settings()) {
         guard let colon = uri.firstIndex(of: ":") else { return nil }
         let device = String(uri[uri.index(after: colon)...])
@@ -44,13 +44,13 @@ package struct AlsaMicrophone: MicrophoneProvider {
         self.init(device: device, settings: settings)
     }
 
-    /// Two are kept where two are asked for; more are mixed.
+    /// Two requested channels are kept; more are mixed.
     package var channels: Int { settings.channels == 2 ? 2 : 1 }
     package var isRealTime: Bool { !settings.unpaced }
 
     package func open() throws(DeviceError) -> any Microphone { try openCapture() }
 
-    /// Opens the device as `open` does, and shows what it was set to.
+    /// Opens the device with access to its negotiated configuration.
     func openCapture() throws(DeviceError) -> AlsaCapture {
         var refused: DeviceError?
         for candidate in candidates {
@@ -66,7 +66,7 @@ package struct AlsaMicrophone: MicrophoneProvider {
         throw refused ?? DeviceError(.missing, "snd_pcm_open", "microphone: no name", remedy: "write alsa:default")
     }
 
-    /// The card itself comes before ALSA's conversions: ours are better.
+    /// The card itself first: our conversions are better than ALSA's.
     private var candidates: [String] {
         let plug = "plughw:"
         return device.hasPrefix(plug) ? ["hw:" + device.dropFirst(plug.count), device] : [device]

@@ -1,21 +1,21 @@
 internal import CAlsa
 import Core
 
-/// A device that can record.
+/// An ALSA device that can record.
 package struct CaptureDevice: Hashable, Sendable {
-    /// Its PCM under a name that stays when cards are plugged in another order: `plughw:CARD=Mic,DEV=0`.
+    /// The PCM, independent of the order in which cards are plugged in: `plughw:CARD=Mic,DEV=0`.
     package let name: String
 
-    /// For people: `USB Audio Microphone, USB Audio`.
+    /// The card and device names: `USB Audio Microphone, USB Audio`.
     package let description: String
 
-    /// The card's number as of now.
+    /// The current card number.
     let card: Int
 }
 
-/// The devices of this machine's sound cards that can record, by card number.
+/// Returns the capture devices of this machine, by card number.
 ///
-/// - Throws: `DeviceError` with `denied` where there are cards that this user may not open.
+/// - Throws: `DeviceError` with `denied` if this user may not open some cards.
 package func captureDevices() throws(DeviceError) -> [CaptureDevice] {
     fieldscribe_silence_alsa()
     var devices: [CaptureDevice] = []
@@ -35,7 +35,7 @@ private func captureDevices(ofCard card: Int32) -> [CaptureDevice] {
     var control: OpaquePointer?
     var cardInfo: OpaquePointer?
     var pcmInfo: OpaquePointer?
-    // A card that was unplugged in this moment, or cannot be opened, is left out.
+    // Skip a card that was just unplugged or cannot be opened.
     guard snd_ctl_open(&control, "hw:\(card)", Int32(SND_PCM_NONBLOCK)) == 0 else { return [] }
     defer {
         snd_ctl_close(control)
@@ -53,7 +53,7 @@ private func captureDevices(ofCard card: Int32) -> [CaptureDevice] {
         snd_pcm_info_set_device(pcmInfo, UInt32(device))
         snd_pcm_info_set_subdevice(pcmInfo, 0)
         snd_pcm_info_set_stream(pcmInfo, SND_PCM_STREAM_CAPTURE)
-        // Refused where the device only plays.
+        // Fails for a device that only plays.
         guard snd_ctl_pcm_info(control, pcmInfo) == 0 else { continue }
         devices.append(
             CaptureDevice(

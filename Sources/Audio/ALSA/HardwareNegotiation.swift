@@ -1,11 +1,11 @@
 internal import CAlsa
 import Core
 
-/// Finds the setting of a device that comes closest to what is wanted, without ALSA's own rate converter.
+/// Finds the device setting that is closest to the request, without ALSA's rate converter.
 ///
-/// The order is rate, channels, format: what is lost at the first cannot be won back, the others only cost a sum.
+/// The order is rate, channels, format: a wrong rate loses quality; the others only cost CPU time.
 final class HardwareNegotiation {
-    /// Tried in this order where the wanted rate is refused: three times 16 kHz converts best.
+    /// Fallback rates in this order: 48 kHz, three times 16 kHz, converts best.
     private static let otherRates: [UInt32] = [48_000, 44_100, 96_000, 32_000, 22_050, 8_000]
     /// Microseconds.
     private static let wantedBuffer: UInt32 = 2_000_000
@@ -27,12 +27,12 @@ final class HardwareNegotiation {
 
     deinit { snd_pcm_hw_params_free(parameters) }
 
-    /// Sets the device and reads back what it really does.
+    /// Configures the device and reads back the actual setting.
     func settle(rate: Int, channels: Int, hasCard: Bool) throws(DeviceError) -> NegotiatedHardware {
         let format = try choose(rate: UInt32(clamping: rate), channels: UInt32(clamping: channels))
         setTimes()
         if snd_pcm_hw_params(pcm, parameters) < 0 {
-            // Some drivers offer times one by one that they refuse together; their own choice is better than none.
+            // Some drivers refuse combinations of values that they offer singly; then use their defaults.
             _ = try choose(rate: UInt32(clamping: rate), channels: UInt32(clamping: channels))
             try check("snd_pcm_hw_params", snd_pcm_hw_params(pcm, parameters))
         }
@@ -73,7 +73,7 @@ final class HardwareNegotiation {
         else { throw refusal("snd_pcm_hw_params_set_channels", "accepts no number of channels") }
     }
 
-    /// Best effort; what came of it is read back.
+    /// Requests buffer and period times; the actual values are read back.
     private func setTimes() {
         var buffer = Self.wantedBuffer
         var period = Self.wantedPeriod

@@ -1,27 +1,26 @@
-/// What an ALSA device was set to: what it really does, which need not be what was asked for.
+/// The actual configuration of an ALSA device, which may differ from the request.
 struct NegotiatedHardware: Hashable, Sendable {
-    /// The PCM that was opened; `hw:` where its own rates and formats do.
+    /// The opened PCM; `hw:` if its own rates and formats suffice.
     let device: String
 
-    /// Hz.
+    /// In Hz.
     let rate: Int
-    /// Channels that it gives.
     let channels: Int
 
-    /// As ALSA names it: `S16_LE`.
+    /// ALSA's name: `S16_LE`.
     var format: String { sampleFormat.rawValue }
 
-    /// Frames that the device hands over at a time.
+    /// Frames per period.
     let periodFrames: Int
 
-    /// Frames that it keeps for a reader who is late.
+    /// The buffer size in frames.
     let bufferFrames: Int
 
-    /// Whether a sound card's clock drives it, as far as is known; `null` and sound servers have no card.
+    /// Whether a sound card's clock drives it; `null` and sound servers have no card.
     let hasCard: Bool
 
     let sampleFormat: SampleFormat
 
-    /// How late a reader may be before sound is lost.
+    /// How late a read may be before audio is lost.
     var bufferMilliseconds: Int { bufferFrames * 1_000 / max(1, rate) }
 }

@@ -2,16 +2,16 @@ internal import CAlsa
 import Core
 import Glibc
 
-/// An open ALSA capture device; closed when the last reference goes. No call blocks for longer than it says.
+/// An open ALSA capture device; closed with the last reference.
 final class PCMHandle {
     let device: String
     private let pcm: OpaquePointer
 
-    /// Opens a device. The corresponding C function is `snd_pcm_open`.
+    /// Opens a device; see `snd_pcm_open`.
     init(opening device: String) throws(DeviceError) {
         fieldscribe_silence_alsa()
         var pcm: OpaquePointer?
-        // Without NONBLOCK a device in use would be waited for.
+        // Without NONBLOCK, this waits for a device in use.
         let status = snd_pcm_open(&pcm, device, SND_PCM_STREAM_CAPTURE, Int32(SND_PCM_NONBLOCK))
         guard status == 0, let pcm else { throw .alsaOpen(status, on: device) }
         self.device = device
@@ -20,7 +20,7 @@ final class PCMHandle {
 
     deinit { snd_pcm_close(pcm) }
 
-    /// Sets the device to what comes closest to the wish.
+    /// Sets the configuration that is closest to the request.
     func configure(rate: Int, channels: Int) throws(DeviceError) -> NegotiatedHardware {
         let negotiation = try HardwareNegotiation(pcm: pcm, device: device)
         return try negotiation.settle(rate: rate, channels: channels, hasCard: hasCard)
@@ -41,9 +41,9 @@ final class PCMHandle {
         guard status >= 0 else { throw .alsa("snd_pcm_start", status, on: device) }
     }
 
-    /// Waits for frames and takes them; nil after an overrun or a suspend, with which the device has stopped.
+    /// Waits for frames and reads them. Returns nil after an overrun or a suspend, when the device has stopped.
     ///
-    /// - Throws: `DeviceError` with `disconnected` when the device is gone or gives nothing for the time given.
+    /// - Throws: `DeviceError` with `disconnected` if the device is gone or gives no frames within the timeout.
     func read(
         into room: UnsafeMutableRawBufferPointer, frames: Int, timeoutMilliseconds: Int32, clock: () -> Int64
     ) throws(DeviceError) -> Int? {
@@ -53,7 +53,7 @@ final class PCMHandle {
             if status > 0 {
                 status = snd_pcm_readi(pcm, room.baseAddress, snd_pcm_uframes_t(frames))
                 if status > 0 { return status }
-                // Ready and yet nothing there: some plugins say so; waiting again at once would spin.
+                // Some plugins are ready without frames; polling again immediately would spin.
                 if status == -Int(EAGAIN) || status == 0 { usleep(2_000) }
             }
             switch Int32(-status) {
@@ -72,7 +72,7 @@ final class PCMHandle {
         }
     }
 
-    /// Wakes a device that slept with the machine. One that cannot go on where it was is prepared anew by `start`.
+    /// Resumes after a system suspend. If the device cannot continue, `start` prepares it again.
     private func resume() {
         for _ in 0..<20 {
             guard snd_pcm_resume(pcm) == -EAGAIN else { return }

@@ -1,12 +1,11 @@
-/// Holds back a PCM that has no clock of its own (`null`, `file` over it) and so gives sound as fast as one reads.
+/// Slows down a PCM without a clock (`null`, or `file` over it), which delivers audio as fast as it is read.
 ///
-/// Such a PCM shows itself at once: it runs ahead of real time. Whether it does is decided in the first ten seconds
-/// and for good, since a sound card whose rate is a little high is ahead as well after some hours. Times are
-/// monotonic nanoseconds.
+/// Such a PCM runs ahead of real time. This is decided once, in the first ten seconds: after some hours, a sound card
+/// with a slightly high rate is ahead, too. Times are monotonic nanoseconds.
 struct Pacer: Sendable {
     private enum Verdict { case open, clocked, clockless }
 
-    /// How far ahead of real time no device with a clock can be.
+    /// A device with a clock never gets further ahead than this.
     static let allowedLead: Int64 = 500_000_000
 
     private let rate: Int64
@@ -14,16 +13,16 @@ struct Pacer: Sendable {
     private var frames: Int64 = 0
     private var verdict: Verdict
 
-    /// - Parameter isClocked: known to have a clock, as every sound card has.
+    /// - Parameter isClocked: whether it is known to have a clock, as every sound card.
     init(rate: Int, start: Int64, isClocked: Bool) {
         self.rate = Int64(rate)
         self.start = start
         verdict = isClocked ? .clocked : .open
     }
 
-    /// Says that a read gave frames; returns for how long to sleep before they are passed on.
+    /// Adds the frames of a read; returns how long to sleep before passing them on.
     ///
-    /// The lead that led to the verdict is given back a little with each block, so that no block comes late.
+    /// The initial lead is reduced a little with each block, so that no block is late.
     mutating func pause(after count: Int, at now: Int64) -> Int64 {
         guard verdict != .clocked else { return 0 }
         frames += Int64(count)

@@ -1,4 +1,4 @@
-/// The sample formats that capture asks for, in the order of preference.
+/// The sample formats to request, in order of preference.
 enum SampleFormat: String, Sendable, CaseIterable {
     case s16 = "S16_LE"
     case s32 = "S32_LE"
@@ -15,7 +15,7 @@ enum SampleFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// Turns raw samples into numbers, full scale 1.0; as many as fit both.
+    /// Converts raw samples to floating point with full scale 1.0, as many as fit both buffers.
     func decode(_ raw: UnsafeRawBufferPointer, into samples: UnsafeMutableBufferPointer<Float>) {
         let count = min(raw.count / bytes, samples.count)
         switch self {
@@ -27,7 +27,7 @@ enum SampleFormat: String, Sendable, CaseIterable {
         case .s32:
             for index in 0..<count { samples[index] = Float(word(raw, index)) / 2_147_483_648 }
         case .s24:
-            // The upper byte is undefined: shifted out at the top.
+            // The upper byte is undefined, so shift it out.
             for index in 0..<count { samples[index] = Float(word(raw, index) << 8) / 2_147_483_648 }
         case .s24Packed:
             for index in 0..<count {

@@ -2,11 +2,11 @@ import Core
 import Glibc
 import System
 
-/// Who uses the machine's sound cards, as far as /proc and /dev tell.
+/// The processes that use the sound cards, from /proc and /dev.
 enum SoundUsers {
-    /// The programs that capture now, as `arecord (process 1234)`.
+    /// The programs that are capturing, as `arecord (process 1234)`.
     ///
-    /// - Parameter root: where proc is mounted.
+    /// - Parameter root: the mount point of proc.
     static func capturing(root: String = "/proc") -> [String] {
         var users: [String] = []
         for path in paths("\(root)/asound/card*/pcm*c/sub*/status") {

@@ -1,39 +1,39 @@
 import Core
 import System
 
-/// The capture thread's work: microphone to ring. Allocates nothing while the microphone is open.
+/// The work of the capture thread: reads the microphone into the ring. Allocates nothing while the microphone is open.
 ///
-/// A microphone of real time that fails is opened again by its name until it is back or the recording is stopped; the
-/// time between is one loss, by the monotonic clock. Born, used and freed on its thread.
+/// When a real-time microphone fails, it is reopened by name until it returns or the recording stops. The outage becomes
+/// one loss, measured with the monotonic clock. Created, used and freed on the capture thread.
 final class Capture {
-    /// Samples after which the writer is woken: 250 ms, however small the microphone's blocks are.
+    /// The number of samples after which the writer wakes (250 ms), independent of the microphone's block size.
     private static let wakeSamples = SamplePosition.rate / 4
-    private static let firstPause: Int64 = 100_000_000
-    private static let longestPause: Int64 = 2_000_000_000
+    private static let firstDelay: Int64 = 100_000_000
+    private static let longestDelay: Int64 = 2_000_000_000
 
     private let provider: any MicrophoneProvider
     private let link: CaptureLink
     private let clock: @Sendable () -> Int64
     private let isRealTime: Bool
     private var buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 0)
-    /// Samples until the recording ends by itself.
+    /// The number of samples until the recording reaches its maximum length.
     private var left: Int64
-    private var unannounced = 0
-    /// Of the recording; a microphone that comes back with another number of them is fitted to it.
+    private var unsignaled = 0
+    /// The recording's channel count. A reopened microphone with another count is converted to it.
     private var channels = 1
-    /// Of the microphone that is open.
-    private var heardChannels = 1
+    /// The channel count of the open microphone.
+    private var microphoneChannels = 1
     private var rate = RateWatch()
     private var isCancelling = false
 
-    /// When the last samples came; what is lost in an outage counts from here.
-    private var lastHeard: Int64 = 0
-    private var isAway = false
-    /// What the time since the last samples is called.
-    private var absence = Gap.Cause.microphone
-    /// When the microphone was opened again, less what it had heard before; nil for one that hears from then on.
-    private var resumed: Int64?
-    private var pause = Capture.firstPause
+    /// When the last samples arrived; an outage is measured from here.
+    private var lastSamplesAt: Int64 = 0
+    private var isLost = false
+    /// The gap cause for the time since the last samples.
+    private var gapCause = Gap.Cause.microphone
+    /// When the reopened microphone's audio begins: before its preroll, or nil without a preroll.
+    private var resumedAt: Int64?
+    private var retryDelay = Capture.firstDelay
 
     init(
         provider: any MicrophoneProvider, link: CaptureLink, length: SamplePosition?,
@@ -48,31 +48,31 @@ final class Capture {
 
     deinit { buffer.deallocate() }
 
-    /// Opens the microphone, reads it until it ends or shall be stopped, and tells the link how that went.
+    /// Reads the microphone until it ends or the link stops it, and reports the outcome to the link.
     func run() {
         var microphone: (any Microphone)?
         do throws(DeviceError) { microphone = try provider.open() } catch {
             return link.captureEnded(.refused(error))
         }
         Log.debug(.recording, "microphone", ["state": "open", "name": provider.name])
-        lastHeard = clock()
+        lastSamplesAt = clock()
         channels = min(microphone?.channels ?? 1, provider.channels)
         link.captureOpened(channels: channels)
         while microphone != nil {
             let outcome = microphone.map(read) ?? .stopped
             guard case .failed(let error) = outcome, isRealTime else {
-                if isAway { lose(upTo: clock()) }
+                if isLost { lose(upTo: clock()) }
                 return link.captureEnded(outcome)
             }
-            if !isAway {
-                link.tell(.microphoneLost(error))
-                absence = link.isPaused ? .paused : .microphone
+            if !isLost {
+                link.report(.microphoneLost(error))
+                gapCause = link.isPaused ? .paused : .microphone
             }
             Log.debug(
                 .recording, "microphone", ["state": "lost", "operation": error.operation, "status": "\(error.status)"])
-            isAway = true
+            isLost = true
             rate = RateWatch()
-            // Closed before it is opened again: a card has one user.
+            // Close it first: a sound card has one user.
             microphone = nil
             microphone = reopen()
         }
@@ -81,55 +81,55 @@ final class Capture {
     }
 
     private func read(_ microphone: any Microphone) -> CaptureLink.Outcome {
-        heardChannels = microphone.channels
-        let room = microphone.maximumBlock * max(heardChannels, channels)
+        microphoneChannels = microphone.channels
+        let room = microphone.maximumBlock * max(microphoneChannels, channels)
         if buffer.count < room {
             buffer.deallocate()
             buffer = .allocate(capacity: room)
             buffer.initialize(repeating: 0)
         }
-        // A microphone that is faster than time fills a quarter of the ring meanwhile.
+        // A faster-than-real-time microphone fills a quarter of the ring between wakes.
         let wakeSamples = isRealTime ? Self.wakeSamples : max(1, link.ring.capacity / 4)
         while !link.isStopping {
             guard left > 0 else { return .ended }
             let block: CaptureBlock
             do throws(DeviceError) { block = try microphone.read(into: buffer) } catch { return .failed(error) }
             switch block {
-            case .samples(let count): take(count)
-            case .lost(let count): lose(count, cause: link.isPaused ? .paused : isAway ? .microphone : .overrun)
+            case .samples(let count): append(count)
+            case .lost(let count): lose(count, cause: link.isPaused ? .paused : isLost ? .microphone : .overrun)
             case .ended: return .ended
             }
             if microphone.channelsCancel != isCancelling {
                 isCancelling.toggle()
-                link.tell(.cancelling(isCancelling))
+                link.report(.cancelling(isCancelling))
             }
-            if unannounced >= wakeSamples {
-                unannounced = 0
+            if unsignaled >= wakeSamples {
+                unsignaled = 0
                 link.data.signal()
             }
         }
         return .stopped
     }
 
-    private func take(_ count: Int) {
+    private func append(_ count: Int) {
         guard count > 0 else { return }
         if isRealTime {
             let now = clock()
-            if isAway { returned(with: count, at: now) }
-            lastHeard = now
+            if isLost { endOutage(with: count, at: now) }
+            lastSamplesAt = now
             watchRate(count, at: now)
         }
         guard !link.isPaused else { return link.ring.lose(advance(count), cause: .paused) }
-        if heardChannels != channels { fit(count) }
-        let taken = advance(count)
-        let samples = UnsafeBufferPointer(rebasing: buffer.prefix(taken * channels))
+        if microphoneChannels != channels { convertChannels(count) }
+        let accepted = advance(count)
+        let samples = UnsafeBufferPointer(rebasing: buffer.prefix(accepted * channels))
         if isRealTime { link.ring.put(samples) } else { put(waiting: samples) }
-        link.took()
-        unannounced += taken
+        link.advanceHeard()
+        unsignaled += accepted
     }
 
-    /// Mixes two channels into one, or gives one to both.
-    private func fit(_ count: Int) {
+    /// Mixes two channels into one, or copies one channel to both.
+    private func convertChannels(_ count: Int) {
         if channels == 1 {
             for index in 0..<count { buffer[index] = Frames.mixed(buffer[2 * index], buffer[2 * index + 1]) }
         } else {
@@ -145,69 +145,69 @@ final class Capture {
         link.ring.lose(advance(count), cause: cause)
     }
 
-    /// So many of these samples as the recording still takes.
+    /// Advances the position, and returns how many of the samples still fit into the recording's length.
     private func advance(_ count: Int) -> Int {
-        let taken = Int(min(left, Int64(max(0, count))))
-        left -= Int64(taken)
-        link.advance(by: taken)
-        return taken
+        let accepted = Int(min(left, Int64(max(0, count))))
+        left -= Int64(accepted)
+        link.advance(by: accepted)
+        return accepted
     }
 
     private func watchRate(_ count: Int, at now: Int64) {
-        if let deviation = rate.heard(count, at: now) { link.tell(.rate(deviation)) }
+        if let deviation = rate.append(count, at: now) { link.report(.rate(deviation)) }
     }
 
-    /// The first samples after an outage are there.
-    private func returned(with count: Int, at now: Int64) {
-        lose(upTo: resumed ?? (now - Int64(count) * 1_000_000_000 / Int64(SamplePosition.rate)))
-        isAway = false
-        pause = Self.firstPause
-        link.tell(.microphoneBack)
+    /// Handles the first samples after an outage.
+    private func endOutage(with count: Int, at now: Int64) {
+        lose(upTo: resumedAt ?? (now - Int64(count) * 1_000_000_000 / Int64(SamplePosition.rate)))
+        isLost = false
+        retryDelay = Self.firstDelay
+        link.report(.microphoneBack)
     }
 
-    /// What was not heard from the last samples up to `time`.
+    /// Records the time since the last samples as lost, up to `time`.
     private func lose(upTo time: Int64) {
-        guard time > lastHeard else { return }
-        let seconds = Double(time - lastHeard) / 1e9
-        link.ring.lose(advance(Int((seconds * Double(SamplePosition.rate)).rounded())), cause: absence)
-        lastHeard = time
+        guard time > lastSamplesAt else { return }
+        let seconds = Double(time - lastSamplesAt) / 1e9
+        link.ring.lose(advance(Int((seconds * Double(SamplePosition.rate)).rounded())), cause: gapCause)
+        lastSamplesAt = time
     }
 
-    /// Tries until the microphone opens; nil where the recording ends before.
+    /// Retries until the microphone opens; returns nil if the recording ends first.
     private func reopen() -> (any Microphone)? {
         while !link.isStopping {
-            let lost = clock() - lastHeard
+            let lost = clock() - lastSamplesAt
             let room = left < Int64.max / 1_000_000_000 ? left * 1_000_000_000 / Int64(SamplePosition.rate) : .max
             guard lost < room else {
-                link.ring.lose(advance(Int(left)), cause: absence)
+                link.ring.lose(advance(Int(left)), cause: gapCause)
                 return nil
             }
-            link.pause(nanoseconds: min(pause, room - lost))
-            if link.isPaused != (absence == .paused) {
+            link.sleep(nanoseconds: min(retryDelay, room - lost))
+            if link.isPaused != (gapCause == .paused) {
                 lose(upTo: clock())
-                absence = link.isPaused ? .paused : .microphone
+                gapCause = link.isPaused ? .paused : .microphone
             }
-            pause = min(2 * pause, Self.longestPause)
+            retryDelay = min(2 * retryDelay, Self.longestDelay)
             guard !link.isStopping, let microphone = try? provider.open() else { continue }
             Log.debug(.recording, "microphone", ["state": "reopened", "name": provider.name])
             let before = microphone.prerollSamples
-            resumed = before > 0 ? clock() - Int64(before) * 1_000_000_000 / Int64(SamplePosition.rate) : nil
+            resumedAt = before > 0 ? clock() - Int64(before) * 1_000_000_000 / Int64(SamplePosition.rate) : nil
             return microphone
         }
         return nil
     }
 
-    /// For a microphone that is faster than time: what the ring cannot take yet is waited for instead of dropped.
+    /// Waits for room instead of dropping samples, for a microphone that is faster than real time.
     private func put(waiting samples: UnsafeBufferPointer<Int16>) {
         var rest = samples[...]
         while !rest.isEmpty {
-            // In quarters of the ring, whose other half may be kept until it is synced.
+            // At most a quarter of the ring at a time: up to half of it stays unreleased until a sync.
             let part = UnsafeBufferPointer(rebasing: rest.prefix(channels * max(1, link.ring.capacity / 4)))
             let count = part.count / channels
             if !link.ring.hasRoom(for: count) {
                 link.data.signal()
                 link.waitForRoom(for: count)
-                // The block that was not taken before the stop is no loss: nobody spoke it.
+                // Not a loss: a file's samples after the stop were never part of the recording.
                 if link.isStopping, !link.ring.hasRoom(for: count) { return }
             }
             link.ring.put(part)

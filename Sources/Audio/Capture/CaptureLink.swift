@@ -2,11 +2,10 @@ import Core
 import Synchronization
 import System
 
-/// What the capture thread, the writer thread and whoever stops them share.
+/// The state shared by the capture thread, the writer thread and the threads that stop or pause them.
 final class CaptureLink: Sendable {
-    /// How the capture thread ended.
     enum Outcome {
-        /// It was told to.
+        /// `stop` was called.
         case stopped
         /// The microphone ended by itself.
         case ended
@@ -16,22 +15,22 @@ final class CaptureLink: Sendable {
         case failed(DeviceError)
     }
 
-    /// What the capture thread has to say besides samples.
-    enum News {
+    /// What the capture thread reports besides samples.
+    enum Event {
         case microphoneLost(DeviceError)
         case microphoneBack
-        /// How far the rate is off, as a share; 0 once it is right again.
+        /// The relative deviation of the sample rate; 0 once it is correct again.
         case rate(Double)
-        /// Whether the microphone's channels cancel each other.
+        /// Whether the microphone's channels cancel each other out.
         case cancelling(Bool)
     }
 
     let ring: SampleRing
 
-    /// Wakes the writer: there are samples, or capture has opened the microphone, or ended.
+    /// Wakes the writer when samples arrive, when the microphone opens and when capture ends.
     let data = Wakeup()
 
-    /// Wakes a capture thread that waits for room.
+    /// Wakes a capture thread that waits for room in the ring.
     private let room = Wakeup()
     private let stopping = Atomic<Bool>(false)
     private let paused = Atomic<Bool>(false)
@@ -39,40 +38,36 @@ final class CaptureLink: Sendable {
     private let ended = Atomic<Bool>(false)
     private let reason = Mutex<StopReason?>(nil)
     private let outcome = Mutex<Outcome>(.stopped)
-    private let news = Mutex<[News]>([])
+    private let events = Mutex<[Event]>([])
     private let captured = Atomic<Int64>(0)
-    private let taken = Atomic<Int64>(0)
-    private let wanted = Atomic<Int64>(0)
+    private let heardUpTo = Atomic<Int64>(0)
+    private let syncRequested = Atomic<Int64>(0)
 
-    /// - Parameter channels: the most that may come.
+    /// - Parameter channels: the maximum channel count.
     init(ringSamples: Int, channels: Int = 1) { ring = SampleRing(capacity: ringSamples, channels: channels) }
 
-    /// Any thread: ends the capture. The first reason counts; nil gives none.
+    /// Any thread: ends the capture. The first non-nil reason counts.
     func stop(reason new: StopReason?) {
         if let new { reason.withLock { $0 = $0 ?? new } }
         stopping.store(true, ordering: .releasing)
         room.signal()
     }
 
-    /// Why the recording was stopped, where it was.
     var stopReason: StopReason? { reason.withLock { $0 } }
 
-    /// Capture: whether it shall end.
     var isStopping: Bool { stopping.load(ordering: .acquiring) }
 
-    /// Any thread: nothing is taken from now on, or something again.
     func setPaused(_ isPaused: Bool) { paused.store(isPaused, ordering: .releasing) }
 
-    /// Capture: whether what is heard is to be left out.
     var isPaused: Bool { paused.load(ordering: .acquiring) }
 
-    /// Capture: waits until the ring takes so many samples, or it shall end.
+    /// Capture: waits until the ring has room, or capture is stopping.
     func waitForRoom(for count: Int) {
         while !ring.hasRoom(for: count), !isStopping { room.wait() }
     }
 
-    /// Capture: waits for so long, or until it shall end.
-    func pause(nanoseconds: Int64) {
+    /// Capture: sleeps, but returns early when capture is stopping.
+    func sleep(nanoseconds: Int64) {
         let end = MonotonicClock.nanoseconds + nanoseconds
         while !isStopping {
             let left = end - MonotonicClock.nanoseconds
@@ -81,65 +76,64 @@ final class CaptureLink: Sendable {
         }
     }
 
-    /// Capture: so many more samples were captured or lost.
+    /// Capture: counts samples that were captured or lost.
     func advance(by samples: Int) { captured.wrappingAdd(Int64(samples), ordering: .relaxed) }
 
-    /// Any thread: how far the capture has come, whatever of it has been written.
+    /// Any thread: the end of everything captured or lost so far, written or not.
     var position: SamplePosition { SamplePosition(captured.load(ordering: .relaxed)) }
 
-    /// Capture: what was captured last went into the ring.
-    func took() { taken.store(captured.load(ordering: .relaxed), ordering: .relaxed) }
+    /// Capture: notes that the last captured samples are in the ring.
+    func advanceHeard() { heardUpTo.store(captured.load(ordering: .relaxed), ordering: .relaxed) }
 
-    /// Any thread: behind the last sample that went into the ring.
-    var heard: SamplePosition { SamplePosition(taken.load(ordering: .relaxed)) }
+    /// Any thread: the end of the last sample that entered the ring.
+    var heard: SamplePosition { SamplePosition(heardUpTo.load(ordering: .relaxed)) }
 
-    /// Capture: something to tell.
-    func tell(_ item: News) {
-        news.withLock { $0.append(item) }
+    func report(_ event: Event) {
+        events.withLock { $0.append(event) }
         data.signal()
     }
 
-    /// Writer: what was told since it last asked.
-    func takeNews() -> [News] {
-        news.withLock { news in
-            defer { news.removeAll() }
-            return news
+    /// Writer: returns the events since the last call.
+    func drainEvents() -> [Event] {
+        events.withLock { events in
+            defer { events.removeAll() }
+            return events
         }
     }
 
-    /// Any thread: asks that everything before a position goes to the disk at once.
-    func wantSync(upTo position: SamplePosition) {
-        wanted.max(position.samples, ordering: .releasing)
+    /// Any thread: requests an immediate sync of everything before a position.
+    func requestSync(upTo position: SamplePosition) {
+        syncRequested.max(position.samples, ordering: .releasing)
         data.signal()
     }
 
-    /// Writer: how far somebody waits for the disk.
-    var syncWantedUpTo: SamplePosition { SamplePosition(wanted.load(ordering: .acquiring)) }
+    /// Writer: the end of the requested sync.
+    var syncRequestedUpTo: SamplePosition { SamplePosition(syncRequested.load(ordering: .acquiring)) }
 
-    /// Writer: says that there is more room.
-    func freed() { room.signal() }
+    /// Writer: reports that the ring has more room.
+    func signalRoom() { room.signal() }
 
-    /// Capture: the microphone is open, and gives so many channels.
+    /// Capture: reports that the microphone is open.
     func captureOpened(channels: Int = 1) {
         ring.use(channels: channels)
         opened.store(true, ordering: .releasing)
         data.signal()
     }
 
-    /// Capture: nothing more will come.
+    /// Capture: reports that no more samples will come.
     func captureEnded(_ how: Outcome) {
         outcome.withLock { $0 = how }
         ended.store(true, ordering: .releasing)
         data.signal()
     }
 
-    /// Writer: how capture ended; nil as long as it has not. Everything put into the ring before is seen after.
+    /// Writer: the outcome, or nil while capture runs. All samples put into the ring before it are visible afterwards.
     var captureOutcome: Outcome? { ended.load(ordering: .acquiring) ? outcome.withLock { $0 } : nil }
 
-    /// Writer, once the microphone was open: how many channels the recording has, whatever is plugged in later.
+    /// Writer, after the microphone has opened: the recording's channel count.
     var channels: Int { ring.channels }
 
-    /// Writer: returns once the microphone is open, or throws what kept it from opening.
+    /// Writer: waits until the microphone is open.
     func awaitOpening() throws(DeviceError) {
         while !opened.load(ordering: .acquiring) {
             if case .refused(let error) = captureOutcome { throw error }

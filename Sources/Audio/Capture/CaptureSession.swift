@@ -2,19 +2,19 @@ import Core
 import Synchronization
 import System
 
-/// The first half of a recording: from the microphone into memory. It may begin before the place of its file is known,
-/// so that no word waits for the disk; `RecordingSession` then takes everything from the first sample.
+/// Captures a microphone into memory. Capture can start before the recording's file exists, so that no word waits for
+/// the disk; `RecordingSession` then writes everything from the first sample.
 package final class CaptureSession: Sendable {
-    /// What is recorded.
+    /// The recorded microphone.
     package let microphone: any MicrophoneProvider
     let settings: RecordingSession.Settings
     let link: CaptureLink
     private let hasBegun = Atomic<Bool>(false)
 
-    /// How much of it the microphone had heard before, in seconds.
+    /// The seconds of audio that the microphone captured before the recording.
     package let prerollSeconds: Double
 
-    /// Takes memory for the ring; the microphone is not opened yet.
+    /// Allocates the ring; does not open the microphone.
     package init(microphone: any MicrophoneProvider, settings: RecordingSession.Settings) {
         self.microphone = microphone
         self.settings = settings
@@ -23,8 +23,7 @@ package final class CaptureSession: Sendable {
             ringSamples: Int(settings.ringSeconds * Double(SamplePosition.rate)), channels: microphone.channels)
     }
 
-    /// Opens the microphone and listens, on a thread of its own, until it ends or is stopped. Where it has been called
-    /// before it returns at once.
+    /// Captures on a thread of its own until the microphone ends or `stop` is called. Later calls return immediately.
     package func run() async throws {
         guard !hasBegun.exchange(true, ordering: .acquiringAndReleasing) else { return }
         try await onThread(named: "capture", realtimePriority: settings.realtimePriority) { [self] in
@@ -32,12 +31,6 @@ package final class CaptureSession: Sendable {
         }
     }
 
-    /// Takes nothing from now on, until it shall go on; what is left out becomes one gap. From any thread.
-    func setPaused(_ isPaused: Bool) { link.setPaused(isPaused) }
-
-    /// Whether nothing is taken.
-    var isPaused: Bool { link.isPaused }
-
-    /// Ends it, from any thread. The first reason counts; nil is none, for what nobody records.
+    /// Ends the capture, from any thread. The first reason counts; pass nil if nothing is recorded.
     package func stop(reason: StopReason?) { link.stop(reason: reason) }
 }

@@ -1,23 +1,23 @@
 import Core
 
-/// Whether each of a microphone's channels works, and whether two of them differ. Pure, and allocates nothing per block.
+/// Checks whether each channel of a microphone works and whether two channels differ. Allocates nothing per block.
 struct ChannelsHealth: Sendable {
-    /// For so long both have to be the same, in samples; what is silent too is not counted.
+    /// How many non-silent samples must be identical in both channels before it is a fault.
     static let sameSamples = 10 * SamplePosition.rate
 
     private let channels: Int
     private let isTooFew: Bool
-    private var hasToldTooFew = false
+    private var hasReportedTooFew = false
     private var each: [MicrophoneHealth]
-    /// In how many channels each trouble is present.
+    /// The number of channels that have each fault.
     private var present: [MicrophoneHealth.Trouble: Int] = [:]
     private var same = 0
     private var isSame = false
     private var part: [Int16]
 
     /// - Parameters:
-    ///   - channels: of the recording.
-    ///   - wanted: how many were asked for.
+    ///   - channels: the recording's channel count.
+    ///   - wanted: the requested channel count.
     init(channels: Int, wanted: Int) {
         self.channels = channels
         isTooFew = channels < wanted
@@ -26,15 +26,15 @@ struct ChannelsHealth: Sendable {
         present.reserveCapacity(MicrophoneHealth.Trouble.allCases.count)
     }
 
-    /// Takes samples, interleaved; calls `report` with what has come (true) or gone (false), and in which of two channels it came.
-    mutating func hear(
+    /// Checks interleaved samples. Calls `report` with a fault, whether it began or ended, and the affected channel.
+    mutating func append(
         _ frames: UnsafeBufferPointer<Int16>, report: (MicrophoneHealth.Trouble, Bool, Int?) -> Void
     ) {
-        if isTooFew, !hasToldTooFew {
-            hasToldTooFew = true
+        if isTooFew, !hasReportedTooFew {
+            hasReportedTooFew = true
             report(.channels, true, nil)
         }
-        guard channels > 1 else { return each[0].hear(frames) { report($0, $1, nil) } }
+        guard channels > 1 else { return each[0].append(frames) { report($0, $1, nil) } }
         compare(frames, report)
         for channel in 0..<channels {
             var place = channel
@@ -46,11 +46,11 @@ struct ChannelsHealth: Sendable {
                     place += channels
                 }
                 part.withUnsafeBufferPointer { samples in
-                    each[channel].hear(UnsafeBufferPointer(rebasing: samples[..<count])) { trouble, isPresent in
+                    each[channel].append(UnsafeBufferPointer(rebasing: samples[..<count])) { trouble, isPresent in
                         let before = present[trouble] ?? 0
                         let now = before + (isPresent ? 1 : -1)
                         present[trouble] = now
-                        // One fault for both: it came with the first, and goes with the last.
+                        // Both channels share one fault: it begins with the first channel and ends with the last.
                         if isPresent, before == 0 { report(trouble, true, channel) }
                         if !isPresent, now == 0 { report(trouble, false, nil) }
                     }

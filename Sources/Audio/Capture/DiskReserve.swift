@@ -2,34 +2,32 @@ import Core
 import Glibc
 import System
 
-/// How much room recordings leave on their disk, and the room that is kept for the moment when there is none.
+/// The space that recordings leave free on their disk, and the `ballast` file that is deleted when the disk is full.
 package struct DiskReserve: Sendable {
-    /// Bytes a second of each channel of a recording.
+    /// The data rate of one channel.
     static let bytesPerSecond = Int64(SamplePosition.rate * 2)
 
-    /// Bytes of the file `ballast`, which gives way when the disk is full: enough to close a recording and to enter
-    /// its end into the archive.
+    /// The size of `ballast`: enough to close a recording and to write its end to the archive.
     static let ballastBytes: Int64 = 4 << 20
 
-    /// With less than this free the disk counts as full, whatever else a refused write may mean.
+    /// Below this many free bytes, the disk counts as full.
     private static let exhaustedBytes: Int64 = 1 << 20
 
-    /// A folder of the disk, in which the ballast lies.
+    /// The folder with the ballast file; any folder of the disk.
     package let directory: String
 
-    /// Bytes that recordings leave free.
+    /// The bytes that recordings leave free.
     package let reserveBytes: Int64
 
     private let free: @Sendable (String) throws(DeviceError) -> Int64
 
     /// - Parameters:
-    ///   - directory: any folder of that disk; the ballast lies in it.
-    ///   - megabytes: of 1,000,000 bytes.
+    ///   - directory: any folder of the disk; the ballast file lies in it.
+    ///   - megabytes: the reserve, in units of 1,000,000 bytes.
     package init(directory: String, megabytes: Int) {
         self.init(directory: directory, reserveBytes: Int64(megabytes) * 1_000_000, free: availableBytes)
     }
 
-    /// A reserve on a disk that says of itself how much is free.
     init(
         directory: String, reserveBytes: Int64, free: @escaping @Sendable (String) throws(DeviceError) -> Int64
     ) {
@@ -38,17 +36,15 @@ package struct DiskReserve: Sendable {
         self.free = free
     }
 
-    /// Bytes that this user may still write.
+    /// Returns the bytes that this user may still write.
     package func freeBytes() throws(DeviceError) -> Int64 { try free(directory) }
 
-    /// Hours of audio until recordings end by themselves.
-    ///
-    /// - Parameter channels: of the recordings.
+    /// Returns the hours of audio until recordings end because of the reserve.
     package func runwayHours(channels: Int = 1) throws(DeviceError) -> Double {
         Double(max(0, try freeBytes() - reserveBytes)) / Double(Self.bytesPerSecond) / Double(channels) / 3_600
     }
 
-    /// Throws `full`, with what is free and what to do, where less than the reserve is free.
+    /// Throws `full`, with the free space and a remedy, if less than the reserve is free.
     package func check() throws(DeviceError) {
         let free = try freeBytes()
         guard free < reserveBytes else { return }
@@ -58,10 +54,10 @@ package struct DiskReserve: Sendable {
                 + "\(reserveBytes / 1_000_000) MB free; export recordings and delete them")
     }
 
-    /// Whether the disk is really full; not every refusal for want of space means that.
+    /// Whether the disk is really full: ENOSPC can have other causes.
     var isExhausted: Bool { ((try? freeBytes()) ?? .max) < Self.exhaustedBytes }
 
-    /// Makes the ballast, durably, where it is not there and there is room above the reserve.
+    /// Creates the ballast file and syncs it, if it is missing and there is room above the reserve.
     package func keepBallast() throws(DeviceError) {
         guard try freeBytes() >= reserveBytes + Self.ballastBytes else { return }
         let folder = try Folder(opening: directory, crosses: true)
@@ -76,9 +72,9 @@ package struct DiskReserve: Sendable {
         try folder.sync()
     }
 
-    /// Gives the ballast's room to whoever writes next; there need not be one.
+    /// Deletes the ballast file, if there is one, to free its space.
     func releaseBallast() {
-        // Without a descriptor: there may be none left either.
+        // Without a file descriptor: the limit may be reached, too.
         let path = "\(directory)/\(Self.ballast)"
         if FileStatus(path)?.kind == .file { unlink(path) }
     }
@@ -86,7 +82,6 @@ package struct DiskReserve: Sendable {
     private static let ballast = "ballast"
 }
 
-/// Bytes that an ordinary user may still write to the disk of a folder. The corresponding C function is `statvfs`.
 private func availableBytes(in folder: String) throws(DeviceError) -> Int64 {
     var status = statvfs()
     guard statvfs(folder, &status) == 0 else { throw .system("statvfs", on: folder) }

@@ -1,9 +1,9 @@
 import Core
 import Glibc
 
-/// Measures how loud each 100 ms are.
+/// Measures the level of each 100 ms.
 struct LevelMeter {
-    /// The level of silence, and the lowest that is told, in dBFS.
+    /// The level reported for silence, in dBFS.
     static let floorDecibels = -96.0
 
     private static let window = SamplePosition.rate / 10
@@ -11,7 +11,7 @@ struct LevelMeter {
     private var sum: Int64 = 0
     private var peak: Int32 = 0
 
-    /// Takes samples, and calls `report` with RMS and peak in dBFS at the end of each 100 ms.
+    /// Calls `report` with RMS and peak in dBFS at the end of each 100 ms.
     mutating func measure(_ samples: UnsafeBufferPointer<Int16>, report: (Double, Double) -> Void) {
         var rest = samples[...]
         while !rest.isEmpty {

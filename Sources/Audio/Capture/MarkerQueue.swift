@@ -1,21 +1,20 @@
 import Core
 import Synchronization
 
-/// The places where audio was lost, on their way from the capture thread to the writer: preallocated, lock-free, one
-/// producer and one consumer.
+/// A preallocated lock-free queue of the places where audio was lost, with one producer (the capture thread) and one
+/// consumer (the writer thread).
 final class MarkerQueue: @unchecked Sendable {
-    /// Audio that was lost between two samples of the ring.
     struct Marker {
-        /// How many samples went through the ring before it.
+        /// The number of ring samples before the loss.
         var index: Int
 
-        /// How many samples were lost.
+        /// The number of lost samples.
         var lost: Int
         var cause: Gap.Cause
     }
 
-    // Safety: a place is written by the producer before `tail` is released past it, and read by the consumer, after
-    // acquiring `tail`, before `head` is released past it. Only the consumer uses `cursor`.
+    // Safety: the producer writes a slot before it releases `tail` past it. The consumer acquires `tail`, reads the slot, and
+    // then releases `head` past it. Only the consumer uses `cursor`.
     private let places: UnsafeMutablePointer<Marker>
     private let capacity: Int
     private let head = Atomic<Int>(0)
@@ -29,28 +28,28 @@ final class MarkerQueue: @unchecked Sendable {
 
     deinit { places.deallocate() }
 
-    /// Producer: whether `put` would take a marker.
+    /// Producer: whether `put` may be called.
     var hasRoom: Bool { tail.load(ordering: .relaxed) - head.load(ordering: .acquiring) < capacity }
 
-    /// Producer: adds a marker; `hasRoom` was asked before.
+    /// Producer: adds a marker. Requires `hasRoom`.
     func put(_ marker: Marker) {
         let index = tail.load(ordering: .relaxed)
         (places + index % capacity).initialize(to: marker)
         tail.store(index + 1, ordering: .releasing)
     }
 
-    /// Consumer: the oldest marker that was not taken.
+    /// Consumer: the oldest unread marker.
     var first: Marker? { cursor < tail.load(ordering: .acquiring) ? places[cursor % capacity] : nil }
 
-    /// Consumer: takes the first marker; its place is kept until `release`.
+    /// Consumer: consumes the first marker, and keeps its slot until `release`.
     func removeFirst() { cursor += 1 }
 
-    /// Consumer: whether half of the places are taken and not released.
+    /// Consumer: whether half of the slots are consumed but not released.
     var needsRelease: Bool { cursor - head.load(ordering: .relaxed) >= max(1, capacity / 2) }
 
-    /// Consumer: gives the places of all markers that were taken back.
+    /// Consumer: frees the slots of all consumed markers.
     func release() { head.store(cursor, ordering: .releasing) }
 
-    /// Consumer: what was taken and not released comes again.
+    /// Consumer: returns to the oldest marker that was not released.
     func rewind() { cursor = head.load(ordering: .relaxed) }
 }

@@ -1,30 +1,29 @@
 import Core
 
-/// Hears whether a microphone works, from what it gives: a muted switch, a broken capsule, too much gain. Pure, and
-/// allocates nothing per block.
+/// Detects microphone faults from the samples: a muted switch, a broken capsule, too much gain. Allocates nothing per block.
 ///
-/// Each trouble comes once, when it has lasted, and goes once. What the disk or the sound card lost is not heard.
+/// Each fault is reported when it has lasted for its time, and again when it is over. Lost samples are not checked.
 struct MicrophoneHealth: Sendable {
-    /// What may be wrong with a microphone; the raw values are codes of faults.
+    /// The microphone faults; the raw values are fault codes.
     enum Trouble: String, Sendable, CaseIterable {
-        /// Nothing but zeros for 3 s.
+        /// Only zeros for 3 s.
         case silent = "microphone-silent"
-        /// One and the same value for 3 s.
+        /// One constant value for 3 s.
         case stuck = "microphone-stuck"
-        /// For 10 s a floor below that of any room.
+        /// A noise floor below that of any room for 10 s.
         case faint = "microphone-faint"
-        /// A hundredth of a second's samples at full scale.
+        /// 1 % of a second's samples at full scale.
         case clipping = "microphone-clipping"
-        /// The sample rate is not what it says; see `RateWatch`.
+        /// A wrong sample rate; see `RateWatch`.
         case rate = "microphone-rate"
-        /// Two channels were asked for, and there is one, or twice the same for 10 s.
+        /// Two channels were requested, but there is one, or both were identical for 10 s.
         case channels = "microphone-channels"
-        /// The channels that are mixed into one are each other's negative.
+        /// The mixed channels are each other's negative.
         case cancelling = "microphone-cancelling"
 
-        /// What it means and what a person can do.
+        /// The description of the fault with its remedy.
         ///
-        /// - Parameter channel: which one of two; nil where it is all of them.
+        /// - Parameter channel: the affected channel of two; nil for all channels.
         func message(microphone: String, channel: Int? = nil) -> String {
             let remedy =
                 switch self {
@@ -33,7 +32,7 @@ struct MicrophoneHealth: Sendable {
                 case .faint: "is quieter than any room; check its plug and raise the capture volume (alsamixer)"
                 case .clipping: "is too loud and distorts; lower the capture volume (alsamixer) or move it away"
                 case .channels:
-                    "has the same in both channels, or one alone, so nobody can be told apart by them; set "
+                    "has the same in both channels, or one alone, so speakers cannot be told apart by channel; set "
                         + "capture.channels = 1, or use a device with two microphones"
                 case .cancelling:
                     "has channels that cancel each other, as with a balanced plug in a stereo input, so the louder one alone "
@@ -45,11 +44,11 @@ struct MicrophoneHealth: Sendable {
         }
     }
 
-    /// 100 ms, the unit of all that follows.
+    /// 100 ms.
     static let window = SamplePosition.rate / 10
     static let silentWindows = 30
     static let faintWindows = 100
-    /// How long a sound has to be there again.
+    /// How long sound must be present before a fault ends.
     static let soundWindows = 10
 
     /// -85 dBFS, as the mean square of 16-bit samples.
@@ -57,21 +56,20 @@ struct MicrophoneHealth: Sendable {
 
     private var window = Window()
     private var clipping = Clipping()
-    /// Windows in a row without a change of value, and which value that is.
+    /// The number of consecutive windows with one constant value.
     private var flat = 0
     private var flatValue: Int16 = 0
-    /// Windows in a row below the floor, and whether any of them had a sound at all.
+    /// The number of consecutive windows below the floor, and whether any of them was not constant.
     private var quiet = 0
     private var quietHasSound = false
     private var sound = 0
     private var loud = 0
     private var present: Set<Trouble> = []
 
-    /// Nothing is known of the microphone yet.
     init() { present.reserveCapacity(Trouble.allCases.count) }
 
-    /// Takes samples; calls `report` with what has come (true) or gone (false).
-    mutating func hear(_ samples: UnsafeBufferPointer<Int16>, report: (Trouble, Bool) -> Void) {
+    /// Calls `report` with each fault, and whether it began or ended.
+    mutating func append(_ samples: UnsafeBufferPointer<Int16>, report: (Trouble, Bool) -> Void) {
         var rest = samples[...]
         while !rest.isEmpty {
             let part = rest.prefix(Self.window - window.count)
@@ -112,7 +110,6 @@ struct MicrophoneHealth: Sendable {
 }
 
 extension MicrophoneHealth {
-    /// What 100 ms were like.
     private struct Window {
         var count = 0
         var low = Int16.max
@@ -121,7 +118,7 @@ extension MicrophoneHealth {
         private var sum: Int64 = 0
         private var squares: Int64 = 0
 
-        /// About the mean: a constant offset is no sound.
+        /// The mean square around the mean: a constant offset is not sound.
         var meanSquare: Double {
             let mean = Double(sum) / Double(max(1, count))
             return Double(squares) / Double(max(1, count)) - mean * mean
@@ -139,13 +136,13 @@ extension MicrophoneHealth {
         }
     }
 
-    /// The share of samples at full scale, by the second: comes with a hundredth, goes after 3 s below a thousandth.
+    /// Detects clipping per second: begins at 1 % of samples at full scale, ends after 3 s below 0.1 %.
     private struct Clipping {
         private var windows = 0
         private var fullScale = 0
         private var clean = 0
 
-        /// Takes 100 ms; whether it clips, at the end of a second that tells.
+        /// Adds the full-scale count of 100 ms. At the end of a second, returns whether it clips, or nil if undecided.
         mutating func add(_ count: Int) -> Bool? {
             windows += 1
             fullScale += count

@@ -2,24 +2,23 @@ import Core
 import Synchronization
 import System
 
-/// A microphone that listens before it is recorded: a recording from it begins with the seconds before the press.
+/// A microphone that buffers the last seconds, so that a recording begins before the button press.
 ///
-/// While `run` runs it keeps the base microphone open and its last seconds in memory; recordings, one at a time, take
-/// them and then what follows, without a joint. Opened while nobody runs it, or for 0 seconds, it is the base microphone
-/// itself, which is then closed while idle.
+/// While `run` runs, the base microphone stays open and its last seconds are kept in memory. One recording at a time
+/// gets them, followed seamlessly by live audio. If `run` is not running, or for 0 seconds, `open` opens the base microphone.
 package final class PrerollMicrophone: MicrophoneProvider {
-    private static let firstPause: Int64 = 100_000_000
-    private static let longestPause: Int64 = 2_000_000_000
+    private static let firstDelay: Int64 = 100_000_000
+    private static let longestDelay: Int64 = 2_000_000_000
 
     private let base: any MicrophoneProvider
     private let tape: PrerollTape
     private let seconds: Double
 
-    /// Wakes a listener that waits to open the base microphone again.
-    private let again = Wakeup()
+    /// Wakes the listening thread while it waits to reopen the base microphone.
+    private let retry = Wakeup()
     private let stopping = Atomic<Bool>(false)
 
-    /// - Parameter seconds: kept from before a recording begins; 0 for none.
+    /// - Parameter seconds: the length of the preroll; 0 for none.
     package init(_ base: any MicrophoneProvider, seconds: Double) {
         self.base = base
         self.seconds = base.isRealTime ? max(0, seconds) : 0
@@ -32,34 +31,34 @@ package final class PrerollMicrophone: MicrophoneProvider {
     package var channels: Int { base.channels }
     package var prerollSeconds: Double { Double(tape.kept) / Double(SamplePosition.rate) }
 
-    /// Why it cannot listen now; nil where it can, or need not.
+    /// Why the base microphone could not be opened or read; nil if it works or is not in use.
     package var failure: DeviceError? { tape.failure }
 
-    /// Listens until the task is cancelled, and opens the base microphone again whenever that fails.
+    /// Buffers audio until the task is cancelled. Reopens the base microphone whenever it fails.
     package func run() async throws {
         guard seconds > 0 else {
-            // Ends when the task is cancelled.
+            // This loop ends when the task is cancelled.
             for await _ in AsyncStream<Never>.makeStream().stream {}
             return
         }
         stopping.store(false, ordering: .releasing)
-        tape.expect()
+        tape.beginOpening()
         try await withTaskCancellationHandler {
             try await onThread(named: "listening", realtimePriority: 20) { self.listen() }
         } onCancel: {
             stopping.store(true, ordering: .releasing)
-            again.signal()
+            retry.signal()
         }
     }
 
-    /// Opens what it hears, with what it has kept.
+    /// Opens the buffered microphone, beginning with the preroll.
     ///
-    /// - Throws: `DeviceError`: what keeps the base microphone from opening, or `busy` while a recording has it.
+    /// - Throws: `DeviceError` if the base microphone cannot be opened, or `busy` while a recording uses it.
     package func open() throws(DeviceError) -> any Microphone {
-        // A base that was not there when it was last tried may be there now.
+        // Try again: the base microphone may be back.
         if tape.failure != nil {
-            tape.expect()
-            again.signal()
+            tape.beginOpening()
+            retry.signal()
         }
         if let played = try tape.play() { return played }
         return try base.open()
@@ -68,16 +67,16 @@ package final class PrerollMicrophone: MicrophoneProvider {
     private var isStopping: Bool { stopping.load(ordering: .acquiring) }
 
     private func listen() {
-        var pause = Self.firstPause
+        var delay = Self.firstDelay
         while !isStopping {
             do throws(DeviceError) {
                 let microphone = try base.open()
                 tape.begin(channels: min(microphone.channels, base.channels))
-                try read(microphone) { pause = Self.firstPause }
+                try read(microphone) { delay = Self.firstDelay }
             } catch {
                 tape.fail(error)
-                if !isStopping { again.wait(timeout: .nanoseconds(pause)) }
-                pause = min(2 * pause, Self.longestPause)
+                if !isStopping { retry.wait(timeout: .nanoseconds(delay)) }
+                delay = min(2 * delay, Self.longestDelay)
             }
         }
         tape.end()

@@ -2,13 +2,11 @@ import Core
 import Synchronization
 import System
 
-/// What a listening microphone has heard last: a preallocated ring that overwrites its oldest samples, and the one
-/// recording that plays it.
+/// The preroll buffer: a preallocated ring that overwrites its oldest samples, and the one recording that reads it.
 final class PrerollTape: Sendable {
     private enum Phase {
-        /// Nobody listens.
+        /// `PrerollMicrophone.run` is not running.
         case off
-        /// The base microphone is being opened.
         case opening
         case live
         case failed(DeviceError)
@@ -16,48 +14,48 @@ final class PrerollTape: Sendable {
 
     private struct State {
         var phase = Phase.off
-        /// Counts the openings of the base microphone.
+        /// The number of times the base microphone was opened.
         var session = 0
-        /// What the ring holds now.
+        /// The channel count of the ring's content.
         var channels: Int
-        /// The first session with so many.
+        /// The first session with the current channel count.
         var firstAlike = 0
-        /// Samples of a channel put in since the beginning; so is everything counted.
+        /// The total number of samples per channel; all counts are per channel.
         var written = 0
-        /// The first sample that belongs without a break to all that follow.
+        /// The first sample since the last discontinuity.
         var first = 0
         var isCancelling = false
-        /// Where samples were lost while they were played: before the sample of that number.
+        /// Losses during playback, each before the sample with the given number.
         var losses: [(index: Int, count: Int)] = []
         var isPlaying = false
-        /// The ring: as long as the capacity from the beginning on, so that it never moves.
+        /// The ring, allocated with its full capacity, so that it never moves.
         var storage: [Int16]
     }
 
-    /// Samples by which a recording may be late.
+    /// How many samples a reader may lag behind.
     private static let slack = 5 * SamplePosition.rate
-    private static let mostLosses = 64
+    private static let maxLosses = 64
 
-    private let keeps: Int
+    private let keptSamples: Int
     private let capacity: Int
     private let state: Mutex<State>
-    /// Wakes who plays.
+    /// Wakes the reader.
     private let data = Wakeup()
 
-    /// - Parameter channels: the most that may come.
+    /// - Parameter channels: the maximum channel count.
     init(keeping samples: Int, channels: Int = 1) {
-        keeps = samples
+        keptSamples = samples
         capacity = samples > 0 ? samples + Self.slack : 0
         var state = State(channels: channels, storage: [Int16](repeating: 0, count: capacity * channels))
-        state.losses.reserveCapacity(Self.mostLosses)
+        state.losses.reserveCapacity(Self.maxLosses)
         self.state = Mutex(state)
     }
 
-    /// How many samples a recording would begin with now.
+    /// The length of the preroll that a recording would get now, in samples.
     var kept: Int {
         state.withLock { state in
             guard case .live = state.phase else { return 0 }
-            return min(keeps, state.written - state.first)
+            return min(keptSamples, state.written - state.first)
         }
     }
 
@@ -65,14 +63,14 @@ final class PrerollTape: Sendable {
         state.withLock { if case .failed(let error) = $0.phase { error } else { nil } }
     }
 
-    // MARK: the listener
+    // MARK: Listening thread
 
-    /// It is about to open the base microphone.
-    func expect() { set(.opening) }
+    /// Call before opening the base microphone.
+    func beginOpening() { set(.opening) }
 
-    /// The base microphone is open; what was heard before has no true distance from what follows.
+    /// Starts a session. The time between it and the previous session's samples is unknown.
     ///
-    /// - Parameter channels: that it gives, no more than there is room for.
+    /// - Parameter channels: at most the maximum channel count.
     func begin(channels: Int = 1) {
         state.withLock { state in
             state.phase = .live
@@ -108,12 +106,12 @@ final class PrerollTape: Sendable {
         data.signal()
     }
 
-    /// So many samples were lost before the next.
+    /// Notes that samples were lost before the next ones.
     func lose(_ count: Int) {
         state.withLock { state in
             if !state.isPlaying {
                 state.first = state.written
-            } else if let last = state.losses.last, last.index == state.written || state.losses.count == Self.mostLosses
+            } else if let last = state.losses.last, last.index == state.written || state.losses.count == Self.maxLosses
             {
                 state.losses[state.losses.count - 1].count += count
             } else {
@@ -127,11 +125,11 @@ final class PrerollTape: Sendable {
         data.signal()
     }
 
-    // MARK: the recording
+    // MARK: Recording
 
-    /// Plays from as far back as is kept; nil where nobody listens. Waits while the base microphone is being opened.
+    /// Starts playback with the preroll; nil if `run` is not running. Waits while the base microphone is being opened.
     ///
-    /// - Throws: why the base microphone does not open, or `busy`.
+    /// - Throws: the error of the base microphone, or `busy`.
     func play() throws(DeviceError) -> (any Microphone)? {
         while true {
             let answer: Result<Player?, DeviceError>? = state.withLock { state in
@@ -147,7 +145,7 @@ final class PrerollTape: Sendable {
                     }
                     state.isPlaying = true
                     state.losses.removeAll(keepingCapacity: true)
-                    let before = min(keeps, state.written - state.first)
+                    let before = min(keptSamples, state.written - state.first)
                     return .success(
                         Player(
                             self, session: state.session, channels: state.channels, from: state.written - before,
@@ -165,7 +163,7 @@ final class PrerollTape: Sendable {
         case wait
     }
 
-    /// The next block after `index`, which it moves on.
+    /// Reads the next block after `index`, and advances it.
     private func step(
         of session: Int, from index: inout Int, into buffer: UnsafeMutableBufferPointer<Int16>, most: Int
     ) -> Step {
@@ -182,7 +180,7 @@ final class PrerollTape: Sendable {
             let isCurrent = session == state.session
             let end = min(isCurrent ? state.written : state.first, state.losses.first?.index ?? .max)
             let channels = state.channels
-            // What another number of channels has overwritten is gone.
+            // Samples with another channel count have been overwritten.
             let isAlike = session >= state.firstAlike
             let count = isAlike ? min(end - index, most, buffer.count / channels) : 0
             if count > 0, let target = buffer.baseAddress {
@@ -207,12 +205,11 @@ final class PrerollTape: Sendable {
         }
     }
 
-    /// Notes whether the base microphone's channels cancel each other.
     func put(isCancelling: Bool) { state.withLock { $0.isCancelling = isCancelling } }
 
     private func stop() { state.withLock { $0.isPlaying = false } }
 
-    /// The tape as a microphone.
+    /// The reader of the tape, as a microphone.
     private final class Player: Microphone {
         let maximumBlock = SamplePosition.rate / 10
         let prerollSamples: Int
@@ -237,7 +234,7 @@ final class PrerollTape: Sendable {
             case .block(let block): return block
             case .failure(let error): throw error
             case .wait:
-                // In time for a stop, even where nothing comes.
+                // Return regularly, so that a stop is noticed even without samples.
                 tape.data.wait(timeout: .milliseconds(250))
                 return .samples(0)
             }

@@ -1,15 +1,15 @@
 import Core
 
-/// Compares the samples of a microphone with the monotonic clock: one at 48 kHz that is taken for 16 kHz is three times
-/// too fast. Pure; times are monotonic nanoseconds.
+/// Compares a microphone's sample count with the monotonic clock: a 48 kHz device that is read as 16 kHz is three times
+/// too fast. Times are monotonic nanoseconds.
 ///
-/// Blocks may come late, so a deviation counts once it is beyond 0.5 % and a quarter of a second.
+/// Blocks may arrive late, so only a deviation of more than 0.5 % plus 0.25 s counts.
 struct RateWatch: Sendable {
-    /// What comes in the first seconds, a pre-roll or what a driver had kept, does not count.
+    /// Ignores the first seconds: they include the preroll and what the driver had buffered.
     static let settling: Int64 = 5_000_000_000
     static let shortest: Int64 = 20_000_000_000
 
-    /// After so long it begins anew, so that a change late in a day is noticed as soon as an early one.
+    /// The measurement restarts after this time, so that a late change is detected as fast as an early one.
     static let longest: Int64 = 600_000_000_000
     static let tolerance = 0.005
     static let lateness = 250e6
@@ -21,10 +21,10 @@ struct RateWatch: Sendable {
 
     init() {}
 
-    /// Takes a block that came, or was found lost, now.
+    /// Adds a block that was captured or lost at `now`.
     ///
-    /// - Returns: the deviation of a rate that has turned out wrong, as a share of 16 kHz; 0 where it is right again.
-    mutating func heard(_ count: Int, at now: Int64) -> Double? {
+    /// - Returns: the relative deviation once the rate is wrong, 0 once it is correct again, else nil.
+    mutating func append(_ count: Int, at now: Int64) -> Double? {
         guard let opened else {
             self.opened = now
             return nil
@@ -41,7 +41,7 @@ struct RateWatch: Sendable {
         if abs(lead) > Self.tolerance * elapsed + Self.lateness {
             isWrong = true
         } else if abs(lead) < Self.tolerance / 2 * elapsed - Self.lateness {
-            // So it takes 100 s at the least.
+            // Takes at least 100 s.
             isWrong = false
         }
         if now - start >= Self.longest || isWrong != wasWrong {

@@ -1,13 +1,13 @@
 import Core
 import Synchronization
 
-/// How far a recording has come, for all who follow it: the writer tells, any number of tasks wait.
+/// Publishes how much of a recording is written; any number of tasks can wait for more.
 package final class RecordingProgress: RecordingSink {
-    /// What there is for a follower that has read up to some position.
+    /// The result of waiting for progress after a position.
     package enum Progress: Hashable, Sendable {
-        /// More: everything before this position can be read.
+        /// Everything before this position can be read.
         case available(upTo: SamplePosition)
-        /// Nothing more will come; the recording ended here.
+        /// The recording ended at this position.
         case ended(at: SamplePosition)
         /// The waiting task was cancelled.
         case cancelled
@@ -32,7 +32,7 @@ package final class RecordingProgress: RecordingSink {
 
     private let state: Mutex<State>
 
-    /// A recording that has come so far, and goes on unless it has ended.
+    /// Creates the progress of a recording that is written up to `position`.
     package init(upTo position: SamplePosition = .zero, hasEnded: Bool = false) {
         state = Mutex(State(upTo: position, hasEnded: hasEnded))
     }
@@ -41,7 +41,7 @@ package final class RecordingProgress: RecordingSink {
 
     package func closed(at position: SamplePosition, reason: StopReason) { end(at: position) }
 
-    /// Ends it for all who wait and will wait; whoever starts a recording calls it where `run` threw.
+    /// Ends the recording for all waiting tasks. Call it if `RecordingSession.run` throws.
     package func end(at position: SamplePosition) {
         update {
             $0.upTo = max($0.upTo, position)
@@ -49,9 +49,7 @@ package final class RecordingProgress: RecordingSink {
         }
     }
 
-    /// Waits until there is something after `position`, or the recording has ended there.
-    ///
-    /// What is available comes first: `ended` means that all before it has been told of.
+    /// Waits until there is audio after `position` or the recording has ended there.
     package func next(after position: SamplePosition) async -> Progress {
         let ticket = state.withLock { state in
             state.nextWaiter += 1
@@ -60,7 +58,7 @@ package final class RecordingProgress: RecordingSink {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let answer: Progress? = state.withLock { state in
-                    // Under the lock: a cancellation either is seen here or finds the waiter below.
+                    // Checked under the lock: a cancellation either is seen here or finds the waiter below.
                     if Task.isCancelled { return .cancelled }
                     if let progress = state.progress(after: position) { return progress }
                     state.waiters[ticket] = Waiter(after: position, continuation: continuation)

@@ -1,16 +1,15 @@
 import Core
 
-/// How a recording went.
+/// How a recording ended.
 package struct RecordingResult: Hashable, Sendable {
-    /// How much is in the file, the silence of the gaps included.
+    /// The length of the file, including the silence in gaps.
     package var length: SamplePosition
-    /// Why it ended.
+    /// Why the recording ended.
     package var reason: StopReason
 
-    /// What was lost, in the order of time.
     var gaps: [Gap]
 
-    /// Why it ended, where `reason` is `error` (the microphone) or `disk`.
+    /// The error if `reason` is `error` (the microphone) or `disk`.
     package var error: DeviceError?
 
     init(length: SamplePosition, reason: StopReason, gaps: [Gap] = [], error: DeviceError? = nil) {

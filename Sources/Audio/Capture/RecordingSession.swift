@@ -1,33 +1,32 @@
 import Core
 import System
 
-/// One recording, from opening the microphone to closing the file.
+/// Records a microphone to a file.
 ///
-/// A capture thread fills a ring, a writer thread empties it into the file: the microphone never waits for the disk.
+/// A capture thread fills a ring; a writer thread empties it into the file. So the microphone never waits for the disk.
 package final class RecordingSession: Sendable {
-    /// How a recording is kept.
+    /// The settings of a recording.
     package struct Settings: Sendable {
-        /// How long the disk may take nothing before audio is lost, in seconds. The default is 30.
+        /// How long the disk may stall before audio is lost, in seconds.
         var ringSeconds = 30.0
 
-        /// How much audio a power cut may take, in seconds, on a disk that keeps up: see `SyncPace`. The default is 1.
+        /// How much audio a power cut may lose, in seconds, if the disk keeps up; see `SyncPace`.
         package var syncSeconds = 1.0
 
-        /// Priority of the capture thread, 1 to 99, or nil for none; needs the privilege. The default is 20.
+        /// The priority of the capture thread, 1 to 99; nil for none. Needs the privilege.
         var realtimePriority: Int32? = 20
 
-        /// Where the recording ends by itself, what was lost included. The default is nil: nowhere.
+        /// The maximum length, including losses; nil for no limit.
         package var length: SamplePosition?
 
-        /// What recordings leave free on their disk. The default is nil: nothing.
+        /// The space to leave free on the disk; nil for none.
         package var reserve: DiskReserve?
 
-        /// How long a disk that refuses a second new file is left alone before the next, in seconds; four times as
-        /// long after that. The default is 0.5.
+        /// The delay after a second new file fails, in seconds; each further delay is four times as long.
         var retrySeconds = 0.5
 
-        /// So many samples of a recording in parts are joined before its end is told, in a second or two of any card. More is
-        /// left to whoever looks after recordings: the next one does not wait for it.
+        /// The longest recording in parts that is joined before the end is reported, in samples: a second or two on any card.
+        /// Maintenance joins longer ones, so that the next recording need not wait.
         var joinedAtOnce = Int64(8 << 20)
 
         var clock: @Sendable () -> Int64 = { MonotonicClock.nanoseconds }
@@ -45,34 +44,34 @@ package final class RecordingSession: Sendable {
     private var link: CaptureLink { capture.link }
     private var settings: Settings { capture.settings }
 
-    /// A recording of `microphone` to a file that does not yet exist; its folder does.
+    /// Records `microphone` to a new file in an existing folder.
     convenience init(
         microphone: any MicrophoneProvider, path: String, settings: Settings = Settings(), sink: any RecordingSink
     ) {
         self.init(CaptureSession(microphone: microphone, settings: settings), path: path, sink: sink)
     }
 
-    /// A recording of what is captured, from the first sample, to a file that does not yet exist; its folder does.
+    /// Writes everything from a capture, from its first sample, to a new file in an existing folder.
     package init(_ capture: CaptureSession, path: String, sink: any RecordingSink) {
         self.capture = capture
         self.path = path
         self.sink = sink
     }
 
-    /// How far the capture has come; what is on the disk is up to a sync behind it. From any thread.
+    /// The end of everything captured so far; the disk may be one sync behind. Any thread may read it.
     package var position: SamplePosition { link.position }
 
-    /// Behind the last sample that was taken, in the ring or the file. From any thread.
+    /// The end of the last sample that was not lost or paused. Any thread may read it.
     package var heard: SamplePosition { link.heard }
 
-    /// Asks that everything before a position, which is recorded already, goes to the disk at once. From any thread.
-    package func sync(upTo position: SamplePosition) { link.wantSync(upTo: position) }
+    /// Requests an immediate sync of everything recorded before a position. Any thread may call it.
+    package func sync(upTo position: SamplePosition) { link.requestSync(upTo: position) }
 
-    /// Records until the microphone ends, `stop` is called, the task is cancelled, or the disk fails. Once a session.
+    /// Records until the microphone ends, `stop` is called, the task is cancelled, or the disk fails. Call it once.
     ///
-    /// What fails after the file was made does not throw: the result tells of it, and of what was saved.
-    /// - Throws: `DeviceError` where the microphone cannot be opened (then no file was made) or the file cannot be made,
-    ///   `full` where less than the reserve is free.
+    /// An error after the file was created does not throw; it is part of the result.
+    /// - Throws: `DeviceError` if the microphone or the file cannot be opened; no audio is then saved. `full` if less than
+    ///   the reserve is free.
     package func run() async throws -> RecordingResult {
         try settings.reserve?.check()
         return try await withTaskCancellationHandler {
@@ -85,17 +84,16 @@ package final class RecordingSession: Sendable {
         }
     }
 
-    /// Takes nothing from now on, until it shall go on: the time between is silence in the file and one gap, told when it is
-    /// over. A recording that ends while it is paused ends where the pause began. From any thread.
-    package func setPaused(_ isPaused: Bool) { capture.setPaused(isPaused) }
+    /// Pauses or resumes, from any thread. A pause is silence in the file and one gap, reported when the pause ends. A
+    /// recording that ends during a pause ends where the pause began.
+    package func setPaused(_ isPaused: Bool) { link.setPaused(isPaused) }
 
-    /// Whether nothing is taken.
-    package var isPaused: Bool { capture.isPaused }
+    /// Whether the recording is paused.
+    package var isPaused: Bool { link.isPaused }
 
-    /// Ends the recording, from any thread: `run` returns once everything captured so far is in the closed file.
-    ///
-    /// The first reason counts; later calls change nothing.
-    package func stop(reason: StopReason) { capture.stop(reason: reason) }
+    /// Ends the recording, from any thread. `run` returns once everything captured is in the closed file. The first reason
+    /// counts.
+    package func stop(reason: StopReason) { link.stop(reason: reason) }
 
     private func write() throws -> RecordingResult {
         try link.awaitOpening()

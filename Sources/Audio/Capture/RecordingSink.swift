@@ -1,33 +1,31 @@
 import Core
 
-/// Who wants to know what becomes of a recording. All of it is called on the writer thread, in the order in which it
-/// happens; a sink that dawdles holds up the disk.
+/// Receives the events of a recording, in order, on the writer thread. A slow sink delays the disk.
 package protocol RecordingSink: Sendable {
-    /// Whether `level` is wanted now; asked for each piece.
+    /// Whether `level` should be called; asked for each block.
     var wantsLevel: Bool { get }
 
-    /// Everything before `position` is in the file, readable, though not yet safe from a power cut.
+    /// Everything before `position` can be read from the file; a power cut may still lose it.
     func written(upTo position: SamplePosition)
 
     /// Everything before `position` is on the disk.
     func synced(upTo position: SamplePosition)
 
-    /// The level of the last 100 ms, in dBFS; only while it is wanted.
+    /// The level of the last 100 ms in dBFS, if `wantsLevel`.
     func level(rms: Double, peak: Double)
 
-    /// Audio was lost; the silence in its place is in the file.
+    /// Audio was lost; the file has silence in its place.
     func lost(_ gap: Gap)
 
-    /// Something is wrong, and the recording goes on; told once. The message says what a person can do.
+    /// Reports a problem once, while the recording continues. The message includes the remedy.
     ///
-    /// The code is a `DeviceError.Code`, `disconnected` for a microphone that is gone, or a
-    /// `MicrophoneHealth.Trouble`.
+    /// The code is a `DeviceError.Code` (`disconnected` if the microphone is gone) or a `MicrophoneHealth.Trouble`.
     func fault(code: String, message: String)
 
-    /// What was told under this code is over.
+    /// The fault with this code is over.
     func recovered(code: String)
 
-    /// The recording has ended and its file is closed. Not called where `run` throws.
+    /// The recording has ended and its file is closed. Not called if `run` throws.
     func closed(at position: SamplePosition, reason: StopReason)
 }
 

@@ -1,70 +1,66 @@
 import Core
 import Synchronization
 
-/// Bridges the time in which the disk takes nothing: a preallocated, lock-free ring of samples, and of the places where
-/// some were lost, for one capture thread and one writer thread.
+/// Buffers audio while the disk stalls: a preallocated, lock-free ring of samples and losses for one capture thread and
+/// one writer thread.
 ///
-/// A block that finds no room is dropped as a whole, counted, and reported as one loss before the next block that is
-/// taken; so the positions of everything that follows stay true. Neither side allocates or waits.
+/// A block that does not fit is dropped as a whole and reported as one loss before the next block, so the positions of all
+/// later samples stay correct. Neither side allocates or waits.
 ///
-/// What was taken keeps its place until it is released, so that it can be taken again when the disk has lost it.
+/// Consumed samples keep their slots until `release`, so that they can be read again if the disk fails.
 final class SampleRing: @unchecked Sendable {
-    /// What comes out next.
     enum Piece {
-        /// Samples, interleaved where there are two channels, valid while they are being taken.
+        /// Samples, interleaved for two channels; valid during the call.
         case samples(UnsafeBufferPointer<Int16>)
-        /// So many samples are missing here.
         case lost(Int, Gap.Cause)
     }
 
-    /// Samples of a channel that fit; so is everything counted here.
+    /// The capacity in samples per channel; all counts are per channel.
     let capacity: Int
 
-    // Safety: the producer writes a sample before `written` is released past it; the consumer reads it, after acquiring
-    // `written`, before `released` is released past it. Only the consumer uses `taken` and `restIsTaken`.
-    private let most: Int
+    // Safety: the producer writes a sample before it releases `written` past it. The consumer acquires `written`, reads the
+    // sample, and then releases `released` past it. Only the consumer uses `consumed` and `restIsConsumed`.
+    private let maxChannels: Int
     private let storage: UnsafeMutablePointer<Int16>
     private let written = Atomic<Int>(0)
     private let released = Atomic<Int>(0)
-    private var taken = 0
-    private var restIsTaken = false
+    private var consumed = 0
+    private var restIsConsumed = false
     private let markers = MarkerQueue(capacity: 256)
 
-    // Safety: only the producer uses it, and the consumer once it was told that the producer has ended.
+    // Safety: only the producer uses it; the consumer only after it knows that the producer has ended.
     private var pending: (count: Int, cause: Gap.Cause)?
 
-    /// How many channels it holds now.
-    // Safety: written before the first sample is put in, and before the consumer is told that there is any.
+    /// The channel count of the current content.
+    // Safety: written before the first sample, and before the consumer knows that there is one.
     private(set) var channels: Int
 
-    /// Takes all its memory at once.
-    ///
     /// - Parameters:
-    ///   - capacity: in samples of a channel, 1 or more.
-    ///   - channels: the most that it will have to hold.
+    ///   - capacity: in samples per channel, 1 or more.
+    ///   - channels: the maximum channel count.
     init(capacity: Int, channels: Int = 1) {
         self.capacity = max(1, capacity)
         self.channels = max(1, channels)
-        most = self.channels
-        storage = .allocate(capacity: self.capacity * most)
-        // Touches each page now, so that the capture thread meets no page fault later.
-        storage.initialize(repeating: 0, count: self.capacity * most)
+        maxChannels = self.channels
+        storage = .allocate(capacity: self.capacity * maxChannels)
+        // Touches each page now, so that the capture thread has no page faults later.
+        storage.initialize(repeating: 0, count: self.capacity * maxChannels)
     }
 
     deinit { storage.deallocate() }
 
-    /// Producer, before anything is put in: how many channels come, no more than it was made for.
-    func use(channels: Int) { self.channels = min(max(1, channels), most) }
+    /// Producer, before the first `put`: sets the channel count, up to the maximum.
+    func use(channels: Int) { self.channels = min(max(1, channels), maxChannels) }
 
-    /// Producer: whether a block of so many samples would be taken.
+    /// Producer: whether a block of `count` samples fits.
     func hasRoom(for count: Int) -> Bool {
         let used = written.load(ordering: .relaxed) - released.load(ordering: .acquiring)
         return count <= capacity - used && (pending == nil || markers.hasRoom)
     }
 
-    /// Producer: puts a block of whole frames in, or counts it as lost to the disk where there is no room for all of it.
+    /// Producer: adds a block of whole frames, or counts it as lost to the disk if it does not fit.
     ///
-    /// - Returns: whether it was taken.
+    /// - Returns: whether it was added.
     @discardableResult
     func put(_ samples: UnsafeBufferPointer<Int16>) -> Bool {
         guard let source = samples.baseAddress, !samples.isEmpty else { return true }
@@ -75,7 +71,7 @@ final class SampleRing: @unchecked Sendable {
         }
         let index = written.load(ordering: .relaxed)
         if let lost = pending {
-            // Before the samples: a consumer that sees them sees this as well.
+            // Before the samples: a consumer that sees them also sees the marker.
             markers.put(MarkerQueue.Marker(index: index, lost: lost.count, cause: lost.cause))
             pending = nil
         }
@@ -87,10 +83,9 @@ final class SampleRing: @unchecked Sendable {
         return true
     }
 
-    /// Producer: so many samples are missing before the next that is put in.
+    /// Producer: notes that samples are missing before the next block.
     ///
-    /// A loss that mixes causes is the disk's, if the disk had a part in it, else the later one's. A pause is no loss, and
-    /// stays apart.
+    /// A loss with mixed causes counts as the disk's if the disk was one of them, else as the latest. A pause stays separate.
     func lose(_ count: Int, cause: Gap.Cause) {
         guard count > 0 else { return }
         if let lost = pending, (lost.cause == .paused) != (cause == .paused), markers.hasRoom {
@@ -101,52 +96,52 @@ final class SampleRing: @unchecked Sendable {
         pending = ((pending?.count ?? 0) + count, pending?.cause == .disk ? .disk : cause)
     }
 
-    /// Consumer: hands the next piece to `body`, and moves on unless `body` throws; the piece's place is kept.
+    /// Consumer: passes the next piece to `body`, and advances unless `body` throws. The slots are kept until `release`.
     ///
-    /// - Returns: false where there is nothing.
-    func take<Failure>(_ body: (Piece) throws(Failure) -> Void) throws(Failure) -> Bool {
+    /// - Returns: false if the ring is empty.
+    func consume<Failure>(_ body: (Piece) throws(Failure) -> Void) throws(Failure) -> Bool {
         let end = written.load(ordering: .acquiring)
-        let marker = taken < end ? markers.first : nil
-        if let marker, marker.index <= taken {
+        let marker = consumed < end ? markers.first : nil
+        if let marker, marker.index <= consumed {
             try body(.lost(marker.lost, marker.cause))
             markers.removeFirst()
             return true
         }
-        guard taken < end else { return false }
-        let place = taken % capacity
-        let count = min(min(end, marker?.index ?? end) - taken, capacity - place)
+        guard consumed < end else { return false }
+        let place = consumed % capacity
+        let count = min(min(end, marker?.index ?? end) - consumed, capacity - place)
         try body(.samples(UnsafeBufferPointer(start: storage + place * channels, count: count * channels)))
-        taken += count
+        consumed += count
         return true
     }
 
-    /// Consumer, once the producer has ended and all was taken: what was lost after the last sample. What ends in a pause
-    /// ends where that began.
-    func takeRest<Failure>(_ body: (Piece) throws(Failure) -> Void) throws(Failure) {
+    /// Consumer, after the producer has ended: passes the losses after the last sample. A final pause is left out: the
+    /// recording ends where the pause began.
+    func consumeRest<Failure>(_ body: (Piece) throws(Failure) -> Void) throws(Failure) {
         while let marker = markers.first {
             try body(.lost(marker.lost, marker.cause))
             markers.removeFirst()
         }
-        guard let lost = pending, lost.cause != .paused, !restIsTaken else { return }
+        guard let lost = pending, lost.cause != .paused, !restIsConsumed else { return }
         try body(.lost(lost.count, lost.cause))
-        restIsTaken = true
+        restIsConsumed = true
     }
 
-    /// Consumer: whether so much was taken and not released that the producer may soon find no room.
+    /// Consumer: whether so much is consumed but unreleased that the producer may soon run out of room.
     var needsRelease: Bool {
-        taken - released.load(ordering: .relaxed) >= max(1, capacity / 2) || markers.needsRelease
+        consumed - released.load(ordering: .relaxed) >= max(1, capacity / 2) || markers.needsRelease
     }
 
-    /// Consumer: frees the places of all that was taken.
+    /// Consumer: frees the slots of everything consumed.
     func release() {
         markers.release()
-        released.store(taken, ordering: .releasing)
+        released.store(consumed, ordering: .releasing)
     }
 
-    /// Consumer: what was taken and not released comes again.
+    /// Consumer: goes back to the first sample that was not released.
     func rewind() {
         markers.rewind()
-        taken = released.load(ordering: .relaxed)
-        restIsTaken = false
+        consumed = released.load(ordering: .relaxed)
+        restIsConsumed = false
     }
 }

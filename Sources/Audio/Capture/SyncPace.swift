@@ -1,45 +1,44 @@
-/// When the next sync of a recording begins, so that a power cut takes no more than was promised, however long the disk
-/// takes for one. Times are monotonic nanoseconds.
+/// Schedules the syncs of a recording, so that a power cut loses at most `bound`, even if syncs are slow. Times are monotonic
+/// nanoseconds.
 ///
-/// A cut just before a sync has ended takes what was heard since the one before began: the time from one to the next, that
-/// sync itself, and what the microphone had not handed over yet.
+/// A power cut just before a sync ends loses everything captured since the previous sync began: the interval, the sync
+/// itself, and what the microphone has not delivered yet.
 struct SyncPace {
-    /// A microphone's block, and a moment for the threads.
+    /// One microphone block, plus scheduling.
     private static let latency: Int64 = 150_000_000
 
-    /// From one to the next at most, as a share of the bound: a card that was quick may be slow the next time.
+    /// The longest interval, as a share of the bound: the next sync may be slower than the last.
     private static let longest = 0.45
 
-    /// How many of the last syncs tell how long the next may take.
+    /// How many recent syncs predict the duration of the next.
     private static let remembered = 16
 
-    /// What a power cut may take.
+    /// How much a power cut may lose.
     let bound: Int64
 
     private var durations: [Int64] = []
 
-    /// When the next one is due.
     private(set) var due: Int64
 
     /// - Parameters:
-    ///   - bound: what a power cut may take, in nanoseconds.
-    ///   - now: when the first is due: at once, since the lamp says that what it shows is safe.
+    ///   - bound: how much a power cut may lose, in nanoseconds.
+    ///   - now: the first sync is due immediately, because the lamp promises that audio is safe.
     init(bound: Int64, now: Int64) {
         self.bound = bound
         due = now
         durations.reserveCapacity(Self.remembered)
     }
 
-    /// Says that a sync has gone well.
+    /// Records a successful sync.
     mutating func synced(from begin: Int64, to end: Int64) {
         if durations.count == Self.remembered { durations.removeFirst() }
         durations.append(max(0, end - begin))
         let expected = durations.max() ?? 0
         let pause = min(Int64(Double(bound) * Self.longest), bound - expected - Self.latency)
-        // A disk that takes longer than that is never left alone; it has what it can take.
+        // A slower disk syncs continuously.
         due = max(begin + max(pause, bound / 10), end)
     }
 
-    /// Says that the next one is due at once.
+    /// Makes the next sync due immediately.
     mutating func hurry() { due = 0 }
 }

@@ -2,12 +2,12 @@ import Core
 import Glibc
 import System
 
-/// The writer thread's work: ring to disk, and word of it to the sink. Born, used and freed on that thread.
+/// The work of the writer thread: writes the ring to the disk and reports to the sink. Created, used and freed on that thread.
 ///
-/// The ring keeps what was taken until it is on the disk. When the disk refuses anything, what follows the last good
-/// sync is taken again and written to a new file beside: a failed sync is final, and the file is not to be trusted.
+/// The ring keeps samples until they are synced. When the disk fails, everything since the last successful sync is
+/// written to a new file: after a failed fsync, the old file cannot be trusted.
 final class Writer {
-    /// New files that may fail in a row.
+    /// How many new files may fail in a row.
     private static let attempts = 3
 
     private let path: String
@@ -18,9 +18,9 @@ final class Writer {
     private let isMonitored: Bool
 
     private var file: WaveFile
-    /// Where in the recording the file's first sample belongs.
+    /// The position of the file's first sample in the recording.
     private var start = SamplePosition.zero
-    /// The file before, until the new one has had a good sync.
+    /// The previous file, until the new one has been synced.
     private var previous: (file: WaveFile, start: SamplePosition)?
     private var parts = 0
     private var failures = 0
@@ -29,23 +29,23 @@ final class Writer {
     private var meter = LevelMeter()
     private var health: ChannelsHealth
     private let channels: Int
-    /// A tenth of a second of both channels mixed.
+    /// A mono mix of a tenth of a second.
     private let mixed: UnsafeMutableBufferPointer<Int16>
-    /// How far the sink was told; what is written anew is not told again.
-    private var told = SamplePosition.zero
+    /// How much was reported to the sink; rewritten samples are not reported again.
+    private var reportedUpTo = SamplePosition.zero
     private var syncedUpTo = SamplePosition.zero
     private var pace: SyncPace
-    /// nil where they could not be begun: then `verify` says so.
+    /// The running checksums; nil if they could not be started, which `verify` reports.
     private let sums: RunningSums?
-    /// Whether somebody has removed the file while it is written.
+    /// Whether someone has deleted the file during the recording.
     private var isRemoved = false
-    /// Said that less than the reserve is left on the disk.
-    private var low: DeviceError?
+    /// The error if less than the reserve is free.
+    private var fullError: DeviceError?
     private let retry = Wakeup()
 
     private var end: SamplePosition { start + file.end.samples }
 
-    /// Makes the file.
+    /// Creates the file.
     init(
         path: String, link: CaptureLink, sink: any RecordingSink, settings: RecordingSession.Settings,
         microphone: any MicrophoneProvider
@@ -62,7 +62,7 @@ final class Writer {
         isMonitored = microphone.isMonitored
         file = try WaveFile(creating: path, channels: channels, faults: settings.faults)
         sums = RunningSums(beside: path, channels: channels)
-        // The first samples at once: the lamp says that they are safe.
+        // Sync immediately: the lamp promises that audio is safe.
         pace = SyncPace(bound: settings.syncNanoseconds, now: MonotonicClock.nanoseconds)
     }
 
@@ -76,31 +76,31 @@ final class Writer {
             do throws(DeviceError) {
                 (reason, failure) = try writeAll()
                 try file.close(reason: reason)
-                tellSynced()
+                reportSynced()
                 sums?.finish(at: end)
                 break
             } catch {
-                do throws(DeviceError) { try goOn(after: error) } catch {
+                do throws(DeviceError) { try recover(from: error) } catch {
                     (reason, failure) = (.disk, error)
                     break
                 }
             }
         }
         drainEvents()
-        // What a shutdown leaves in parts, which may not wait, or what is long, is joined later.
+        // Parts are joined later after a shutdown, which cannot wait, and for long recordings.
         if parts > 0, reason != .shutdown, end.samples * Int64(channels) <= settings.joinedAtOnce { join() }
         sink.closed(at: end, reason: reason)
-        // Nobody waits for it: what a power cut takes of them is made anew.
+        // Nobody waits for this sync: if a power cut loses the checksums, they are computed again.
         sums?.sync()
         return RecordingResult(length: end, reason: reason, gaps: gaps.filter { $0.range.end <= end }, error: failure)
     }
 
     private func writeAll() throws(DeviceError) -> (StopReason, DeviceError?) {
         while true {
-            // Asked before the ring is emptied: what was captured before the end is then seen.
+            // Read before the ring is emptied: then all samples before the end are seen.
             let outcome = link.captureOutcome
             drainEvents()
-            while try link.ring.take(write) {
+            while try link.ring.consume(write) {
                 try syncIfDue()
             }
             guard let outcome else {
@@ -108,9 +108,9 @@ final class Writer {
                 link.data.wait(timeout: .nanoseconds(pause))
                 continue
             }
-            try link.ring.takeRest(write)
+            try link.ring.consumeRest(write)
             return switch outcome {
-            case .stopped: (link.stopReason ?? .command, link.stopReason == .disk ? low : nil)
+            case .stopped: (link.stopReason ?? .command, link.stopReason == .disk ? fullError : nil)
             case .ended: (.ended, nil)
             case .refused(let error), .failed(let error): (.error, error)
             }
@@ -121,23 +121,24 @@ final class Writer {
         switch piece {
         case .samples(let samples):
             try file.append(samples)
-            let fresh = UnsafeBufferPointer(rebasing: samples.suffix(Int(clamping: max(0, end - told)) * channels))
+            let fresh = UnsafeBufferPointer(
+                rebasing: samples.suffix(Int(clamping: max(0, end - reportedUpTo)) * channels))
             if sink.wantsLevel { measure(fresh) }
-            if isMonitored { health.hear(fresh, report: tell) }
+            if isMonitored { health.append(fresh, report: report) }
             sums?.add(fresh)
         case .lost(let count, let cause):
             let start = end
             try file.appendSilence(count)
-            guard start >= told else { break }
+            guard start >= reportedUpTo else { break }
             sums?.addSilence(count)
             let gap = Gap(SampleRange(start, end), cause: cause)
             gaps.append(gap)
             sink.lost(gap)
         }
-        guard end > told else { return }
-        told = end
-        // A file that has had no good sync yet may be gone again.
-        if previous == nil { sink.written(upTo: told) }
+        guard end > reportedUpTo else { return }
+        reportedUpTo = end
+        // A file without a successful sync may still be discarded.
+        if previous == nil { sink.written(upTo: reportedUpTo) }
     }
 
     private func measure(_ frames: UnsafeBufferPointer<Int16>) {
@@ -152,7 +153,7 @@ final class Writer {
         }
     }
 
-    /// How long to wait for samples: what was captured since they last came shall be in the sync that is due.
+    /// How long to wait for samples, so that the next sync includes them.
     private var pause: Int64 {
         let longest: Int64 = 250_000_000
         return end > syncedUpTo ? max(1_000_000, min(longest, pace.due - MonotonicClock.nanoseconds)) : longest
@@ -160,7 +161,7 @@ final class Writer {
 
     private func syncIfDue() throws(DeviceError) {
         guard end > syncedUpTo else { return }
-        let wanted = link.syncWantedUpTo
+        let wanted = link.syncRequestedUpTo
         let isWanted = wanted > syncedUpTo && wanted <= end
         let begin = MonotonicClock.nanoseconds
         guard isWanted || begin >= pace.due || link.ring.needsRelease else { return }
@@ -169,40 +170,40 @@ final class Writer {
             .recording, "sync",
             ["upTo": "\(end.seconds)", "milliseconds": "\((MonotonicClock.nanoseconds - begin) / 1_000_000)"])
         link.ring.release()
-        link.freed()
+        link.signalRoom()
         pace.synced(from: begin, to: MonotonicClock.nanoseconds)
-        tellSynced()
+        reportSynced()
         sums?.settle(upTo: end)
         reportRemoval()
         do throws(DeviceError) { try settings.reserve?.check() } catch {
-            guard error.code == .full, low == nil else { return }
-            low = error
+            guard error.code == .full, fullError == nil else { return }
+            fullError = error
             link.stop(reason: .disk)
         }
     }
 
-    private func tellSynced() {
-        if previous != nil { sink.written(upTo: told) }
+    private func reportSynced() {
+        if previous != nil { sink.written(upTo: reportedUpTo) }
         (failures, previous) = (0, nil)
         guard end > syncedUpTo else { return }
         syncedUpTo = end
         sink.synced(upTo: syncedUpTo)
     }
 
-    /// Reports, once, that the file has lost its name: its sound is gone when it is closed.
+    /// Reports once that the file has been deleted: its audio is lost when it is closed.
     private func reportRemoval() {
         guard !isRemoved, let number = file.removedFile else { return }
         isRemoved = true
         sink.fault(
             code: DeviceError.Code.missing.rawValue,
-            message: "\(path): was removed while it is recorded; copy it before the recording ends: "
+            message: "\(path): was deleted during the recording; copy it before the recording ends: "
                 + "cp /proc/\(getpid())/fd/\(number) COPY.wav, and begin another recording")
     }
 
-    /// Begins a new file at the last good sync, and has the ring give again what follows it.
+    /// Starts a new file at the last successful sync, and rewinds the ring to it.
     ///
-    /// - Throws: the error to end with, where nothing more can be written; the file before is then closed.
-    private func goOn(after first: DeviceError) throws(DeviceError) {
+    /// - Throws: the final error if nothing more can be written; the previous file is then closed.
+    private func recover(from first: DeviceError) throws(DeviceError) {
         var error = first
         link.ring.rewind()
         while true {
@@ -213,7 +214,7 @@ final class Writer {
             if failures == 0 {
                 sink.fault(
                     code: error.code.rawValue,
-                    message: "\(error.message); the recording goes on in a new file beside it")
+                    message: "\(error.message); the recording continues in a new file")
             }
             failures += 1
             guard failures <= Self.attempts else { throw endFailed(error) }
@@ -228,14 +229,14 @@ final class Writer {
                 previous = (file, start)
                 (file, start) = (new, syncedUpTo)
                 parts += 1
-                // At once: only a good sync shows that this one may be trusted.
+                // Sync immediately: only a successful sync proves that the new file works.
                 pace.hurry()
                 return
             } catch let refusal { error = refusal }
         }
     }
 
-    /// Goes back to the file before, where the one that failed had never had a good sync.
+    /// Returns to the previous file if the failed one has never been synced.
     private func abandon() {
         guard let previous else { return }
         file.remove()
@@ -246,7 +247,7 @@ final class Writer {
 
     private func endFull(_ error: DeviceError, _ reserve: DiskReserve) -> DeviceError {
         let free = ((try? reserve.freeBytes()) ?? 0) / 1_000_000
-        // Room for what closing the file and the archive still write.
+        // Frees space for closing the file and writing to the archive.
         reserve.releaseBallast()
         closeEarly()
         return DeviceError(
@@ -259,48 +260,48 @@ final class Writer {
         closeEarly()
         return DeviceError(
             error.code, error.operation, status: error.status,
-            "\(error.message); \(Self.attempts) new files failed as well, so the recording has ended; replace the card "
+            "\(error.message); \(Self.attempts) new files failed, too, so the recording has ended; replace the card "
                 + "or name another disk in storage.directory")
     }
 
     private func closeEarly() {
         link.stop(reason: .disk)
-        // It fails again where nothing more can be written; the first error is the one to tell.
+        // May fail again; the first error is the one to report.
         try? file.close(reason: .disk)
     }
 
     private func join() {
         do throws(DeviceError) {
-            // What is left is for the archive; the parts read as one as they are.
+            // Leave the rest to the archive; parts can be read without joining.
             if let reserve = settings.reserve,
                 try reserve.freeBytes() < reserve.reserveBytes + end.samples * Frames.bytes(channels: channels)
             {
                 throw DeviceError(
-                    .full, "statvfs", "\(path): there is no room to join its parts; export recordings and delete them")
+                    .full, "statvfs", "\(path): not enough space to join its parts; export recordings and delete them")
             }
             _ = try joinParts(of: path, while: { true })
         } catch {
             sink.fault(
                 code: error.code.rawValue,
-                message: "\(error.message); the recording stays in parts, which fieldscribe recover joins")
+                message: "\(error.message); the recording stays in parts; fieldscribe recover joins them")
         }
     }
 
     private func drainEvents() {
-        for item in link.takeNews() {
+        for item in link.drainEvents() {
             switch item {
             case .microphoneLost(let error):
                 sink.fault(
                     code: DeviceError.Code.disconnected.rawValue,
-                    message: "\(error.message); the recording goes on when it is back")
+                    message: "\(error.message); the recording continues when it is back")
             case .microphoneBack: sink.recovered(code: DeviceError.Code.disconnected.rawValue)
-            case .rate(let deviation): if isMonitored { tell(.rate, deviation != 0, nil) }
-            case .cancelling(let isPresent): if isMonitored { tell(.cancelling, isPresent, nil) }
+            case .rate(let deviation): if isMonitored { report(.rate, deviation != 0, nil) }
+            case .cancelling(let isPresent): if isMonitored { report(.cancelling, isPresent, nil) }
             }
         }
     }
 
-    private func tell(_ trouble: MicrophoneHealth.Trouble, _ isPresent: Bool, _ channel: Int?) {
+    private func report(_ trouble: MicrophoneHealth.Trouble, _ isPresent: Bool, _ channel: Int?) {
         if isPresent {
             sink.fault(code: trouble.rawValue, message: trouble.message(microphone: microphone, channel: channel))
         } else {

@@ -1,11 +1,11 @@
 import Core
 
-/// A running CRC-32, the checksum of zip and PNG, over sound as it lies in the file: 16 bits a sample, the lower byte first.
+/// A running CRC-32 (as in zip and PNG) of 16-bit little-endian samples.
 ///
-/// Allocates nothing; eight bytes a step, so that reading a card takes longer than adding it up.
+/// Allocates nothing. It processes eight bytes per step, so that it is faster than reading a card.
 struct AudioChecksum {
-    /// For each of the eight bytes of a step, what each of its values contributes.
-    // Safety: nobody writes it once it is made.
+    /// The contribution of each value of each of the eight bytes of a step.
+    // Safety: immutable after initialization.
     nonisolated(unsafe) private static let tables: UnsafePointer<UInt32> = {
         let tables = UnsafeMutablePointer<UInt32>.allocate(capacity: 8 * 256)
         for byte in 0..<256 {
@@ -22,13 +22,11 @@ struct AudioChecksum {
 
     private var state: UInt32 = ~0
 
-    /// The checksum of all that was added.
+    /// The checksum so far.
     var value: UInt32 { ~state }
 
-    /// Adds samples.
     mutating func add(_ samples: UnsafeBufferPointer<Int16>) { add(bytes: UnsafeRawBufferPointer(samples)) }
 
-    /// Adds bytes.
     mutating func add(bytes: UnsafeRawBufferPointer) {
         let tables = Self.tables
         var state = state
@@ -50,7 +48,6 @@ struct AudioChecksum {
         self.state = state
     }
 
-    /// Adds so many samples of silence.
     mutating func addSilence(_ samples: Int) {
         var left = samples
         while left > 0 {
@@ -60,7 +57,7 @@ struct AudioChecksum {
         }
     }
 
-    // Safety: nobody writes it once it is made.
+    // Safety: immutable after initialization.
     nonisolated(unsafe) private static let silence: UnsafeBufferPointer<Int16> = {
         let silence = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 4_096)
         silence.initialize(repeating: 0)

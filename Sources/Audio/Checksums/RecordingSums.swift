@@ -2,24 +2,23 @@ import Core
 import Glibc
 import System
 
-/// The checksums that were made of a recording while it was written, against the sound as it is read now.
+/// Compares a recording's audio with the checksums that were made while it was written.
 package struct RecordingSums: Hashable, Sendable {
-    /// Where the sound is not what was recorded, or cannot be read, to the second.
+    /// The ranges that differ from what was recorded or cannot be read, in whole seconds.
     package var damaged: [SampleRange]
 
-    /// Where nothing tells what was recorded: in recordings of earlier versions everywhere, after a power cut behind the
-    /// last checksum.
+    /// The ranges without checksums: all of a recording by an earlier version; the end after a power cut.
     package var unknown: [SampleRange]
 
-    /// All of a recording's sound.
+    /// The digest of all audio.
     package struct Sound: Hashable, Sendable {
-        /// SHA-256 of all samples, those of two channels interleaved.
+        /// The SHA-256 of all samples, interleaved for two channels.
         package var digest: String
-        /// How long it is.
+        /// The length of the audio.
         package var length: SamplePosition
     }
 
-    /// What all of the sound is; nil if that was not asked for, or not all could be read.
+    /// The digest of all audio; nil if not requested or not readable.
     package var sound: Sound?
 
     init(damaged: [SampleRange] = [], unknown: [SampleRange] = []) {
@@ -27,21 +26,21 @@ package struct RecordingSums: Hashable, Sendable {
         self.unknown = unknown
     }
 
-    /// Reads all of a recording, also one that is still growing or lies in parts.
+    /// Reads a whole recording, which may be growing or in parts.
     ///
     /// - Parameters:
-    ///   - path: of its `audio.wav`.
-    ///   - isGrowing: whether it is being recorded: what has no checksum yet is then none that is missing.
-    ///   - digests: whether to compute `sound`, for which also those samples are read that have no checksum.
-    ///   - goesOn: asked about once a second of sound; false ends it.
-    /// - Returns: nil where it was ended.
-    /// - Throws: `DeviceError` where the recording cannot be opened.
+    ///   - path: the path of its `audio.wav`.
+    ///   - isGrowing: whether it is being recorded; then the end is not expected to have checksums.
+    ///   - digests: whether to compute `sound`, which also reads samples without checksums.
+    ///   - shouldContinue: called about once per second of audio; return false to cancel.
+    /// - Returns: nil if cancelled.
+    /// - Throws: `DeviceError` if the recording cannot be opened.
     package init?(
-        path: String, isGrowing: Bool = false, digests: Bool = false, goesOn: () -> Bool = { true }
+        path: String, isGrowing: Bool = false, digests: Bool = false, while shouldContinue: () -> Bool = { true }
     ) throws(DeviceError) {
         self.init()
         let place = try RecordingPlace(path)
-        // Before the reader: what grows meanwhile has no line yet.
+        // Before the reader opens: samples that are appended meanwhile have no line yet.
         let lines = try Self.lines(in: place)
         let reader = try RecordingReader(path: path)
         let end = try reader.length.samples
@@ -54,7 +53,7 @@ package struct RecordingSums: Hashable, Sendable {
             let next = start + SumLine.piece
             let line = lines[start].flatMap { start + $0.count <= end ? $0 : nil }
             if line != nil || digest != nil {
-                guard goesOn() else { return nil }
+                guard shouldContinue() else { return nil }
                 let count = digest == nil ? line?.count ?? 0 : min(next, end) - start
                 let samples = try Self.read(count, from: start, of: reader, buffer)
                 if let line,
@@ -76,17 +75,16 @@ package struct RecordingSums: Hashable, Sendable {
         sound = (digest?.finish()).map { Sound(digest: $0, length: SamplePosition(end)) }
     }
 
-    /// Makes the checksums that a recording lacks, of the sound as it is now; those that are there stay as they are. Not
-    /// while the recording is being written.
+    /// Adds missing checksums of the current audio and keeps existing ones. Do not call it while the recording is being written.
     ///
     /// - Parameters:
-    ///   - path: of its `audio.wav`.
-    ///   - behindLast: whether only what lies behind the last one is looked at, and nothing where there is none.
-    ///   - goesOn: asked about once a second of sound; false ends it, and the next call goes on from there.
-    /// - Returns: how many samples have a checksum now that had none.
-    /// - Throws: `DeviceError` where the recording cannot be read or the checksums cannot be written.
+    ///   - path: the path of its `audio.wav`.
+    ///   - behindLast: whether to add checksums only after the last one, and none if there is none.
+    ///   - shouldContinue: called about once per second of audio; return false to stop. The next call continues.
+    /// - Returns: the number of samples that now have a checksum.
+    /// - Throws: `DeviceError` if the recording cannot be read or the checksums cannot be written.
     package static func complete(
-        path: String, behindLast: Bool = false, goesOn: () -> Bool = { true }
+        path: String, behindLast: Bool = false, while shouldContinue: () -> Bool = { true }
     ) throws(DeviceError) -> Int64 {
         let place = try RecordingPlace(path)
         let lines = try lines(in: place)
@@ -100,7 +98,7 @@ package struct RecordingSums: Hashable, Sendable {
         var made: Int64 = 0
         var bytes: [UInt8] = []
         var start = behindLast ? lines.keys.max() ?? 0 : 0
-        while start < end, goesOn() {
+        while start < end, shouldContinue() {
             let count = min(SumLine.piece, end - start)
             if lines[start].map({ $0.count != count }) ?? true {
                 let line = SumLine(
@@ -116,7 +114,7 @@ package struct RecordingSums: Hashable, Sendable {
         return made
     }
 
-    /// Whether some of a recording's sound has no checksum.
+    /// Returns whether some audio has no checksum.
     package static func areMissing(path: String) throws(DeviceError) -> Bool {
         let lines = try lines(in: RecordingPlace(path))
         let end = try RecordingReader(path: path).length.samples
@@ -125,7 +123,7 @@ package struct RecordingSums: Hashable, Sendable {
         }
     }
 
-    /// Makes those checksums again that are of chosen pieces, of the sound as it is now. Not while the recording is being written.
+    /// Recomputes the checksums of chosen pieces. Do not call it while the recording is being written.
     static func renew(path: String, where isChosen: (SampleRange) -> Bool) throws(DeviceError) {
         let place = try RecordingPlace(path)
         let lines = try lines(in: place)
@@ -144,38 +142,38 @@ package struct RecordingSums: Hashable, Sendable {
         if !bytes.isEmpty { try append(&bytes, in: place) }
     }
 
-    /// Bytes of checksums that are read: of nine days.
+    /// The maximum size of a checksum file: nine days of audio.
     private static let longest = 1 << 25
 
-    /// The path of the file with the checksums of a recording.
+    /// Returns the path of a recording's checksum file.
     ///
     /// - Parameter audio: the path of its `audio.wav`.
     package static func path(for audio: String) -> String { name(for: audio) }
 
-    /// The name of the file beside a recording's.
+    /// Returns the name of the checksum file.
     static func name(for audio: String) -> String {
         "\(audio.hasSuffix(".wav") ? String(audio.dropLast(4)) : audio).sums"
     }
 
-    /// The lines by where they start; of two, the later.
+    /// Returns the lines by start; the last one wins.
     private static func lines(in place: RecordingPlace) throws(DeviceError) -> [Int64: SumLine] {
         let bytes: [UInt8]
         do throws(DeviceError) {
             bytes = try place.folder.openFile(name(for: place.name), O_RDONLY).content(limit: longest)
         } catch {
-            // Something else of that name holds none, and is told of as their lack.
+            // Another kind of file contains no checksums; they are reported as missing.
             guard error.code == .missing || error.code == .unsupported || error.status == ELOOP else { throw error }
             return [:]
         }
         var lines: [Int64: SumLine] = [:]
         for text in bytes.split(separator: UInt8(ascii: "\n")) {
-            // Its end: what lies before the first line that was appended may have none of its own.
+            // Resynchronize at line ends: text before the first appended line may have none.
             if let line = SumLine(text.suffix(SumLine.size - 1)) { lines[line.start] = line }
         }
         return lines
     }
 
-    /// Sets aside a file that is longer than is read: what is appended to it would not be read either.
+    /// Sets an oversized file aside, because lines appended to it would not be read.
     private static func clear(_ place: RecordingPlace) throws(DeviceError) {
         let name = name(for: place.name)
         guard let status = try place.folder.status(name), status.kind == .file, status.bytes > Int64(longest) else {
@@ -184,7 +182,7 @@ package struct RecordingSums: Hashable, Sendable {
         try place.folder.rename(name, toFree: try place.folder.freeName(for: name, "damaged"))
     }
 
-    /// So many samples; nil if the disk does not give them back.
+    /// Reads samples; nil if the disk cannot read them.
     private static func read(
         _ count: Int64, from start: Int64, of reader: RecordingReader, _ buffer: UnsafeMutableBufferPointer<Int16>
     ) throws(DeviceError) -> UnsafeBufferPointer<Int16>? {
@@ -193,7 +191,7 @@ package struct RecordingSums: Hashable, Sendable {
             let isWhole = try reader.readFrames(at: SamplePosition(start), into: part) == Int(count)
             return isWhole ? UnsafeBufferPointer(part) : nil
         } catch {
-            // A place that the disk does not give back is damaged; one that nobody may read is not known to be.
+            // An unreadable sector is damage; missing permission is not.
             guard error.code == .failed || error.code == .damaged else { throw error }
             return nil
         }
@@ -217,10 +215,9 @@ package struct RecordingSums: Hashable, Sendable {
         return sum.value
     }
 
-    /// How many channels a recording's file has whose header does not tell: as many as its checksums are right with. 1 where
-    /// nothing tells.
+    /// Determines the channel count of a file with an unreadable header: the one with which its checksums match, else 1.
     ///
-    /// - Parameter file: `audio.wav`, whose samples begin behind a header of ours.
+    /// - Parameter file: `audio.wav` with samples after a header of ours.
     static func channels(of file: borrowing FileDescriptor, in place: RecordingPlace) throws(DeviceError) -> Int {
         for line in try lines(in: place).values.sorted(by: { $0.start < $1.start }).prefix(60) {
             var holds: [Int] = []
@@ -239,19 +236,15 @@ package struct RecordingSums: Hashable, Sendable {
 
     private static func append(_ bytes: inout [UInt8], in place: RecordingPlace) throws(DeviceError) {
         let file = try place.folder.openFile(name(for: place.name), O_RDWR | O_CREAT)
-        // Behind whole lines: what a power cut left of one is no line.
+        // After whole lines: a power cut may leave part of one.
         let end = try file.size() / Int64(SumLine.size) * Int64(SumLine.size)
-        var failure: DeviceError?
-        bytes.withUnsafeBytes { bytes in
-            do throws(DeviceError) { try file.write(bytes, at: end) } catch { failure = error }
-        }
-        if let failure { throw failure }
+        try rethrowing { try bytes.withUnsafeBytes { try file.write($0, at: end) } }
         try file.sync()
         try place.folder.sync()
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// Adds a range, to the one before where they touch.
+    /// Adds a range, merged with an adjacent previous one.
     private static func add(_ start: Int64, _ end: Int64, to ranges: inout [SampleRange]) {
         if let last = ranges.last, last.end.samples == start {
             ranges[ranges.count - 1] = SampleRange(last.start, SamplePosition(end))

@@ -2,21 +2,21 @@ import Core
 import Glibc
 import System
 
-/// Looks at a recording's file without changing it.
+/// Examines a recording's file without changing it.
 package struct RecordingVerification: Hashable, Sendable {
-    /// How much audio there is, by the file's length.
+    /// The length of the audio, from the file's length.
     package var length: SamplePosition
 
-    /// How much its header tells of.
+    /// The length of the audio according to the header.
     package var claimed: SamplePosition
 
-    /// nil where the file does not say so in our words.
+    /// Why the recording ended; nil if the file does not contain one of our reasons.
     package var reason: StopReason?
 
-    /// Whether the file ends within a sample.
+    /// Whether the file ends in the middle of a sample.
     package var hasHalfSample: Bool
 
-    /// Gaps in which the file is not silent.
+    /// The gaps in which the file is not silent.
     package var noisyGaps: [Gap]
 
     /// - Throws: `DeviceError` with `missing`, `denied`, `damaged` or `unsupported`.

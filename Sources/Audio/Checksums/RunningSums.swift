@@ -2,28 +2,27 @@ import Core
 import Glibc
 import System
 
-/// The checksums of a recording while it is written: `audio.sums` beside it, a line a second; see `SumLine`.
+/// Writes the checksums of a recording in progress to `audio.sums`, one line per second; see `SumLine`.
 ///
-/// Used on the writer thread. It costs no sync: a line is written once its sound is safe, and what a power cut takes of the
-/// lines `RecordingSums.complete` makes anew. Nothing that fails here concerns the recording; it is tried again with
-/// the next sync.
+/// Used on the writer thread. It needs no sync: a line is written once its audio is safe, and `RecordingSums.complete` restores
+/// lines lost in a power cut. An error here does not affect the recording; the next sync tries again.
 final class RunningSums {
-    /// That of a whole piece of silence.
+    /// The checksum of a whole piece of silence.
     private let silentPiece: AudioChecksum
     private let channels: Int
 
     private let file: FileDescriptor
     private var checksum = AudioChecksum()
-    /// Where the piece begins that is being added up, and how far that is, in samples.
+    /// The start and end of the current piece so far, in samples.
     private var start: Int64 = 0
     private var position: Int64 = 0
-    /// Pieces whose sound may not be safe yet.
+    /// Pieces whose audio may not be safe yet.
     private var pending: [SumLine] = []
     /// Lines that are not in the file yet.
     private var bytes: [UInt8] = []
     private var written: Int64 = 0
 
-    /// Makes the file beside a recording's; nil where that cannot be.
+    /// Creates the checksum file; nil if that fails.
     init?(beside audio: String, channels: Int = 1) {
         guard let place = try? RecordingPlace(audio),
             let file = try? place.folder.openFile(RecordingSums.name(for: place.name), O_RDWR | O_CREAT | O_EXCL)
@@ -37,7 +36,7 @@ final class RunningSums {
         bytes.reserveCapacity(64 * SumLine.size)
     }
 
-    /// Adds samples, those of two channels interleaved, which follow those before.
+    /// Adds the next samples, interleaved for two channels.
     func add(_ samples: UnsafeBufferPointer<Int16>) {
         var rest = samples
         while !rest.isEmpty {
@@ -48,19 +47,18 @@ final class RunningSums {
         }
     }
 
-    /// Adds so many samples of silence.
     func addSilence(_ samples: Int) {
         var left = samples
         while left > 0 {
             let count = min(left, Int(start + SumLine.piece - position))
-            // Of a gap of hours nearly all pieces are this one.
+            // Nearly all pieces of a long gap are whole.
             if count == SumLine.piece { checksum = silentPiece } else { checksum.addSilence(count * channels) }
             advance(by: count)
             left -= count
         }
     }
 
-    /// Writes the lines of all pieces that end before `position`, up to which the sound is safe.
+    /// Writes the lines of all pieces before `position`, up to which the audio is safe.
     func settle(upTo position: SamplePosition) {
         let settled = pending.prefix { $0.start + $0.count <= position.samples }
         for line in settled { line.append(to: &bytes) }
@@ -68,13 +66,13 @@ final class RunningSums {
         flush()
     }
 
-    /// Writes what is left, once the recording is closed at `end`; a last piece of which not all is there has no line.
+    /// Writes the rest of a closed recording that ends at `end`. An incomplete last piece gets no line.
     func finish(at end: SamplePosition) {
         if position > start, position <= end.samples { close() }
         settle(upTo: end)
     }
 
-    /// Returns once the lines are on the disk, or cannot be.
+    /// Syncs the checksum file; ignores errors.
     func sync() { try? file.sync() }
 
     private func advance(by count: Int) {
@@ -82,7 +80,7 @@ final class RunningSums {
         if position - start == SumLine.piece { close() }
     }
 
-    /// Ends the piece.
+    /// Ends the current piece.
     private func close() {
         pending.append(SumLine(start: start, count: position - start, checksum: checksum.value))
         start = position
@@ -91,11 +89,7 @@ final class RunningSums {
 
     private func flush() {
         guard !bytes.isEmpty else { return }
-        var isWritten = true
-        bytes.withUnsafeBytes { bytes in
-            do throws(DeviceError) { try file.write(bytes, at: written) } catch { isWritten = false }
-        }
-        guard isWritten else { return }
+        guard (try? bytes.withUnsafeBytes { try file.write($0, at: written) }) != nil else { return }
         written += Int64(bytes.count)
         bytes.removeAll(keepingCapacity: true)
     }

@@ -1,14 +1,14 @@
 import Core
 
-/// A line of `audio.sums`: where a piece of a recording lies, in samples from its start, how long it is, and its checksum;
-/// then a checksum of the line itself, so that damage here is not taken for damage of the sound.
+/// A line of `audio.sums`: the start and length of a piece in samples, its checksum, and a checksum of the line itself, so
+/// that damage to the line does not look like damage to the audio.
 ///
 ///     00000000016000 16000 1a2b3c4d 5e6f7081
 struct SumLine: Hashable {
-    /// Samples of a piece: a second. Only the last of a recording is shorter.
+    /// The length of a piece: 1 s; only the last one is shorter.
     static let piece = Int64(SamplePosition.rate)
 
-    /// Bytes of a line, its end included.
+    /// The length of a line in bytes, with its line feed.
     static let size = 39
 
     var start: Int64
@@ -19,7 +19,7 @@ struct SumLine: Hashable {
         (self.start, self.count, self.checksum) = (start, count, checksum)
     }
 
-    /// Reads a line without its end; nil where it is damaged, or none of ours.
+    /// Parses a line without its line feed.
     init?(_ bytes: ArraySlice<UInt8>) {
         guard bytes.count == Self.size - 1,
             Self.checksum(of: bytes.prefix(30)) == Self.number(bytes.suffix(8), base: 16)
@@ -34,7 +34,7 @@ struct SumLine: Hashable {
         self.init(start: Int64(start), count: Int64(count), checksum: UInt32(checksum))
     }
 
-    /// Adds the line, with its end, to a file's bytes.
+    /// Appends the line with its line feed.
     func append(to bytes: inout [UInt8]) {
         let begin = bytes.count
         Self.append(UInt64(start), digits: 14, base: 10, to: &bytes)

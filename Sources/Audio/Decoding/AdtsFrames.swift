@@ -1,22 +1,22 @@
 import Core
 import System
 
-/// The frames of AAC in ADTS. ffmpeg reads on behind damage and does not tell where it was.
+/// The frames of AAC in ADTS. ffmpeg skips damage without reporting its place.
 struct AdtsFrames {
     private static let rates = [
         96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
     ]
 
-    /// A frame and the next one's head.
+    /// One frame and the header of the next.
     private static let lookAhead = 8_191 + 7
 
-    /// Bytes between frames, and the time of the frame behind them in seconds.
+    /// Bytes between frames, and the time of the following frame in seconds.
     private(set) var places: [(from: Int64, to: Int64, time: Double)] = []
     private(set) var end: Int64
     private(set) var seconds = 0.0
     private(set) var bytes: Int64 = 0
 
-    /// Walks along a file from its first frame, or the tags before it.
+    /// Scans a file from its first frame or the tags before it.
     init(of source: ByteSource) throws(DeviceError) {
         end = try SoundTags.end(of: source, at: 0)
         var place = end
@@ -26,14 +26,14 @@ struct AdtsFrames {
                 (room, start) = (try source.bytes(at: place, count: 1 << 18), place)
             }
             let index = Int(place - start)
-            // What begins like a frame is one if another follows, or the file's end.
+            // A candidate is a frame if another one or the end of the file follows.
             guard let length = Self.length(room, index), index + length <= room.count,
                 index + length + 7 > room.count || Self.length(room, index + length) != nil
             else {
                 place += 1
                 continue
             }
-            if place > end, places.count < FrameBytes.mostPlaces { places.append((end, place, seconds)) }
+            if place > end, places.count < FrameBytes.maxPlaces { places.append((end, place, seconds)) }
             seconds += 1_024 / Double(Self.rates[Int(room[index + 2] >> 2 & 15)])
             bytes += Int64(length)
             place += Int64(length)
@@ -41,11 +41,11 @@ struct AdtsFrames {
         }
     }
 
-    /// The frames alone, in a file without a name; nil if nothing lies between them.
+    /// Returns only the frames, in an unnamed file; nil if nothing lies between them.
     ///
-    /// What begins like a frame in damaged bytes has ffmpeg skip whole ones behind it.
+    /// Damaged bytes that look like a frame make ffmpeg skip whole frames after them.
     func withoutJunk(_ source: ByteSource) throws(DeviceError) -> ByteSource? {
-        guard !places.isEmpty, places.count < FrameBytes.mostPlaces else { return nil }
+        guard !places.isEmpty, places.count < FrameBytes.maxPlaces else { return nil }
         let target = try temporaryFile(named: source.name)
         var start: Int64 = 0
         for place in places + [(end, end, seconds)] {
@@ -60,7 +60,7 @@ struct AdtsFrames {
         return try ByteSource(spool: target)
     }
 
-    /// The length of the frame whose header stands there; nil if there is none.
+    /// Returns the length of the frame at `index`; nil if there is no header.
     private static func length(_ bytes: [UInt8], _ index: Int) -> Int? {
         guard index + 7 <= bytes.count, bytes[index] == 0xff, bytes[index + 1] & 0xf6 == 0xf0,
             rates.indices.contains(Int(bytes[index + 2] >> 2 & 15))

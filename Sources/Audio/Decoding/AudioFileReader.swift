@@ -1,40 +1,40 @@
 import Core
 import System
 
-/// An audio file as 16 kHz mono, or of two channels if both are wanted; takes the same memory for a minute and for a day.
+/// Reads an audio file as 16 kHz mono or stereo, in constant memory.
 ///
-/// libsndfile reads uncompressed sound and FLAC, ffmpeg everything else if it is installed, and what libsndfile refuses. Files
-/// that were joined are read one after the other. What was read is compared with what the containers hold (`damage`). Used on
-/// one thread.
+/// libsndfile reads uncompressed audio and FLAC. ffmpeg, if installed, reads everything else and what libsndfile refuses.
+/// Concatenated files are read one after the other. `damage` compares what was read with the containers. Use it on one
+/// thread.
 package final class AudioFileReader {
-    /// What errors name.
+    /// The name for error messages.
     let name: String
 
-    /// The sample rate of the first sound in it, in Hz.
+    /// The sample rate of the first part, in Hz.
     let rate: Int
 
-    /// The number of channels of the first sound in it, at most two of what ffmpeg reads.
+    /// The channel count of the first part; at most two if ffmpeg reads it.
     let channels: Int
 
-    /// How much audio the file should give; nil where its header does not say.
+    /// The expected length; nil if the header does not contain it.
     package let estimatedLength: SamplePosition?
 
-    /// Channels that are read, 1 or 2.
+    /// The number of channels to read, 1 or 2.
     package let outputs: Int
 
     private let track: SoundTrack
     private var source: ByteSource
     private var part: SoundPart?
     private var account = SoundAccount()
-    /// Samples of a channel that were given.
-    private var given: Int64 = 0
+    /// The number of samples per channel returned so far.
+    private var returned: Int64 = 0
     private var partStart: Int64 = 0
 
-    /// Opens a file, or waits for a named pipe to end and opens what came.
+    /// Opens a file. Waits until a named pipe ends.
     ///
     /// - Parameters:
-    ///   - keeping: 2 keeps the channels of a file that has two apart.
-    ///   - track: which tracks of a container are read.
+    ///   - keeping: 2 to keep the channels of a stereo file separate.
+    ///   - track: which tracks of a container to read.
     /// - Throws: `DeviceError` with `missing`, `denied`, `damaged` or `unsupported`.
     package convenience init(
         path: String, keeping: Int = 1, track: SoundTrack = .automatic
@@ -42,8 +42,7 @@ package final class AudioFileReader {
         try self.init(source: ByteSource(path: path), keeping: keeping, track: track)
     }
 
-    /// Reads an open file or a pipe from where it stands; the descriptor stays the caller's. A pipe is read to its end
-    /// first.
+    /// Reads an open file or pipe from its current offset. The caller closes the descriptor. A pipe is first read to its end.
     package convenience init(
         descriptor: Int32, named name: String, keeping: Int = 1, track: SoundTrack = .automatic
     ) throws(DeviceError) {
@@ -62,9 +61,9 @@ package final class AudioFileReader {
         self.part = part
     }
 
-    /// Fills the buffer, whose size is a multiple of `outputs`; fewer samples are the last ones, and 0 is the end.
+    /// Fills the buffer, whose size is a multiple of `outputs`. A shorter result is the last one; 0 is the end.
     ///
-    /// - Returns: samples, those of both channels counted; silence in `gaps`.
+    /// - Returns: the number of samples of all channels; silence in `gaps`.
     package func read(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> Int {
         var filled = 0
         while filled < buffer.count, let part {
@@ -79,26 +78,26 @@ package final class AudioFileReader {
                 }
             }
             filled += isDoubled ? 2 * count : count
-            given += Int64((isDoubled ? 2 * count : count) / outputs)
+            returned += Int64((isDoubled ? 2 * count : count) / outputs)
             if count == 0 { try end(part) }
         }
         return filled
     }
 
-    /// What was read against what the containers hold; complete once `read` has given 0.
+    /// What was read compared with the containers; complete once `read` has returned 0.
     package var report: SoundAccount {
         var report = account
         if let part { report.add(part.account, at: SamplePosition(partStart)) }
         return report
     }
 
-    /// What is missing, in one line; complete once `read` has given 0. What is there was read all the same.
+    /// What is missing, in one line; complete once `read` has returned 0.
     var damage: String? { report.damage }
 
     private func end(_ ended: SoundPart) throws(DeviceError) {
         account.add(ended.account, at: SamplePosition(partStart))
         part = nil
-        partStart = given
+        partStart = returned
         guard let following = ended.following else { return }
         do throws(DeviceError) {
             source = try source.window(from: following)
@@ -119,7 +118,7 @@ package final class AudioFileReader {
         if Ffmpeg.isMovie(head) {
             guard Ffmpeg.isInstalled else { throw Ffmpeg.missing(source.name) }
             throw DeviceError(
-                .damaged, "ffmpeg", on: source.name, "ffmpeg finds no sound in it",
+                .damaged, "ffmpeg", on: source.name, "ffmpeg finds no audio in it",
                 remedy: "use another copy, or convert it by hand")
         }
         do throws(DeviceError) {

@@ -3,10 +3,10 @@ internal import CSndfile
 import Glibc
 import System
 
-/// A file's bytes for libsndfile, with some of them replaced on the way: so a header that lies is corrected without
-/// touching the file. A pipe is spooled first. Used on one thread.
+/// The bytes of a file for libsndfile, with patches that correct a wrong header without changing the file. A pipe is first
+/// copied to a temporary file. Use it on one thread.
 final class ByteSource {
-    /// Bytes that stand in for those of the file.
+    /// Bytes that replace those of the file.
     struct Patch: Equatable {
         var offset: Int64
         var bytes: [UInt8]
@@ -14,31 +14,31 @@ final class ByteSource {
 
     let name: String
 
-    /// Bytes there are, as far as libsndfile may see them.
+    /// The number of bytes that libsndfile may see.
     private(set) var length: Int64
-    /// Bytes there are.
+    /// The number of bytes.
     private let extent: Int64
 
-    /// Whether the bytes came through a pipe, whose writer could not go back to complete its header.
+    /// Whether the bytes came from a pipe, whose writer could not complete the header.
     let isSpooled: Bool
 
     var patches: [Patch] = []
 
-    /// The first error that reading met; libsndfile cannot pass it on.
+    /// The first read error, which libsndfile cannot pass on.
     private(set) var failure: DeviceError?
 
     private let file: FileDescriptor
-    /// Where in the descriptor the audio file starts: somebody may have read from standard input before.
+    /// The offset of the audio in the descriptor: standard input may have been read before.
     private let base: Int64
-    /// Whether these are all of the file's bytes.
+    /// Whether this is the whole file.
     private let isWhole: Bool
-    /// The next byte that libsndfile reads.
+    /// The offset of the next byte to read.
     private(set) var place: Int64 = 0
 
-    /// The kernel's number of the open file.
+    /// The open file descriptor.
     var descriptor: Int32 { file.number }
 
-    /// These bytes for ffmpeg, which is given the open file.
+    /// The URL for ffmpeg, which inherits the open file.
     var address: String {
         let file = "file:\(ChildProcess.file)"
         return base == 0 && isWhole ? file : "subfile,,start,\(base),end,\(base + length),,:\(file)"
@@ -48,7 +48,7 @@ final class ByteSource {
         try self.init(reading: FileDescriptor(opening: path, O_RDONLY), remedy: "name an audio file")
     }
 
-    /// Reads an open descriptor, which stays open and the caller's.
+    /// Reads an open descriptor, which the caller closes.
     convenience init(descriptor: Int32, named name: String) throws(DeviceError) {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { throw .system("fcntl", on: name) }
@@ -56,7 +56,7 @@ final class ByteSource {
             reading: FileDescriptor(adopting: copy, named: name), remedy: "redirect or pipe an audio file into it")
     }
 
-    /// A part of the same file, whose first byte is its byte 0.
+    /// Returns a part of the same file, beginning at `offset`.
     func window(from offset: Int64, to end: Int64? = nil) throws(DeviceError) -> ByteSource {
         try ByteSource(window: self, from: offset, to: min(end ?? extent, extent))
     }
@@ -73,13 +73,13 @@ final class ByteSource {
         length = extent
     }
 
-    /// What a child has written into a file without a name.
+    /// Reads a temporary file that a child process has written.
     convenience init(spool: consuming FileDescriptor) throws(DeviceError) {
         lseek(spool.number, 0, SEEK_SET)
         try self.init(reading: spool, remedy: "free some space")
     }
 
-    /// Ends before a byte from now on: another file begins there.
+    /// Ends before an offset, because another file begins there.
     func end(before offset: Int64) { length = min(length, max(0, offset)) }
 
     private init(reading file: consuming FileDescriptor, remedy: String) throws(DeviceError) {
@@ -109,10 +109,10 @@ final class ByteSource {
         }
     }
 
-    /// Goes back to the first byte, for libsndfile to open it again.
+    /// Goes back to the first byte, so that libsndfile can open it again.
     func rewind() { place = 0 }
 
-    /// Bytes as they are in the file, fewer where it ends.
+    /// Returns the file's bytes, fewer at its end.
     func bytes(at offset: Int64, count: Int) throws(DeviceError) -> [UInt8] {
         guard offset >= 0, offset < length, count > 0 else { return [] }
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
@@ -121,7 +121,7 @@ final class ByteSource {
         return Array(room.prefix(got))
     }
 
-    /// The calls that libsndfile makes; their `user_data` is this object, which must outlive the open file.
+    /// The callbacks for libsndfile. `user_data` is this object, which must outlive the open file.
     static let calls = SF_VIRTUAL_IO(
         get_filelen: { ByteSource.from($0)?.length ?? -1 },
         seek: { offset, whence, context in ByteSource.from(context)?.seek(offset, whence) ?? -1 },
@@ -129,7 +129,7 @@ final class ByteSource {
         write: { _, _, _ in 0 },
         tell: { ByteSource.from($0)?.place ?? -1 })
 
-    // Safety: libsndfile hands back the pointer that AudioFileReader made of the source it keeps alive.
+    // Safety: libsndfile returns the pointer from AudioFileReader, which keeps the source alive.
     private static func from(_ context: UnsafeMutableRawPointer?) -> ByteSource? {
         context.map { Unmanaged<ByteSource>.fromOpaque($0).takeUnretainedValue() }
     }
@@ -172,7 +172,7 @@ final class ByteSource {
     }
 }
 
-/// Copies a pipe into a file without a name. Most formats need to go back and forth; this is always right.
+/// Copies a pipe to a temporary file, because most formats need to seek.
 private func spool(_ pipe: borrowing FileDescriptor) throws(DeviceError) -> FileDescriptor {
     let file = try temporaryFile()
     let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
@@ -185,7 +185,7 @@ private func spool(_ pipe: borrowing FileDescriptor) throws(DeviceError) -> File
     }
 }
 
-/// A file without a name, which goes with its descriptor.
+/// Creates a file without a name, which is deleted when its descriptor is closed.
 func temporaryFile(named name: String? = nil) throws(DeviceError) -> FileDescriptor {
     let folder = ScratchFolder.roomyParent
     var template = Array("\(folder)/fieldscribe-XXXXXX".utf8CString)

@@ -1,15 +1,15 @@
-/// A walk along the chunks of a RIFF, RF64, AIFF or CAF file.
+/// Walks the chunks of a RIFF, RF64, AIFF or CAF file.
 struct ChunkWalk {
     /// The chunk with the audio.
     struct Audio: Equatable {
-        /// Where the audio starts.
+        /// The offset of the audio.
         var start: Int64
-        /// Bytes of audio, as the header says.
+        /// The number of audio bytes according to the header.
         var size: UInt64
-        /// Where the header says so, and in how many bytes.
+        /// The offset and width of the size field.
         var sizeOffset: Int64
         var sizeBytes: Int
-        /// Bytes that the header's size counts besides the audio.
+        /// Bytes that the size field counts besides the audio.
         var prefix: UInt64
     }
 
@@ -22,7 +22,7 @@ struct ChunkWalk {
     private var sizeBytes: Int { family == .caf ? 8 : 4 }
     private var bigEndian: Bool { family != .riff }
 
-    /// Starts at the head of a file; nil for other formats.
+    /// Starts at the beginning of a file; nil for other formats.
     init?(length: Int64, read: @escaping (Int64, Int) -> [UInt8]) {
         let head = read(0, 12)
         guard head.count == 12 else { return nil }
@@ -39,11 +39,11 @@ struct ChunkWalk {
         self.read = read
     }
 
-    /// Goes to the audio; nil where the chunks before it lead nowhere.
+    /// Finds the audio chunk; nil if the chunks before it are invalid.
     func findAudio() -> Audio? {
         var offset: Int64 = family == .caf ? 8 : 12
         var large: (offset: Int64, size: UInt64)?
-        // More chunks than any program writes: only hostile bytes get there.
+        // A limit for malicious files.
         for _ in 0..<10_000 {
             guard let (id, size, body) = chunk(at: offset) else { return nil }
             if id == "ds64" {
@@ -72,15 +72,15 @@ struct ChunkWalk {
         return nil
     }
 
-    /// Whether what follows the audio, where the header ends it, is more chunks or a tag, and not more audio.
+    /// Whether chunks or a tag follow the audio's end according to the header, rather than more audio.
     func isTail(after audio: Audio) -> Bool {
         guard audio.size <= UInt64(length - audio.start) else { return false }
         let end = audio.start + Int64(audio.size)
-        // Some programs forget the byte that fills up an odd size.
+        // Some programs omit the pad byte after an odd size.
         return isList(at: end) || (audio.size & 1 == 1 && isList(at: end + 1))
     }
 
-    /// Where another file begins behind the audio and the chunks that follow it; nil if there is none.
+    /// Returns the offset of another file after the audio and its following chunks.
     func followingFile(after audio: Audio) -> Int64? {
         guard audio.size < UInt64(length - audio.start) else { return nil }
         let end = audio.start + Int64(audio.size)
@@ -96,13 +96,13 @@ struct ChunkWalk {
         return nil
     }
 
-    /// The bytes that make the header tell the truth.
+    /// Returns the patches that correct the header.
     func corrections(of audio: Audio, held: UInt64) -> [ByteSource.Patch] {
         let size = ByteSource.Patch(
             offset: audio.sizeOffset, bytes: bytes(held + audio.prefix, audio.sizeBytes))
         let whole = UInt64(max(0, length - 8))
         switch family {
-        // AIFF counts frames in another chunk, and libsndfile takes what is there where SSND claims more.
+        // AIFF has a frame count in another chunk; libsndfile reads what is there if SSND is too long.
         case .aiff: return []
         case .caf: return [size]
         case _ where audio.sizeBytes == 8:
@@ -125,7 +125,7 @@ struct ChunkWalk {
         return false
     }
 
-    /// The head of a chunk; its identifier is nil where it is no text.
+    /// Reads a chunk header; the identifier is nil if it is not text.
     private func chunk(at offset: Int64) -> (id: String?, size: UInt64, body: Int64)? {
         let head = read(offset, 4 + sizeBytes)
         guard head.count == 4 + sizeBytes else { return nil }
@@ -152,10 +152,10 @@ struct ChunkWalk {
         bytes.allSatisfy { (0x20...0x7e).contains($0) } ? String(decoding: bytes, as: UTF8.self) : nil
     }
 
-    /// What files begin with that somebody may have joined to this one.
+    /// The beginnings of files that may be concatenated to this one.
     private static let heads: Set<String> = ["RIFF", "RIFX", "RF64", "BW64", "FORM", "caff"]
 
-    /// Chunks that follow audio, believed even where they are cut off.
+    /// Chunks that commonly follow the audio, recognized even if truncated.
     private static let usual: Set<String> = [
         "LIST", "id3 ", "ID3 ", "bext", "cue ", "smpl", "fact", "PEAK", "JUNK", "junk", "iXML", "axml", "chna", "inst",
         "acid", "cart", "plst", "DISP", "afsp", "_PMX", "FLLR", "PAD ", "MARK", "NAME", "ANNO", "AUTH", "COMT", "APPL",

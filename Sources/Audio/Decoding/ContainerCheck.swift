@@ -1,26 +1,26 @@
-/// What an audio file's header says about the length of its audio, against what the file holds.
+/// Compares the audio length in a file's header with the file.
 ///
-/// libsndfile believes a header that says too little: a recording that a power cut ended loses its last seconds, or
-/// everything where the size was never written.
+/// libsndfile trusts a header that is too short: a recording that ended in a power cut loses its last seconds, or everything
+/// if the size was never written.
 struct ContainerCheck: Equatable {
-    /// Bytes of audio that the header promises.
+    /// The audio bytes according to the header.
     var claimed: UInt64
 
-    /// Bytes of audio that are there.
+    /// The audio bytes in the file.
     var held: UInt64
 
-    /// Corrections for the reader.
+    /// Header corrections for the reader.
     var patches: [ByteSource.Patch] = []
 
-    /// Where another file begins behind the audio and its chunks: joined byte by byte.
+    /// The offset of another file that is concatenated to this one.
     var following: Int64?
 
-    /// Whether the header's length is one that programs write before they know it.
+    /// Whether the header has a placeholder that programs write before they know the length.
     var isPlaceholder: Bool { (claimed > 0x7fff_0000 && claimed > held) || (claimed == 0 && held > 0) }
 
-    /// Checks a file; nil where it is of another format, or so broken that only libsndfile can tell.
+    /// Checks a file; nil for another format, or a file so broken that only libsndfile can tell.
     ///
-    /// - Parameter read: gives bytes at an offset, fewer where the file ends. Any bytes are survived.
+    /// - Parameter read: returns bytes at an offset, fewer at the end of the file. Any bytes are safe.
     init?(length: Int64, read: @escaping (_ offset: Int64, _ count: Int) -> [UInt8]) {
         guard let walk = ChunkWalk(length: length, read: read), let audio = walk.findAudio() else { return nil }
         let rest = UInt64(length - audio.start)

@@ -1,39 +1,38 @@
 import Core
 import FoundationEssentials
 
-/// The tracks with sound in a container and how long they should be, as `ffprobe` describes them.
+/// The audio tracks of a container with their expected lengths, from `ffprobe`.
 struct ContainerDescription: Equatable {
     struct Track: Equatable {
         var codec = ""
         var channels = 1
-        /// In Hz.
         var rate = SamplePosition.rate
-        /// Seconds that the container's header promises; nil if it does not say, or only guesses.
+        /// The length in seconds from the container's header; nil if it is missing or an estimate.
         var promised: Double?
         var isDefault = false
         var language: String?
         var title: String?
 
-        /// Whether its samples may lie above full scale.
+        /// Whether its samples may exceed full scale.
         var isFloat: Bool { codec.hasPrefix("pcm_f") || codec == "wavpack" }
     }
 
-    /// Formats without times of their own: ffmpeg counts frames, and what is no frame it leaves out.
+    /// Formats without timestamps: ffmpeg counts frames and skips everything else.
     private static let raw: Set<String> = ["aac", "ac3", "dts", "eac3", "loas", "mp3", "truehd"]
-    /// Formats whose length ffmpeg takes from their last times or from the bit rate.
+    /// Formats whose length ffmpeg estimates from the last timestamps or the bit rate.
     private static let guessing = raw.union(["amr", "mpeg", "mpegts", "ogg", "rm"])
 
-    /// The name of ffmpeg's reader.
+    /// ffmpeg's name of the format.
     var format = ""
-    /// What a player shows as 0, on the container's own clock, in seconds.
+    /// The time that a player shows as 0, on the container's clock, in seconds.
     var start = 0.0
     var tracks: [Track] = []
-    /// Whether nothing but one track with sound is in it.
+    /// Whether one audio track is all that the container has.
     var isAlone = false
 
     var isRaw: Bool { Self.raw.contains(format) }
 
-    /// Describes what is no container, or one without sound, as one without tracks.
+    /// Describes a file; anything but a container with audio has no tracks.
     init(_ source: ByteSource) throws(DeviceError) {
         var text = ""
         _ = try Ffmpeg.run(
@@ -47,12 +46,12 @@ struct ContainerDescription: Equatable {
         self.init(json: text)
         var header: Double?
         if format == "mp3" { header = try MpegFrame.promisedLength(of: source) }
-        // ffmpeg does not believe the header of a file that was cut off.
+        // ffmpeg ignores the header of a truncated file.
         if format == "asf" { header = try Self.lengthOfASF(source) }
         if let header { for index in tracks.indices { tracks[index].promised = header } }
     }
 
-    /// Parses what `ffprobe -of json` prints.
+    /// Parses the output of `ffprobe -of json`.
     init(json: String) {
         guard let probe = try? JSONDecoder().decode(Probe.self, from: Data(json.utf8)) else { return }
         format = probe.format?.format_name?.split(separator: ",").first.map(String.init) ?? ""
@@ -62,11 +61,11 @@ struct ContainerDescription: Equatable {
         tracks = (probe.streams ?? []).map { stream in
             let tags = stream.tags ?? [:]
             let tagged = tags.first { $0.key.hasPrefix("DURATION") }.flatMap { Self.seconds(clock: $0.value) }
-            // Matroska tells where a track ends, others how long it is.
+            // Matroska has the end of a track, other formats its length.
             let begin = (stream.start_time.flatMap(Double.init) ?? start) - start
             let counted = format == "avi" ? stream.counted : nil
             let own = tagged ?? counted ?? stream.duration.flatMap(Double.init).map { $0 + max(0, begin) }
-            // What is left out at a track's end is in its own length alone.
+            // Only the track's own length excludes what an edit list trims.
             let promised = counted ?? own.map { min($0, whole ?? $0) } ?? (isAlone ? whole : nil)
             return Track(
                 codec: stream.codec_name ?? "", channels: stream.channels ?? 1,
@@ -76,10 +75,10 @@ struct ContainerDescription: Equatable {
         }
     }
 
-    /// What a player plays: the first track that the container calls its default, or the first.
+    /// The first track that the container marks as default, else the first.
     var defaultTrack: Int { tracks.firstIndex(where: \.isDefault) ?? 0 }
 
-    // As ffprobe spells them.
+    // ffprobe's field names.
     private struct Probe: Decodable {
         struct Format: Decodable {
             var format_name: String?
@@ -98,7 +97,7 @@ struct ContainerDescription: Equatable {
             var disposition: [String: Int]?
             var tags: [String: String]?
 
-            /// The length that AVI's header counts; from ffmpeg's own it is cut with the file.
+            /// The length that AVI's header counts; ffmpeg truncates its own with the file.
             var counted: Double? {
                 let base = (time_base ?? "").split(separator: "/").compactMap { Double($0) }
                 guard base.count == 2, base[1] > 0, let frames = nb_frames.flatMap(Double.init) else { return nil }
@@ -109,14 +108,14 @@ struct ContainerDescription: Equatable {
         var streams: [Stream]?
     }
 
-    /// Reads `00:00:24.738000000`.
+    /// Parses `00:00:24.738000000`.
     private static func seconds(clock: String) -> Double? {
         let parts = clock.split(separator: ":").map { Double($0) }
         guard parts.count == 3, let hours = parts[0], let minutes = parts[1], let seconds = parts[2] else { return nil }
         return hours * 3_600 + minutes * 60 + seconds
     }
 
-    /// The length that the header of a WMA promises, in seconds.
+    /// The length in the header of an ASF (WMA) file, in seconds.
     private static func lengthOfASF(_ source: ByteSource) throws(DeviceError) -> Double? {
         let mark: [UInt8] = [0xA1, 0xDC, 0xAB, 0x8C, 0x47, 0xA9, 0xCF, 0x11]
         let head = try source.bytes(at: 0, count: 1 << 16)
@@ -126,18 +125,18 @@ struct ContainerDescription: Equatable {
         func number(_ offset: Int) -> Double {
             Double(head[(place + offset)..<(place + offset + 8)].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
         }
-        // In 100 ns, with what players fill their buffers with, in ms.
+        // In 100 ns units, including the preroll in ms.
         let seconds = number(64) / 1e7 - number(80) / 1e3
         return seconds > 0 && seconds < 1e7 ? seconds : nil
     }
 }
 
-/// Tags before, behind and between frames of sound.
+/// Tags before, after and between audio frames.
 enum SoundTags {
-    /// Where the tags end that begin at a place; the place itself if none does.
+    /// Returns the end of the tags at `place`, or `place` without tags.
     static func end(of source: ByteSource, at place: Int64) throws(DeviceError) -> Int64 {
         var end = place
-        // More than any program writes.
+        // A limit for malicious files.
         for _ in 0..<64 {
             let head = try source.bytes(at: end, count: 32)
             let next: Int64

@@ -2,29 +2,29 @@ import Core
 import Glibc
 import System
 
-/// A container's sound as ffmpeg decodes it, in a file without a name: 16 kHz, one or two channels, frame behind frame.
+/// A container's audio, decoded by ffmpeg into an unnamed file: 16 kHz, one or two channels, contiguous frames.
 struct DecodedSound {
     let source: ByteSource
     let form: RawForm
-    /// The track's own, in Hz.
+    /// The original rate in Hz.
     let rate: Int
-    /// Where silence belongs between the frames.
+    /// Where to insert silence between frames.
     let silences: [FramePlacement.Silence]
     var account: SoundAccount
-    /// Where another file begins behind it; nil if there is none.
+    /// The offset of a concatenated file; nil if there is none.
     var following: Int64?
 
-    /// A shorter difference between what a header promises and what there is says nothing.
+    /// The smallest difference between header and content that counts, in seconds.
     private static let tolerance = 0.25
 
-    /// Decodes the tracks that were chosen.
+    /// Decodes the chosen tracks.
     ///
-    /// - Returns: nil for what ffmpeg does not read, or finds no sound in.
-    /// - Throws: `DeviceError` with `unsupported` if ffmpeg is not installed, `full`, `missing` for a track that is not there.
+    /// - Returns: nil if ffmpeg cannot read the file or finds no audio.
+    /// - Throws: `DeviceError` with `unsupported` if ffmpeg is not installed, `full`, or `missing` for a missing track.
     static func decode(_ joined: ByteSource, track: SoundTrack) throws(DeviceError) -> DecodedSound? {
         guard let end = try FollowingFile.find(in: joined) else {
             if let decoded = try decode(first: joined, track) { return decoded }
-            // What ffmpeg takes for something else, or for nothing, because of what stands in front.
+            // Bytes before the first frame make ffmpeg misdetect the format.
             guard let start = try MpegFrame.first(in: joined), start > 0 else { return nil }
             var decoded = try decode(first: joined.window(from: start), track)
             decoded?.account.notes.append("the first \(start) bytes are no sound")
@@ -82,7 +82,7 @@ struct DecodedSound {
             "ffmpeg", on: frames?.cleaned ?? source,
             options: [
                 "-nostdin", "-hide_banner", "-nostats", "-loglevel", "level+info", "-threads", "1",
-                // ffmpeg closes gaps that it takes for another clock's beginning.
+                // Otherwise ffmpeg removes gaps that look like a clock reset.
                 "-copyts",
             ],
             arguments: [
@@ -128,7 +128,7 @@ struct DecodedSound {
             account.add(ends: frames)
         } else if let frames, frames.ends.behind > max(16_384, source.length / 4) {
             let share = frames.ends.behind * 100 / source.length
-            account.complaints.append("\(share) % of the file, behind \(SoundAccount.seconds(held)), cannot be read")
+            account.complaints.append("\(share) % of the file, after \(SoundAccount.seconds(held)), cannot be read")
             if account.missingAtEnd == 0 { account.missingAtEnd = frames.seconds(of: frames.ends.behind) }
         }
         return DecodedSound(
@@ -136,7 +136,7 @@ struct DecodedSound {
             account: account)
     }
 
-    /// A line of ffmpeg's filter `ashowinfo`.
+    /// A line of ffmpeg's `ashowinfo` filter.
     private struct Frame {
         var isFirst = false
         var time: Int64?
@@ -160,7 +160,7 @@ struct DecodedSound {
 }
 
 extension SoundAccount {
-    /// What lies before and behind the frames of a file without times.
+    /// Accounts for the bytes before and after the frames of a file without timestamps.
     fileprivate mutating func add(ends frames: FrameBytes) {
         if frames.ends.before > 0 { notes.append("the first \(frames.ends.before) bytes are no sound") }
         if frames.ends.behind > 0 {
@@ -173,7 +173,7 @@ extension SoundAccount {
 }
 
 extension ContainerDescription {
-    /// How a track is called for people: its number, and language and title if it has any.
+    /// Returns a track's display name: its number, with language and title if present.
     func name(_ index: Int) -> String {
         let words = [tracks[index].language, tracks[index].title].compactMap { $0 }.filter { $0 != "und" }.map { word in
             String(word.prefix(40).filter { $0.isLetter || $0.isNumber || $0 == " " || $0 == "-" })

@@ -2,25 +2,25 @@ import Core
 import Glibc
 import System
 
-/// Debian's `ffmpeg` and `ffprobe`, which read what libsndfile does not: in processes with limits, which may open nothing but one file.
+/// Runs Debian's `ffmpeg` and `ffprobe` with resource limits and access to only one file.
 enum Ffmpeg {
-    /// Megabytes of address space, seconds of CPU, bytes of decoded sound (24 h of stereo), and seconds without a line.
-    private static let limits = (memory: 1_024, cpu: 3_600, bytes: 24 * 3_600 * 64_000, patience: 120)
+    /// Megabytes of address space, seconds of CPU, bytes of decoded audio (24 h of stereo), and seconds without a line.
+    private static let limits = (memory: 1_024, cpu: 3_600, bytes: 24 * 3_600 * 64_000, timeout: 120)
 
-    /// The readers that it may use. None opens further files, as those of playlists do.
+    /// The allowed demuxers. None of them opens other files, as playlists do.
     private static let readers =
         "aac,ac3,aiff,amr,amrnb,amrwb,ape,asf,au,avi,caf,dsf,dts,dtshd,eac3,flac,flv,gsm,loas,matroska,mov,mp3,mpc,mpc8,"
         + "mpeg,mpegts,mxf,nut,ogg,oma,rm,tak,truehd,tta,voc,w64,wav,wv,xwma"
 
-    /// The longest line that is looked at, in bytes.
+    /// The longest parsed line, in bytes.
     private static let longestLine = 1 << 20
 
-    /// Whether both are there, and the shell that limits them, which the service's sandbox does not have.
+    /// Whether both programs and the shell for their limits exist; the service's sandbox has no shell.
     static var isInstalled: Bool {
         path(of: "ffmpeg") != nil && path(of: "ffprobe") != nil && access("/bin/sh", X_OK) == 0
     }
 
-    /// Whether a file's first bytes are those of MP4, MOV, M4A, WebM or Matroska.
+    /// Whether a file begins like MP4, MOV, M4A, WebM or Matroska.
     static func isMovie(_ head: [UInt8]) -> Bool {
         if head.starts(with: [0x1A, 0x45, 0xDF, 0xA3]) { return true }
         let kind = head.count >= 8 ? String(decoding: head[4..<8], as: UTF8.self) : ""
@@ -30,11 +30,11 @@ enum Ffmpeg {
     /// Runs `ffmpeg` or `ffprobe` on a file.
     ///
     /// - Parameters:
-    ///   - arguments: what follows the input.
-    ///   - target: the number of an open file that `pipe:4` writes into.
-    ///   - line: called with each line of both its outputs.
-    /// - Returns: its exit status, 128 and the number of the signal that ended it.
-    /// - Throws: `DeviceError` with `unsupported` if it is not installed, `damaged` if it gives no sign of life for 120 s.
+    ///   - arguments: the arguments after the input.
+    ///   - target: the descriptor behind `pipe:4`.
+    ///   - line: called with each line of both outputs.
+    /// - Returns: the exit status, or 128 plus the signal number.
+    /// - Throws: `DeviceError` with `unsupported` if it is not installed, `damaged` after 120 s without output.
     static func run(
         _ program: String, on source: ByteSource, options: [String] = [], arguments: [String], target: Int32? = nil,
         line: (Substring) -> Void
@@ -57,9 +57,9 @@ enum Ffmpeg {
         var pending: [UInt8] = []
         while true {
             let count: Int
-            do throws(DeviceError) { count = try child.read(into: room, timeoutSeconds: limits.patience) } catch {
+            do throws(DeviceError) { count = try child.read(into: room, timeoutSeconds: limits.timeout) } catch {
                 throw DeviceError(
-                    .damaged, program, on: source.name, "ffmpeg did nothing for \(limits.patience) s and was stopped",
+                    .damaged, program, on: source.name, "ffmpeg did nothing for \(limits.timeout) s and was stopped",
                     remedy: "convert it by hand: ffmpeg -i FILE FILE.wav")
             }
             if count == 0 { break }
@@ -72,10 +72,10 @@ enum Ffmpeg {
             for part in text.split(separator: "\n") { line(part) }
             pending.removeFirst(last + 1)
         }
-        return try child.exitStatus(timeoutSeconds: limits.patience)
+        return try child.exitStatus(timeoutSeconds: limits.timeout)
     }
 
-    /// What is said of a file that ffmpeg would read.
+    /// The error for a file that needs ffmpeg.
     static func missing(_ name: String) -> DeviceError {
         DeviceError(
             .unsupported, "ffmpeg", on: name, "is not audio that libsndfile can read, but ffmpeg can",

@@ -1,14 +1,14 @@
 internal import CSndfile
 import Glibc
 
-/// The loudest sample of a file whose samples may lie above full scale.
+/// Measures the peak of a file whose samples may exceed full scale.
 enum FloatPeak {
-    /// Reads the file to its end and goes back to its beginning.
+    /// Reads the file to its end and rewinds it.
     ///
-    /// A few samples that are far off, as damage makes them, count for nothing: they would make the rest inaudible.
-    /// - Parameter room: for whole frames.
+    /// Ignores a few outliers, which damage causes: they would make the rest inaudible.
+    /// - Parameter room: a buffer for whole frames.
     static func measure(_ handle: OpaquePointer, _ room: UnsafeMutableBufferPointer<Float>, channels: Int) -> Float {
-        // The loudest of each power of two, and how many there are.
+        // The peak of each power of two, and the number of samples in it.
         var peaks = [Float](repeating: 0, count: 64)
         var counts = [Int](repeating: 0, count: 64)
         var total = 0

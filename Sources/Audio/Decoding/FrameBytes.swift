@@ -1,23 +1,23 @@
 import Core
 
-/// The bytes of a file that are frames. What lies between them is, in formats without times such as MP3, tags or damage.
+/// The bytes of a file's frames. In formats without timestamps such as MP3, other bytes are tags or damage.
 struct FrameBytes {
-    /// A shorter stretch may be the rest of a frame that was cut, or the head that some encoders write before the sound.
+    /// Shorter stretches may be part of a truncated frame, or an encoder's header.
     private static let least: Int64 = 600
-    /// The longest frames; ffmpeg takes what it cannot read for a part of one.
+    /// The longest frames; ffmpeg counts unreadable bytes as part of a frame.
     private static let longest: [String: Double] = [
         "mp3": 1_441, "aac": 1_536, "ac3": 3_840, "eac3": 4_096, "dts": 16_384,
     ]
-    /// More places than any damage has that leaves something to be heard.
-    static let mostPlaces = 10_000
+    /// The maximum number of places: a file with more damage is inaudible.
+    static let maxPlaces = 10_000
 
-    /// By the time of the frame behind them, in seconds on the container's clock.
+    /// By the time of the following frame, in seconds on the container's clock.
     private(set) var junk: [(time: Double, bytes: Int64)] = []
-    /// Before the first frame and behind the last one.
+    /// The bytes before the first frame and after the last one.
     private(set) var ends: (before: Int64, behind: Int64) = (0, 0)
-    /// The frames without what lies between them, if ffmpeg would go astray there.
+    /// Only the frames, if the other bytes would confuse ffmpeg.
     private(set) var cleaned: ByteSource?
-    /// Seconds of all frames, and their bytes.
+    /// The total duration and size of all frames.
     private var frames: (seconds: Double, bytes: Int64) = (0, 0)
 
     /// Finds the frames of a track.
@@ -41,7 +41,7 @@ struct FrameBytes {
         if behind >= Self.least { ends.behind = behind }
     }
 
-    /// Has `ffprobe` find them.
+    /// Finds the frames with `ffprobe`.
     private mutating func probe(
         _ source: ByteSource, _ track: Int, longest: Double
     ) throws(DeviceError) -> (places: [(from: Int64, to: Int64, time: Double)], end: Int64) {
@@ -64,9 +64,9 @@ struct FrameBytes {
             else { return }
             let (start, time) = (Int64(position), fields["pts_time"] ?? 0)
             let isJunk = size > longest
-            if start - end >= Self.least, places.count < Self.mostPlaces { places.append((end, start, time)) }
+            if start - end >= Self.least, places.count < Self.maxPlaces { places.append((end, start, time)) }
             end = max(end, start + Int64(size))
-            if isJunk, places.count < Self.mostPlaces { places.append((start, end, time)) }
+            if isJunk, places.count < Self.maxPlaces { places.append((start, end, time)) }
             if isJunk { return }
             sum.seconds += fields["duration_time"] ?? 0
             sum.bytes += Int64(size)
@@ -75,12 +75,12 @@ struct FrameBytes {
         return (places, end)
     }
 
-    /// How long so many bytes of frames last, in seconds, as far as the mean tells.
+    /// Estimates the duration of so many bytes from the mean bit rate.
     func seconds(of bytes: Int64) -> Double {
         frames.bytes > 0 ? Double(bytes) * frames.seconds / Double(frames.bytes) : 0
     }
 
-    /// The stretches without frames, as long as they may have been: altogether what is missing from the promised length, if that agrees.
+    /// Estimates the durations of the stretches without frames; scaled to the total missing from the promised length if that is plausible.
     func junk(since start: Double, promised: Double?) -> [FramePlacement.Junk] {
         let guessed = junk.reduce(0) { $0 + seconds(of: $1.bytes) }
         let missing = (promised ?? 0) - frames.seconds

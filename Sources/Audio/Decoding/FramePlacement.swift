@@ -1,60 +1,59 @@
-/// Where decoded frames lie on the clock that players show, and what is missing between them. Pure.
+/// Places decoded frames on the clock that players show, and finds what is missing between them.
 ///
-/// Positions are samples of a channel at 16 kHz.
+/// Positions are samples per channel at 16 kHz.
 struct FramePlacement {
-    /// Silence that stands before a decoded sample.
+    /// Silence before a decoded sample.
     struct Silence: Equatable, Sendable {
         var at: Int64
         var count: Int64
-        /// Whether sound is missing there; otherwise the container has none.
+        /// Whether audio is missing; otherwise the container has none there.
         var isLoss: Bool
     }
 
-    /// Bytes between frames that are none, by the time of the frame behind them.
+    /// Bytes that are not frames, by the time of the following frame.
     struct Junk: Equatable, Sendable {
         var time: Int64
         var count: Int64
     }
 
-    /// What browsers' clocks stray, and no more: what is missing for longer is filled up.
+    /// The timestamp jitter of browsers; longer gaps are filled with silence.
     private static let jitter: Int64 = 1_600
-    /// Decoders need some samples before they give any: that is no later start.
+    /// The delay of decoders; a start this late is not a gap.
     private static let delay: Int64 = 800
-    /// A jump that needs no other sign to be a loss: between packets of silence some encoders leave out 0.4 s.
+    /// A longer jump is a loss without further evidence; some encoders skip 0.4 s of silence.
     private static let pause: Int64 = 8_000
-    /// A longer jump is another recording's beginning, unless the container promises as much.
+    /// A longer jump begins another recording, unless the container promises such a length.
     private static let longestJump: Int64 = 600 * 16_000
 
     private(set) var silences: [Silence] = []
-    /// Samples that were decoded.
     private(set) var decoded: Int64 = 0
     private(set) var silent: Int64 = 0
-    /// Samples of frames that were found and could not be decoded, where ffmpeg counts frames.
+    /// Samples of frames that were found but not decoded, if ffmpeg counts frames.
     private(set) var undecoded: Int64 = 0
-    /// Complaints of ffmpeg that no missing frame has answered yet.
+    /// ffmpeg errors not yet explained by a missing frame.
     private var errors = 0
     private var hasErrors = false
 
     private let isRaw: Bool
     private let promised: Int64
     private var junk: ArraySlice<Junk>
-    /// What is added to times since one recording followed another.
+    /// The offset of the times of the current recording.
     private var base: Int64 = 0
     private var previousEnd: Int64?
 
     /// - Parameters:
-    ///   - isRaw: whether times are counted from frames, so that they do not know what is missing.
-    ///   - promised: the container's own length, 0 if unknown.
+    ///   - isRaw: whether times are counted from frames, so that they do not show losses.
+    ///   - promised: the container's length, 0 if unknown.
     init(isRaw: Bool = false, promised: Int64 = 0, junk: [Junk] = []) {
         self.isRaw = isRaw
         self.promised = promised
         self.junk = junk[...]
     }
 
-    /// Where the next frame will lie unless its time says otherwise.
+    /// The position of the next frame unless its timestamp differs.
     var end: Int64 { decoded + silent }
 
-    /// Notes that ffmpeg has complained, before the next frame.
+    /// Notes an ffmpeg error before the next frame.
     mutating func addError() {
         hasErrors = true
         errors += 1
@@ -63,8 +62,8 @@ struct FramePlacement {
     /// Adds a frame.
     ///
     /// - Parameters:
-    ///   - time: nil if it has none.
-    ///   - isFirst: whether it is the first behind a change of format, whose time ffmpeg computes with the wrong rate.
+    ///   - time: nil without a timestamp.
+    ///   - isFirst: whether the format changed before it; ffmpeg then computes the time with the wrong rate.
     mutating func add(time: Int64?, count: Int64, isFirst: Bool = false) {
         defer { decoded += count }
         guard let time, !isFirst || decoded == 0, time.magnitude < 1 << 46 else {

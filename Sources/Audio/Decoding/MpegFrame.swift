@@ -1,21 +1,21 @@
 import Core
 
-/// A frame of MPEG audio, layer III, by its header.
+/// A frame of MPEG audio layer III, from its header.
 struct MpegFrame {
-    // kbit/s by the header's index: of MPEG 1, and of MPEG 2 and 2.5.
+    // kbit/s by the header's index: MPEG 1, then MPEG 2 and 2.5.
     private static let bitRates = [
         [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
         [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
     ]
     private static let rates = [44_100, 48_000, 32_000]
 
-    /// In bytes, with the header.
+    /// In bytes, header included.
     let length: Int
     let rate: Int
-    /// Samples of a channel.
+    /// Per channel.
     let samples: Int
 
-    /// Reads the header that stands there; nil if there is none, or one of a free bit rate.
+    /// Parses a header; nil if it is invalid or has a free bit rate.
     init?(_ bytes: [UInt8], at index: Int) {
         guard index + 4 <= bytes.count, bytes[index] == 0xff, bytes[index + 1] & 0xe6 == 0xe2 else { return nil }
         let version = Int(bytes[index + 1] >> 3 & 3)
@@ -28,7 +28,7 @@ struct MpegFrame {
         length = samples / 8 * 1_000 * kilobits / self.rate + Int(bytes[index + 2] >> 1 & 1)
     }
 
-    /// Where the first frame of an MP3 begins, behind its tags or behind junk; nil if three do not follow one another.
+    /// Finds the first frame of an MP3 after tags or junk; nil unless three frames follow one another.
     static func first(in source: ByteSource) throws(DeviceError) -> Int64? {
         let start = try SoundTags.end(of: source, at: 0)
         let bytes = try source.bytes(at: start, count: 1 << 18)
@@ -43,9 +43,9 @@ struct MpegFrame {
         return nil
     }
 
-    /// The length in seconds that an MP3's first frame tells; nil if it counts no frames.
+    /// Returns the length in seconds from an MP3's first frame; nil if it has no frame count.
     ///
-    /// ffprobe does not believe it once the file's size is another, as of a file that was joined or cut off.
+    /// ffprobe ignores it if the file's size has changed, as in a concatenated or truncated file.
     static func promisedLength(of source: ByteSource) throws(DeviceError) -> Double? {
         guard let start = try first(in: source) else { return nil }
         let bytes = try source.bytes(at: start, count: 256)

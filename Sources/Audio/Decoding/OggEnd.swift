@@ -1,14 +1,14 @@
 import Core
 
-/// Whether an Ogg file ends as one that was finished: its last page is whole and says so.
+/// Checks whether an Ogg file is complete: its last page is whole and marked as the last.
 ///
-/// libsndfile since 1.2.2 takes one that was cut off for a shorter one.
+/// libsndfile 1.2.2 and later reads a truncated file as a shorter one.
 enum OggEnd {
-    /// The most bytes that one page has.
+    /// The largest page in bytes.
     private static let largestPage = 27 + 255 + 255 * 255
 
-    /// - Parameter tail: the file's last `largestPage` bytes and more, or all of it.
-    /// - Returns: false also where there is no page at all.
+    /// - Parameter tail: the last `largestPage` bytes of the file or more.
+    /// - Returns: false also if there is no page.
     static func isFinished(_ tail: [UInt8]) -> Bool {
         var start = tail.count - 27
         while start >= 0 {
@@ -24,7 +24,7 @@ enum OggEnd {
         return false
     }
 
-    /// As `isFinished`, of a file; nil for one that is no Ogg.
+    /// Checks a file; nil if it is not Ogg.
     static func isFinished(_ source: ByteSource) throws(DeviceError) -> Bool? {
         guard try source.bytes(at: 0, count: 4).elementsEqual("OggS".utf8) else { return nil }
         let start = max(0, source.length - Int64(2 * largestPage))

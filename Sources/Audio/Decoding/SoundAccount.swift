@@ -1,28 +1,28 @@
 import Core
 
-/// What was read of a file against what its container holds: what is missing, where, and what was made of it.
+/// What was read of a file compared with its container: what is missing and where.
 package struct SoundAccount: Equatable, Sendable {
-    /// Where no sound could be read; silence stands for it.
+    /// The unreadable ranges, replaced by silence.
     package var gaps: [SampleRange] = []
 
-    /// Seconds that are missing behind the end, as far as the container tells.
+    /// The seconds missing at the end, according to the container.
     var missingAtEnd = 0.0
 
-    /// What a person should know of a file of which nothing is missing, a line each.
+    /// Remarks about a complete file, one line each.
     package var notes: [String] = []
 
-    /// What else is missing or wrong.
+    /// Other problems.
     var complaints: [String] = []
 
     package init() {}
 
-    /// One line on what is missing; nil if the sound is whole.
+    /// What is missing, in one line; nil if the audio is complete.
     package var damage: String? {
         let lines = (gaps.isEmpty ? [] : [Self.line(gaps)]) + complaints
         return lines.isEmpty ? nil : lines.joined(separator: "; ")
     }
 
-    /// Adds what was read of the next part of a file, which begins at a position.
+    /// Adds the account of the part that begins at a position.
     mutating func add(_ part: SoundAccount, at start: SamplePosition) {
         gaps += part.gaps.map { SampleRange(start + $0.start.samples, start + $0.end.samples) }
         notes += part.notes.filter { !notes.contains($0) }
@@ -41,13 +41,13 @@ package struct SoundAccount: Equatable, Sendable {
         return line
     }
 
-    /// Sets down what the header says against what the file holds.
+    /// Compares the length in the header with the content.
     mutating func add(promised: Double, held: Double) {
         complaints.append("the header says \(Self.seconds(promised)), the file holds \(Self.seconds(held))")
         missingAtEnd += max(0, promised - held)
     }
 
-    /// Seconds with two digits behind the point and the unit.
+    /// Formats seconds with two decimals and the unit.
     static func seconds(_ value: Double) -> String { "\(number(value)) s" }
 
     private static func number(_ value: Double) -> String {

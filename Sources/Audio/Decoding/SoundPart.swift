@@ -3,26 +3,26 @@ internal import CSndfile
 import Glibc
 import System
 
-/// Samples without a header, at 16 kHz.
+/// Headerless samples at 16 kHz.
 struct RawForm: Equatable {
     var channels: Int
     var isFloat: Bool
 }
 
-/// One sound in a file, or all of it, as libsndfile reads it. Used on one thread.
+/// One of the concatenated parts of a file, read by libsndfile. Use it on one thread.
 final class SoundPart {
-    /// A file with more damaged places is given up.
-    private static let mostGaps = 4_096
-    /// Of FLAC, in samples of a channel.
+    /// The maximum number of damaged places.
+    private static let maxGaps = 4_096
+    /// FLAC's longest frame, in samples per channel.
     private static let longestFrame: Int64 = 65_535
 
-    /// The sound's own, in Hz, and that of what is read: ffmpeg has resampled what it decoded.
+    /// The original rate in Hz, and the rate that is read: ffmpeg has resampled its output.
     let originalRate: Int
     private let rate: Int
     let channels: Int
-    /// Frames that the header tells of; nil if it does not.
+    /// The frame count in the header; nil if there is none.
     let promisedFrames: Int64?
-    /// What is missing; complete once `read` has given 0.
+    /// What is missing; complete once `read` has returned 0.
     private(set) var account: SoundAccount
 
     private let source: ByteSource
@@ -33,12 +33,12 @@ final class SoundPart {
     private let converter: ChannelConverter
     private let frames: UnsafeMutableBufferPointer<Float>
     private var silences: ArraySlice<FramePlacement.Silence>
-    /// What every sample is multiplied with, so that none lies above full scale.
+    /// The factor that keeps all samples within full scale.
     private let scale: Float
-    /// Samples in `frames`, all channels counted; and how many of them were converted.
+    /// The samples of all channels in `frames`, and how many of them were converted.
     private var available = 0
-    private var taken = 0
-    /// Frames that libsndfile gave, and those that were given in place of missing ones.
+    private var consumedSamples = 0
+    /// The frames from libsndfile, and those that replace missing ones.
     private var framesRead: Int64 = 0
     private var framesMissing: Int64 = 0
     private var pendingSilence: Int64 = 0
@@ -47,12 +47,12 @@ final class SoundPart {
 
     private var kind: Int32 { info.format & Int32(SF_FORMAT_TYPEMASK) }
 
-    /// Whether the header's length is a guess, as that of MPEG audio is.
+    /// Whether the header's length is an estimate, as for MPEG audio.
     private var isGuessed: Bool {
         kind == Int32(SF_FORMAT_MPEG) || info.format & Int32(SF_FORMAT_SUBMASK) == Int32(SF_FORMAT_MPEG_LAYER_III)
     }
 
-    /// Opens what libsndfile reads.
+    /// Opens a file that libsndfile reads.
     convenience init(_ source: ByteSource, keeping: Int) throws(DeviceError) {
         var failure: DeviceError?
         let check = ContainerCheck(length: source.length) { offset, count in
@@ -64,7 +64,7 @@ final class SoundPart {
             }
         }
         if let failure { throw failure }
-        // libsndfile refuses a WAV in which it finds another.
+        // libsndfile refuses a WAV that contains another one.
         let source =
             try check?.following.map { end throws(DeviceError) in try source.window(from: 0, to: end) } ?? source
         source.patches = check?.patches ?? []
@@ -73,7 +73,7 @@ final class SoundPart {
             following: nil, format: SF_INFO(), keeping: keeping)
     }
 
-    /// Opens what ffmpeg has decoded.
+    /// Opens audio that ffmpeg has decoded.
     convenience init(_ decoded: DecodedSound, keeping: Int) throws(DeviceError) {
         var format = SF_INFO()
         format.samplerate = Int32(SamplePosition.rate)
@@ -132,35 +132,35 @@ final class SoundPart {
         frames.deallocate()
     }
 
-    /// Channels that are read, 1 or 2.
+    /// The number of channels to read, 1 or 2.
     var outputs: Int { converter.outputs }
 
-    /// How long it should be.
+    /// The expected length.
     var estimatedLength: SamplePosition? {
         promisedFrames.map { frames in
             SamplePosition(seconds: Double(frames) / Double(rate)) + silences.reduce(0) { $0 + $1.count }
         }
     }
 
-    /// Where another file begins that follows in the same one; nil if there is none. Known once `read` has given 0.
+    /// The offset of the next concatenated file; nil if there is none. Known once `read` has returned 0.
     private(set) var following: Int64?
 
-    /// Fills the buffer, whose size is a multiple of `outputs`; fewer samples are the last ones, and 0 is the end.
+    /// Fills the buffer, whose size is a multiple of `outputs`. A shorter result is the last one; 0 is the end.
     ///
-    /// - Returns: samples, those of both channels counted.
+    /// - Returns: the number of samples of all channels.
     func read(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> Int {
         var filled = 0
         while filled < buffer.count {
-            if taken == available && !isAtEnd { try refill() }
+            if consumedSamples == available && !isAtEnd { try refill() }
             let room = UnsafeMutableBufferPointer(rebasing: buffer[filled...])
             if isAtEnd {
                 let produced = try converter.flush(into: room)
                 if produced == 0 { break }
                 filled += produced * converter.outputs
             } else {
-                let rest = UnsafeBufferPointer(rebasing: frames[taken..<available])
+                let rest = UnsafeBufferPointer(rebasing: frames[consumedSamples..<available])
                 let (consumed, produced) = try converter.convert(rest, into: room)
-                taken += consumed * channels
+                consumedSamples += consumed * channels
                 filled += produced * converter.outputs
             }
         }
@@ -168,7 +168,7 @@ final class SoundPart {
     }
 
     private func refill() throws(DeviceError) {
-        taken = 0
+        consumedSamples = 0
         if pendingSilence == 0, let next = silences.first, next.at <= framesRead {
             silences.removeFirst()
             begin(silence: next.count, isLoss: next.isLoss)
@@ -204,17 +204,17 @@ final class SoundPart {
             SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: start + Double(count) / Double(rate))))
     }
 
-    /// Finds where a FLAC can be read again behind a damaged place, and goes there.
+    /// Finds the next readable place of a FLAC after damage, and seeks to it.
     ///
-    /// libsndfile gives up at the first frame that is not as it was written; opened again it finds later ones.
-    /// - Returns: frames that are left out; nil if there is nothing to be read behind it.
+    /// libsndfile stops at the first bad frame, but finds later ones when it opens the file again.
+    /// - Returns: the number of skipped frames; nil if nothing readable follows.
     private func skipDamage() throws(DeviceError) -> Int64? {
         let place = framesRead + framesMissing
         guard kind == Int32(SF_FORMAT_FLAC), let promisedFrames, place < promisedFrames,
-            account.gaps.count < Self.mostGaps
+            account.gaps.count < Self.maxGaps
         else { return nil }
         if following == nil, let next = try FollowingFile.flac(in: source) {
-            // What follows counts its frames from 0, too.
+            // The following file counts its frames from 0, too.
             following = next
             source.end(before: next)
         }
@@ -232,7 +232,7 @@ final class SoundPart {
             if reopen(at: place + middle) { found = middle } else { bad = middle }
         }
         guard reopen(at: place + found) else { return nil }
-        // The rest of a frame whose checksum is wrong is given as zeros.
+        // The rest of a frame with a wrong checksum is returned as zeros.
         var zeros: Int64 = 0
         while zeros < Self.longestFrame {
             let count = Int(sf_readf_float(handle, frames.baseAddress, Int64(frames.count / channels)))
@@ -253,7 +253,7 @@ final class SoundPart {
         return sf_seek(handle, frame, SEEK_SET) == frame
     }
 
-    /// Sets down what is missing.
+    /// Records what is missing at the end.
     private func end() throws(DeviceError) {
         isAtEnd = true
         following = following ?? check?.following
@@ -265,11 +265,11 @@ final class SoundPart {
         }
     }
 
-    /// Compares what was read with what the header and the file's bytes tell.
+    /// Compares what was read with the header and the file's size.
     private func compare(held: Double) {
         if let check, check.claimed != check.held {
             if check.isPlaceholder {
-                // Who writes into a pipe cannot go back and complete the header.
+                // A writer to a pipe cannot complete the header.
                 guard !source.isSpooled else { return }
                 account.notes.append("the header was never completed; the file holds \(SoundAccount.seconds(held))")
             } else if check.held == 0 {
@@ -283,7 +283,7 @@ final class SoundPart {
         let isCompressed = [Int32(SF_FORMAT_MPEG), Int32(SF_FORMAT_OGG)].contains(kind)
         if isCompressed, unread > 65_536 || unread > source.length / 8 {
             account.complaints.append(
-                "\(unread * 100 / source.length) % of the file, behind \(SoundAccount.seconds(held)), was not read; "
+                "\(unread * 100 / source.length) % of the file, after \(SoundAccount.seconds(held)), was not read; "
                     + "ffmpeg may read it: apt install ffmpeg")
         } else if isCutOff {
             account.complaints.append("the file was cut off; it holds \(SoundAccount.seconds(held))")
@@ -325,7 +325,7 @@ final class SoundPart {
             remedy: "use another copy of it")
     }
 
-    /// Whether a file begins as those that libsndfile reads in full: uncompressed ones, and FLAC.
+    /// Whether a file begins like uncompressed audio or FLAC, which libsndfile reads completely.
     static func isFamiliar(_ head: [UInt8]) -> Bool {
         let (id, form) = (head.prefix(4), head.dropFirst(8).prefix(4))
         func isOne(_ bytes: ArraySlice<UInt8>, of names: [String]) -> Bool {

@@ -1,13 +1,13 @@
-/// Which of a container's tracks with sound are read.
+/// The audio tracks of a container to read.
 package enum SoundTrack: Equatable, Sendable {
     /// The container's default, or the first.
     case automatic
     /// Counted from 1.
     case number(Int)
-    /// Each as a channel of its own if there are two; mixed if there are more.
+    /// All tracks: two as separate channels, more mixed into one.
     case all
 
-    /// Reads `all` or a number from 1 to 99; nil for anything else.
+    /// Parses `all` or a number from 1 to 99.
     package init?(_ text: String) {
         if text == "all" {
             self = .all
@@ -18,7 +18,7 @@ package enum SoundTrack: Equatable, Sendable {
         }
     }
 
-    /// As `init` reads it; nil for the default.
+    /// The text that `init` parses; nil for the default.
     package var option: String? {
         switch self {
         case .automatic: nil

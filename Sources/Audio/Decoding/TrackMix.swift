@@ -1,9 +1,9 @@
 import Core
 import System
 
-/// All of a container's tracks as one sound.
+/// Combines all tracks of a container.
 enum TrackMix {
-    /// Decodes each track and writes them side by side: two as a channel each, more than two mixed into one.
+    /// Decodes each track: two become separate channels, more are mixed into one.
     static func decode(_ source: ByteSource, _ container: ContainerDescription) throws(DeviceError) -> DecodedSound? {
         var parts: [SoundPart] = []
         var account = SoundAccount()
@@ -16,7 +16,7 @@ enum TrackMix {
         }
         guard !parts.isEmpty else { return nil }
         let channels = parts.count == 2 ? 2 : 1
-        if parts.count > 2 { account.notes.append("\(parts.count) tracks are mixed: only two can be told apart") }
+        if parts.count > 2 { account.notes.append("\(parts.count) tracks are mixed: only two can be kept separate") }
         let target = try temporaryFile(named: source.name)
         let block = SamplePosition.rate
         let read = UnsafeMutableBufferPointer<Int16>.allocate(capacity: block)

@@ -1,9 +1,8 @@
 import Core
 internal import CSndfile
 
-/// What an encoded file says of itself.
+/// The metadata of an encoded file.
 package struct AudioTags: Hashable, Sendable {
-    /// What it is a recording of.
     var title: String
     /// The recorder's name.
     var artist: String
@@ -24,19 +23,19 @@ package struct AudioTags: Hashable, Sendable {
     }
 }
 
-/// The forms in which a recording's audio leaves the house.
+/// The formats of exported audio.
 package enum AudioForm: String, Sendable, CaseIterable { case flac, wav }
 
-/// Samples in, a FLAC or WAV out; takes the same memory for a minute and for a day. Used on one thread.
+/// Encodes samples to FLAC or WAV in constant memory. Use it on one thread.
 package final class AudioEncoder {
     private let name: String
     private let target: VirtualFile
     private var handle: OpaquePointer?
 
-    /// Begins a file: 16 kHz, 16-bit.
+    /// Starts a file: 16 kHz, 16-bit.
     ///
     /// - Parameters:
-    ///   - name: what errors name.
+    ///   - name: the name for error messages.
     ///   - channels: 1 or 2.
     package init(
         _ form: AudioForm, into bytes: any SeekableBytes, named name: String, channels: Int = 1, tags: AudioTags
@@ -46,7 +45,7 @@ package final class AudioEncoder {
         var info = SF_INFO()
         info.samplerate = Int32(SamplePosition.rate)
         info.channels = Int32(channels)
-        // A WAV that passes 4 GiB is an RF64, any other stays a WAV.
+        // RF64 becomes a plain WAV unless it exceeds 4 GiB.
         info.format = Int32(SF_FORMAT_PCM_16) | Int32(form == .flac ? SF_FORMAT_FLAC : SF_FORMAT_RF64)
         var calls = VirtualFile.calls
         // Safety: `self` keeps the target alive until after sf_close.
@@ -66,9 +65,9 @@ package final class AudioEncoder {
 
     deinit { if let handle { sf_close(handle) } }
 
-    /// Adds samples: 16-bit, 16 kHz, whole frames where there are two channels.
+    /// Encodes whole frames: 16-bit, 16 kHz, interleaved.
     ///
-    /// - Throws: `DeviceError`: what the target threw, else `failed`.
+    /// - Throws: the target's `DeviceError`, else `failed`.
     package func append(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
         let count = sf_write_short(handle, samples.baseAddress, Int64(samples.count))
         guard count == samples.count, target.failure == nil else { throw failed("sf_write") }
@@ -86,15 +85,15 @@ package final class AudioEncoder {
     }
 }
 
-/// An encoded file's samples. Used on one thread.
+/// Decodes a file of `AudioEncoder`. Use it on one thread.
 package final class AudioDecoder {
     private let name: String
     private let source: VirtualFile
     private let handle: OpaquePointer
-    /// How many it has.
+    /// The channel count.
     package let channels: Int
 
-    /// - Throws: `DeviceError` with `damaged` where it is no audio of ours.
+    /// - Throws: `DeviceError` with `damaged` if the file is invalid.
     package init(_ bytes: any SeekableBytes, named name: String) throws(DeviceError) {
         self.name = name
         source = VirtualFile(bytes)
@@ -103,7 +102,8 @@ package final class AudioDecoder {
         // Safety: `self` keeps the source alive until after sf_close.
         let context = Unmanaged.passUnretained(source).toOpaque()
         guard let handle = sf_open_virtual(&calls, Int32(SFM_READ), &info, context) else {
-            throw source.failure ?? DeviceError(.damaged, "sf_open", "\(name): is not the audio that was written")
+            throw source.failure
+                ?? DeviceError(.damaged, "sf_open", "\(name): does not contain the audio that was written")
         }
         self.handle = handle
         channels = Int(info.channels)
@@ -111,7 +111,7 @@ package final class AudioDecoder {
 
     deinit { sf_close(handle) }
 
-    /// Fills the buffer, of an even size; returns the number of samples, those of two channels interleaved, 0 at the end.
+    /// Fills the buffer, of an even size; returns the number of interleaved samples, 0 at the end.
     package func read(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> Int {
         let count = sf_read_short(handle, buffer.baseAddress, Int64(buffer.count))
         if let failure = source.failure { throw failure }

@@ -1,8 +1,8 @@
 import Core
 
-/// The bytes of a file as an audio library reads and writes them: here and there.
+/// A file with random access, for an audio library.
 package protocol SeekableBytes: AnyObject {
-    /// Bytes that it holds.
+    /// The number of bytes.
     var length: Int64 { get }
 
     /// Reads until the buffer is full or the file ends; returns the number of bytes.

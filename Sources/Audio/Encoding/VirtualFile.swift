@@ -2,9 +2,9 @@ import Core
 internal import CSndfile
 import Glibc
 
-/// Bytes with a place in them, which is what libsndfile calls for. Used on one thread.
+/// A `SeekableBytes` with a position, for libsndfile. Use it on one thread.
 final class VirtualFile {
-    /// The first error; libsndfile cannot pass it on.
+    /// The first error, which libsndfile cannot pass on.
     private(set) var failure: DeviceError?
 
     private let bytes: any SeekableBytes
@@ -12,7 +12,7 @@ final class VirtualFile {
 
     init(_ bytes: any SeekableBytes) { self.bytes = bytes }
 
-    /// The calls that libsndfile makes; their `user_data` is this object, which must outlive the open file.
+    /// The callbacks for libsndfile. `user_data` is this object, which must outlive the open file.
     static let calls = SF_VIRTUAL_IO(
         get_filelen: { VirtualFile.from($0)?.bytes.length ?? -1 },
         seek: { offset, whence, context in VirtualFile.from(context)?.seek(offset, whence) ?? -1 },
@@ -20,7 +20,7 @@ final class VirtualFile {
         write: { source, count, context in VirtualFile.from(context)?.write(source, count) ?? 0 },
         tell: { VirtualFile.from($0)?.place ?? -1 })
 
-    // Safety: libsndfile hands back the pointer to the object that the encoder or decoder keeps alive.
+    // Safety: libsndfile returns the pointer to the object that the encoder or decoder keeps alive.
     private static func from(_ context: UnsafeMutableRawPointer?) -> VirtualFile? {
         context.map { Unmanaged<VirtualFile>.fromOpaque($0).takeUnretainedValue() }
     }

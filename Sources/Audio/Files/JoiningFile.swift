@@ -2,12 +2,12 @@ import Core
 import Glibc
 import System
 
-/// The file into which a recording's parts are joined, `audio.wav.joining`: what was copied before a kill or a power cut
-/// stays, and the next one goes on behind it.
+/// The file into which a recording's parts are joined, `audio.wav.joining`. After a kill or a power cut, joining continues
+/// with what was copied.
 ///
-/// Its header tells of no sample that was not on the disk before, and of which files it is a copy.
+/// Its header counts only synced samples, and identifies the files that it is a copy of.
 final class JoiningFile {
-    /// Bytes that are copied between two syncs: what has to be copied once more after a power cut, at most.
+    /// Bytes to copy between two syncs: the most that a power cut can lose.
     private static let step: Int64 = 16 << 20
 
     let name: String
@@ -18,20 +18,20 @@ final class JoiningFile {
     private var dataBytes: Int64
     private var keptBytes: Int64
 
-    /// Where the next sample goes.
+    /// The position of the next sample.
     var end: SamplePosition { SamplePosition(dataBytes / frameBytes) }
 
-    /// Opens the file where it is a copy of these sources, or makes it anew.
+    /// Opens the file if it is a copy of these sources, else creates it.
     ///
     /// - Parameters:
-    ///   - sources: a checksum that tells the files that are joined from others.
-    ///   - channels: of all of them.
+    ///   - sources: a checksum that identifies the source files.
+    ///   - channels: the channel count of all of them.
     init(_ name: String, in folder: Folder, sources: UInt32, channels: Int = 1) throws(DeviceError) {
         var header = WaveHeader(channels: channels)
         frameBytes = Frames.bytes(channels: channels)
         header.setJoining(sources)
         let kept = try Self.kept(name, in: folder, like: header, channels: channels)
-        // Else nobody knows how far it had come, or of what it is a copy.
+        // Without a valid header, its content is unknown.
         if kept == nil { try folder.remove(name) }
         let file = try folder.openFile(name, kept == nil ? O_RDWR | O_CREAT | O_EXCL : O_RDWR)
         try file.truncate(to: Int64(WaveHeader.size) + (kept ?? 0))
@@ -42,12 +42,12 @@ final class JoiningFile {
         self.header = header
         dataBytes = kept ?? 0
         keptBytes = kept ?? 0
-        try writeHeader()
+        try header.write(to: self.file)
         try self.file.sync()
         try folder.sync()
     }
 
-    /// How many bytes of samples a file of that name holds for certain; nil where it is not like that.
+    /// Returns how many sample bytes the file certainly holds; nil if it is not a copy of the sources.
     private static func kept(
         _ name: String, in folder: Folder, like header: WaveHeader, channels: Int
     ) throws(DeviceError) -> Int64? {
@@ -62,42 +62,34 @@ final class JoiningFile {
         return layout.claimedBytes / layout.frameBytes * layout.frameBytes
     }
 
-    /// Adds samples, those of two channels interleaved.
+    /// Appends interleaved samples.
     func append(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
         try file.write(UnsafeRawBufferPointer(samples), at: Int64(WaveHeader.size) + dataBytes)
         dataBytes += Int64(samples.count) * 2
         if dataBytes - keptBytes >= Self.step { try keep() }
     }
 
-    /// Adds so many samples of silence in each channel as a hole.
+    /// Appends silence as a hole.
     func appendSilence(_ samples: Int) throws(DeviceError) {
         try file.truncate(to: Int64(WaveHeader.size) + dataBytes + Int64(samples) * frameBytes)
         dataBytes += Int64(samples) * frameBytes
     }
 
-    /// Puts what was copied on the disk, and then a header that tells of it.
+    /// Syncs the copied samples, and then a header that counts them.
     func keep() throws(DeviceError) {
         try file.syncData()
         keptBytes = dataBytes
         header.set(dataBytes: keptBytes)
-        try writeHeader()
+        try header.write(to: file)
     }
 
-    /// Says that it holds all parts and why the recording ended, and puts all of it on the disk.
+    /// Marks the file as joined with the stop reason, and syncs it.
     func close(reason: StopReason) throws(DeviceError) {
         try file.syncData()
         header.set(dataBytes: dataBytes)
         header.setJoined()
         header.set(reason: reason)
-        try writeHeader()
+        try header.write(to: file)
         try file.sync()
-    }
-
-    private func writeHeader() throws(DeviceError) {
-        var failure: DeviceError?
-        header.bytes.withUnsafeBytes { bytes in
-            do throws(DeviceError) { try file.write(bytes, at: 0) } catch { failure = error }
-        }
-        if let failure { throw failure }
     }
 }

@@ -1,6 +1,6 @@
 import Core
 
-/// Where a recording lies: `DIRECTORY/recordings/000007/`.
+/// The folder of a recording: `DIRECTORY/recordings/000007/`.
 package struct RecordingFolder: Hashable, Sendable {
     /// The folder's path.
     package var path: String
@@ -10,32 +10,32 @@ package struct RecordingFolder: Hashable, Sendable {
         path = "\(storage)/recordings/\(Self.name(of: recording))"
     }
 
-    /// The folder's name: six digits, more where it takes more.
+    /// Returns a folder's name: the number with at least six digits.
     package static func name(of recording: Int) -> String {
         recording.padded(to: 6)
     }
 
-    /// The recording whose folder has this name; nil where none has.
+    /// Returns the number for a folder name; nil if it is not a recording's.
     package static func recording(named name: String) -> Int? {
         guard let id = Int(name), id > 0, Self.name(of: id) == name else { return nil }
         return id
     }
 
-    /// The name of the audio in every recording's folder.
+    /// The name of a recording's audio file.
     package static let audioName = "audio.wav"
 
-    /// The name of the sealed file, where there is one.
+    /// The name of the encrypted file.
     package static let sealedName = "sealed.age"
 
-    /// The name of what is to take the sealed file's place, in the moments in which it does.
+    /// The temporary name of a new encrypted file while it replaces the old one.
     package static let resealedName = "resealed.age"
 
-    /// The name of a file that is there as long as something is being struck.
+    /// The name of a file that exists during a redaction.
     package static let strikingName = ".striking"
 
-    /// The path of its sealed file.
+    /// The path of the encrypted file.
     package var sealed: String { "\(path)/\(Self.sealedName)" }
 
-    /// The path of its audio.
+    /// The path of the audio file.
     package var audio: String { "\(path)/\(Self.audioName)" }
 }

@@ -2,34 +2,26 @@ import Core
 import Glibc
 import System
 
-/// What joining a recording's parts came to.
+/// The result of joining a recording's parts.
 package enum Joining: Sendable {
-    /// It has none.
+    /// There are no parts.
     case whole
     case joined
-    /// It was asked to end before; the next one goes on where it was.
+    /// Cancelled; the next call continues.
     case unfinished
 }
 
-/// Joins the parts of the recording in a folder into one durable `audio.wav`; see `RecordingPart`.
+/// Joins a recording's parts into one durable `audio.wav`; see `RecordingPart`.
 ///
-/// The files it was joined from are set aside as `audio.aside-000123456.wav`, none is deleted. Safe against a kill at
-/// any moment, and to be called again: it goes on where it was, and where there is nothing left to join it does nothing. Not
-/// while the recording is being written.
-/// - Returns: whether there were parts.
-/// - Throws: `DeviceError`, `full` where there is no room for the whole; the parts are then as they were, and read as
-///   one.
-@discardableResult
-func joinParts(inFolder folder: String) throws(DeviceError) -> Bool {
-    try joinParts(inFolder: folder, while: { true }) == .joined
+/// The source files are renamed to `audio.aside-000123456.wav`; none is deleted. After a kill at any moment, the next call
+/// continues. Do not call it while the recording is being written.
+/// - Parameter shouldContinue: called several times per second; return false to stop.
+/// - Throws: `DeviceError`, `full` if there is not enough space; the parts are then unchanged.
+package func joinParts(inFolder folder: String, while shouldContinue: () -> Bool) throws(DeviceError) -> Joining {
+    try joinParts(of: "\(folder)/audio.wav", while: shouldContinue)
 }
 
-/// The same, as long as `goesOn`, which is asked some times a second.
-package func joinParts(inFolder folder: String, while goesOn: () -> Bool) throws(DeviceError) -> Joining {
-    try joinParts(of: "\(folder)/audio.wav", while: goesOn)
-}
-
-func joinParts(of audio: String, while goesOn: () -> Bool) throws(DeviceError) -> Joining {
+func joinParts(of audio: String, while shouldContinue: () -> Bool) throws(DeviceError) -> Joining {
     let place = try RecordingPlace(audio)
     let folder = place.folder
     let parts = try RecordingPart.all(in: place)
@@ -40,12 +32,12 @@ func joinParts(of audio: String, while goesOn: () -> Bool) throws(DeviceError) -
         do throws(DeviceError) {
             let sources = try sources(of: [place.name] + parts.map(\.name), in: folder)
             let file = try JoiningFile(joined, in: folder, sources: sources, channels: original.channels)
-            guard try copy(RecordingReader(path: audio), to: file, while: goesOn) else { return .unfinished }
+            guard try copy(RecordingReader(path: audio), to: file, while: shouldContinue) else { return .unfinished }
         } catch {
             try? folder.remove(joined)
             throw error
         }
-        // A second name first: at no moment is there no `audio.wav`.
+        // Link it first, so that `audio.wav` exists at every moment.
         try setAside(
             place.name, in: folder, as: { RecordingPart.aside(place.name, start: .zero, turn: $0) },
             by: { name, aside throws(DeviceError) in try folder.link(name, as: aside) })
@@ -61,7 +53,7 @@ func joinParts(of audio: String, while goesOn: () -> Bool) throws(DeviceError) -
     return .joined
 }
 
-/// Tells these files from others: their names and lengths, which no longer change.
+/// Returns a checksum of the files' names and final lengths.
 private func sources(of names: [String], in folder: Folder) throws(DeviceError) -> UInt32 {
     var sum = AudioChecksum()
     for name in names {
@@ -71,15 +63,15 @@ private func sources(of names: [String], in folder: Folder) throws(DeviceError) 
     return sum.value
 }
 
-/// Copies what the file lacks; returns whether that is all of it now.
+/// Copies the missing samples; returns whether the copy is complete.
 private func copy(
-    _ reader: RecordingReader, to file: JoiningFile, while goesOn: () -> Bool
+    _ reader: RecordingReader, to file: JoiningFile, while shouldContinue: () -> Bool
 ) throws(DeviceError) -> Bool {
     let end = try reader.length
     let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 256 * 1024)
     defer { buffer.deallocate() }
     while file.end < end {
-        guard goesOn() else {
+        guard shouldContinue() else {
             try file.keep()
             return false
         }
@@ -88,7 +80,7 @@ private func copy(
             throw DeviceError(.damaged, "read", "\(file.name): a part of the recording cannot be read")
         }
         let samples = UnsafeBufferPointer(rebasing: buffer[..<(count * reader.channels)])
-        // What was a hole stays one.
+        // Keep holes as holes.
         if isSilence(samples) { try file.appendSilence(count) } else { try file.append(samples) }
     }
     try file.close(reason: reader.stopReason ?? .cutShort)
@@ -97,11 +89,11 @@ private func copy(
 
 private func isSilence(_ samples: UnsafeBufferPointer<Int16>) -> Bool {
     guard let base = samples.baseAddress, samples.first == 0 else { return false }
-    // All alike, and the first is zero.
+    // All samples are equal, and the first is zero.
     return memcmp(base, base + 1, (samples.count - 1) * MemoryLayout<Int16>.size) == 0
 }
 
-/// Gives a file a name that no other has.
+/// Renames a file to an unused name.
 private func setAside(
     _ name: String, in folder: Folder, as aside: (Int) -> String,
     by call: (String, String) throws(DeviceError) -> Void
@@ -111,7 +103,7 @@ private func setAside(
         do throws(DeviceError) { return try call(name, aside) } catch {
             guard error.status == EEXIST else { throw error }
         }
-        // Set aside before a kill: it has this name already.
+        // Already linked to this name before a kill.
         if let one = try folder.status(name), let other = try folder.status(aside), one.inode == other.inode,
             one.device == other.device
         {
@@ -119,5 +111,5 @@ private func setAside(
         }
     }
     throw DeviceError(
-        .failed, "rename", "\(folder.path)/\(name): cannot be set aside; move the other files of its folder away")
+        .failed, "rename", "\(folder.path)/\(name): cannot be renamed; move the other files out of its folder")
 }

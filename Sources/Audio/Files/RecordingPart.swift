@@ -1,35 +1,34 @@
 import Core
 import System
 
-/// One of the files in which a recording lies.
+/// A file with part of a recording.
 ///
-/// That is one, `audio.wav`, unless the disk refused it: then what follows the last good sync is in
-/// `audio.from-000000123456.wav`, named by the place of its first sample. A later part lies over what the ones before
-/// it hold of the same places, which may never have reached the disk.
+/// Usually `audio.wav` is the only one. If the disk failed, everything after the last successful sync is in
+/// `audio.from-000000123456.wav`, named by the position of its first sample. Where parts overlap, the later one counts: the
+/// earlier samples may never have reached the disk.
 package struct RecordingPart: Hashable, Sendable {
     /// The file's path.
     package var path: String
 
-    /// Where in the recording the file's first sample belongs.
+    /// The position of the file's first sample in the recording.
     var start: SamplePosition
 
-    /// Counts the files that begin at the same place; the last is the one to believe.
+    /// Distinguishes files with the same start; the last one counts.
     var turn: Int
 
-    /// The part beside `audio` that begins at `start`.
     init(beside audio: String, start: SamplePosition, turn: Int) {
         path = "\(Self.stem(of: audio))\(Self.infix)\(Self.digits(start.samples))\(turn > 1 ? "-\(turn)" : "").wav"
         self.start = start
         self.turn = turn
     }
 
-    /// The parts beside `audio`, and without it, in the order in which they were made.
+    /// Returns the parts beside `audio`, without itself, in the order in which they were created.
     package static func all(beside audio: String) -> [RecordingPart] {
-        // None where the folder cannot be read.
+        // None if the folder cannot be read.
         (try? RecordingPlace(audio)).flatMap { try? all(in: $0) } ?? []
     }
 
-    /// The parts beside a recording's file.
+    /// Returns the parts of a recording.
     static func all(in place: RecordingPlace) throws(DeviceError) -> [RecordingPart] {
         let audio = place.path(of: place.name)
         let name = stem(of: place.name) + infix
@@ -46,15 +45,14 @@ package struct RecordingPart: Hashable, Sendable {
         }.sorted { ($0.start, $0.turn) < ($1.start, $1.turn) }
     }
 
-    /// The file's name in its folder.
     var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
-    /// The name by which a file of this recording is set aside, so that its own is free: `audio.aside-000000123456.wav`.
+    /// Returns the name of a file that is set aside: `audio.aside-000000123456.wav`.
     static func aside(_ name: String, start: SamplePosition, turn: Int) -> String {
         "\(stem(of: name)).aside-\(digits(start.samples))\(turn > 1 ? "-\(turn)" : "").wav"
     }
 
-    /// The files beside a recording's that were set aside, and where in the recording each begins.
+    /// Returns the files that were set aside, and their starts.
     static func asides(in place: RecordingPlace) throws(DeviceError) -> [(name: String, start: SamplePosition)] {
         let name = stem(of: place.name) + ".aside-"
         return try place.folder.names().compactMap { entry in

@@ -1,15 +1,15 @@
 import Core
 import System
 
-/// Where a recording's file lies: its folder, opened, and its name in it.
+/// The open folder of a recording's file, and the file's name.
 ///
-/// In an archive, `ROOT/recordings/000007/audio.wav`, nothing behind ROOT may be a link: who can write there could lead
-/// whoever reads, repairs or erases to any other file. Of any other path, that holds for the file's own name.
+/// In an archive, `ROOT/recordings/000007/audio.wav`, nothing after ROOT may be a symbolic link: it could redirect reads,
+/// repairs and deletions to any other file. For other paths, only the file itself may not be one.
 struct RecordingPlace: Sendable {
     let folder: Folder
     let name: String
 
-    /// - Throws: `DeviceError` with `missing` or `denied` of its folder.
+    /// - Throws: `DeviceError` with `missing` or `denied` for its folder.
     init(_ path: String) throws(DeviceError) {
         var names = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         name = names.popLast() ?? path
@@ -24,7 +24,7 @@ struct RecordingPlace: Sendable {
         folder = try Folder(opening: root.isEmpty ? "/" : root, crosses: true).folder(Self.recordings).folder(number)
     }
 
-    /// The path of a file of that name beside it.
+    /// Returns the path of another file in the folder.
     func path(of name: String) -> String { "\(folder.path)/\(name)" }
 
     private static let recordings = "recordings"

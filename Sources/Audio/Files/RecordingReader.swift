@@ -3,9 +3,9 @@ import Glibc
 import Synchronization
 import System
 
-/// Reads a recording, also one that is still growing, was cut short, or lies in parts.
+/// Reads a recording, which may be growing, truncated or in parts.
 ///
-/// May be used from any thread. It believes the files' lengths, not what their headers last told of them.
+/// Any thread may use it. It trusts the lengths of the files, not those in their headers.
 package final class RecordingReader: Sendable {
     /// An open file of the recording.
     private final class Layer: Sendable {
@@ -26,21 +26,20 @@ package final class RecordingReader: Sendable {
             start + max(0, try file.size() - layout.dataOffset) / layout.frameBytes
         }
 
-        /// Whether that name still is this file's.
+        /// Whether the name still refers to this file.
         func isStill(_ name: String, in folder: Folder) -> Bool {
             guard let mine = try? file.status(), let named = try? folder.status(name) else { return false }
             return mine.inode == named.inode && mine.device == named.device
         }
     }
 
-    /// How many channels the recording has, 1 or 2.
+    /// The recording's channel count, 1 or 2.
     package let channels: Int
     private let place: RecordingPlace
-    /// `audio.wav` and the parts over it, the one to believe most last.
+    /// `audio.wav` and the parts over it; the last one takes precedence.
     private let layers: Mutex<[Layer]>
 
-    /// Opens a recording by the path of its `audio.wav`.
-    ///
+    /// - Parameter path: the path of its `audio.wav`.
     /// - Throws: `DeviceError` with `missing`, `denied`, `damaged` or `unsupported`.
     package init(path: String) throws(DeviceError) {
         let place = try RecordingPlace(path)
@@ -51,7 +50,7 @@ package final class RecordingReader: Sendable {
         refresh()
     }
 
-    /// How much there is now.
+    /// The current length.
     package var length: SamplePosition {
         get throws(DeviceError) {
             refresh()
@@ -59,13 +58,12 @@ package final class RecordingReader: Sendable {
         }
     }
 
-    /// Why the recording had ended when this reader was opened; nil where its files do not tell.
+    /// Why the recording ended, as of opening; nil if its files do not say.
     var stopReason: StopReason? { layers.withLock { $0 }.last?.layout.stopReason }
 
-    /// Reads samples from a position on until the buffer is full or the recording ends; a gap reads as silence. Two channels
-    /// are mixed into one.
+    /// Reads samples until the buffer is full or the recording ends. Gaps read as silence; two channels are mixed.
     ///
-    /// - Returns: the number of samples, 0 at the end of what there is so far.
+    /// - Returns: the number of samples; 0 at the current end.
     package func read(
         at position: SamplePosition, into buffer: UnsafeMutableBufferPointer<Int16>
     ) throws(DeviceError) -> Int {
@@ -89,16 +87,15 @@ package final class RecordingReader: Sendable {
 
     private static let mixedAtOnce = 16_384
 
-    /// Reads the samples of all channels, interleaved as they lie in the file, until the buffer, whose size is a multiple of
-    /// `channels`, is full or the recording ends.
+    /// Reads interleaved frames until the buffer, whose size is a multiple of `channels`, is full or the recording ends.
     ///
-    /// - Returns: the number of samples of a channel, 0 at the end of what there is so far.
+    /// - Returns: the number of samples per channel; 0 at the current end.
     package func readFrames(
         at position: SamplePosition, into buffer: UnsafeMutableBufferPointer<Int16>
     ) throws(DeviceError) -> Int {
         guard position >= .zero, position.samples < Int64.max / 4 else { return 0 }
         let count = try read(layers.withLock { $0 }, at: position, into: buffer)
-        // Either there is no more yet, or it is in a part that was begun since, or in a file that has taken over.
+        // The end of what there is, unless there is a new part or joined file.
         guard count < buffer.count / channels, refresh() else { return count }
         return try read(layers.withLock { $0 }, at: position, into: buffer)
     }
@@ -111,7 +108,7 @@ package final class RecordingReader: Sendable {
         while done < buffer.count / channels {
             let place = position + Int64(done)
             guard let index = try Self.index(in: layers, holding: place) else { break }
-            // The next part takes over where it begins, even if this one goes on.
+            // The next part takes precedence from its start, even if this one continues.
             let next = layers[(index + 1)...].map(\.start).filter { $0 > place }.min()
             let most = next.map { Int(clamping: ($0 - place) * Int64(channels)) } ?? .max
             let rest = UnsafeMutableBufferPointer(rebasing: buffer[(done * channels)...].prefix(most))
@@ -126,7 +123,7 @@ package final class RecordingReader: Sendable {
         return done
     }
 
-    /// The last of the files that hold this place.
+    /// Returns the last file that contains a position.
     private static func index(in layers: [Layer], holding place: SamplePosition) throws(DeviceError) -> Int? {
         for index in layers.indices.reversed() where layers[index].start <= place {
             if try layers[index].end() > place { return index }
@@ -140,7 +137,7 @@ package final class RecordingReader: Sendable {
         return end
     }
 
-    /// Looks for parts that were begun since, and for the file into which all were joined; returns whether there are.
+    /// Opens new parts, or the file into which all were joined; returns whether there are any.
     @discardableResult
     private func refresh() -> Bool {
         layers.withLock { layers in
@@ -153,7 +150,7 @@ package final class RecordingReader: Sendable {
             if fresh.first?.layout.isJoined != true {
                 for part in (try? RecordingPart.all(in: place)) ?? []
                 where !fresh.contains(where: { $0.turn == part.turn && $0.start == part.start }) {
-                    // One that is only being made, or gone again, is no part yet.
+                    // It is still being created, or already deleted.
                     guard
                         let layer = try? Layer(part.name, in: place.folder, start: part.start, turn: part.turn),
                         layer.layout.channels == channels

@@ -3,15 +3,15 @@ import Glibc
 import System
 
 extension RecordingRepair {
-    /// How far behind a file's end a gap may reach to be taken for what was lost there, in seconds.
+    /// How far after a file's end a gap may reach and still count as lost there, in seconds.
     private static let furthest = 3_600.0
 
-    /// Puts silence behind the end of a recording that was cut short, as far as gaps reach that were told of: what was lost
-    /// at its end lies in it as all other gaps do.
+    /// Appends silence to a truncated recording up to the end of the gaps reported after it, so that a loss at the end is in the
+    /// file like any other gap.
     ///
-    /// - Parameter gaps: what is known to be lost.
-    /// - Returns: the new length, and what is lost between the sound and the first of these gaps; nil where none lies behind
-    ///   the end, or too far for anything that could have been heard.
+    /// - Parameter gaps: the known losses.
+    /// - Returns: the new length, and the loss between the audio and the first of these gaps; nil if there is no such gap, or if
+    ///   it is implausibly far.
     package static func reach(
         gaps: [Gap], path: String, length: SamplePosition
     ) throws(DeviceError) -> (length: SamplePosition, lost: Gap?)? {
@@ -28,11 +28,7 @@ extension RecordingRepair {
         try file.truncate(to: Int64(WaveHeader.size) + layout.frameBytes * end.samples)
         var header = WaveHeader(channels: layout.channels)
         header.set(dataBytes: layout.frameBytes * end.samples)
-        var failure: DeviceError?
-        header.bytes.withUnsafeBytes { bytes in
-            do throws(DeviceError) { try file.write(bytes, at: 0) } catch { failure = error }
-        }
-        if let failure { throw failure }
+        try header.write(to: file)
         try file.sync()
         return (end, first > length ? Gap(SampleRange(length, first), cause: .disk) : nil)
     }

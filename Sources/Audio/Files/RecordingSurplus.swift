@@ -2,27 +2,26 @@ import Core
 import Glibc
 import System
 
-/// What lies behind the end of a recording that was closed: another program has appended it.
+/// Audio after the end of a closed recording, which another program has appended.
 package struct RecordingSurplus: Hashable, Sendable {
-    /// The path of the recording's file.
     let path: String
-    /// How long the recording is.
+    /// The length of the recording.
     package let length: SamplePosition
-    /// How much audio lies behind that.
+    /// The number of appended samples.
     package let samples: Int64
-    /// How long the file's header says that it is; nil if the header cannot be read.
+    /// The length in the file's header; nil if it is unreadable.
     package let claimed: SamplePosition?
     /// Whether the file was joined from parts.
     package let isJoined: Bool
 
-    /// Why the recording ended, as the header says; nil if it cannot be read.
+    /// Why the recording ended, from the header; nil if it is unreadable.
     package let reason: StopReason?
 
     private let channels: Int
 
-    /// Looks behind the end of a recording, in a file whose header is ours, or was.
+    /// Checks a file with one of our headers, possibly damaged, for audio after the recording's end.
     ///
-    /// - Parameter length: where the recording ends.
+    /// - Parameter length: the end of the recording.
     /// - Returns: nil if there is not a whole sample more.
     /// - Throws: `DeviceError` if the file cannot be read.
     package init?(path: String, behind length: SamplePosition) throws(DeviceError) {
@@ -42,11 +41,11 @@ package struct RecordingSurplus: Hashable, Sendable {
         reason = layout?.stopReason
     }
 
-    /// SHA-256 of the samples in a recording's own file up to a position, without its parts.
+    /// Returns the SHA-256 of the samples in the recording's own file up to a position, without its parts.
     ///
-    /// - Returns: nil if `goesOn` said no before.
+    /// - Returns: nil if `shouldContinue` returned false.
     package static func digest(
-        of path: String, upTo end: SamplePosition, while goesOn: () -> Bool
+        of path: String, upTo end: SamplePosition, while shouldContinue: () -> Bool
     ) throws(DeviceError) -> String? {
         let place = try RecordingPlace(path)
         let file = try place.folder.openFile(place.name, O_RDONLY)
@@ -54,35 +53,35 @@ package struct RecordingSurplus: Hashable, Sendable {
         let channels: Int
         if let layout { channels = layout.channels } else { channels = try RecordingSums.channels(of: file, in: place) }
         let start = layout?.dataOffset ?? Int64(WaveHeader.size)
-        return try digest(of: file, start..<(start + end.samples * Frames.bytes(channels: channels)), while: goesOn)
+        return try digest(
+            of: file, start..<(start + end.samples * Frames.bytes(channels: channels)), while: shouldContinue)
     }
 
-    /// Moves the surplus into a file beside the recording's, and has the header say what is left. After a kill at any moment, the next
-    /// call completes it.
+    /// Moves the surplus to another file and corrects the header. After a kill at any moment, the next call completes it.
     ///
-    /// - Parameter told: why the recording ended, for a file whose header cannot be read.
-    /// - Returns: the path of that file.
-    /// - Throws: `DeviceError` with `full` if there is no room for it: then nothing was changed.
+    /// - Parameter told: why the recording ended, if the header is unreadable.
+    /// - Returns: the path of the new file.
+    /// - Throws: `DeviceError` with `full` without enough space; nothing is changed then.
     package func setAside(told: StopReason) throws(DeviceError) -> String {
         let place = try RecordingPlace(path)
         let file = try place.folder.openFile(place.name, O_RDWR)
         let name = try keep(file, in: place)
         if claimed == nil { try RecordingRepair.keepHeader(of: file, in: place.folder) }
-        // The header first: a closed file that is shorter than its header says has lost something.
+        // The header first: a closed file that is shorter than its header counts as damaged.
         var header = WaveHeader(channels: channels)
         header.set(dataBytes: end - Int64(WaveHeader.size))
         header.set(reason: reason ?? told)
-        try rethrowing { try header.bytes.withUnsafeBytes { try file.write($0, at: 0) } }
+        try header.write(to: file)
         try file.sync()
         try file.truncate(to: end)
         try file.sync()
         return place.path(of: name)
     }
 
-    /// Where the surplus begins in the file, in bytes.
+    /// The offset of the surplus in the file.
     private var end: Int64 { Int64(WaveHeader.size) + length.samples * Frames.bytes(channels: channels) }
 
-    /// Copies the surplus to a name that is free, durably, unless it was before a kill.
+    /// Copies the surplus durably to an unused name, unless an earlier call has done it.
     private func keep(_ file: borrowing FileDescriptor, in place: RecordingPlace) throws(DeviceError) -> String {
         let (folder, size) = (place.folder, try file.size())
         var turn = 1
@@ -116,12 +115,12 @@ package struct RecordingSurplus: Hashable, Sendable {
     private static let step = 1 << 20
 
     private static func digest(
-        of file: borrowing FileDescriptor, _ range: Range<Int64>, while goesOn: () -> Bool
+        of file: borrowing FileDescriptor, _ range: Range<Int64>, while shouldContinue: () -> Bool
     ) throws(DeviceError) -> String? {
         var digest = Digest()
         var offset = range.lowerBound
         while offset < range.upperBound {
-            guard goesOn() else { return nil }
+            guard shouldContinue() else { return nil }
             let bytes = try file.bytes(at: offset, count: Int(min(Int64(step), range.upperBound - offset)))
             if bytes.isEmpty { break }
             bytes.withUnsafeBytes { digest.add($0) }

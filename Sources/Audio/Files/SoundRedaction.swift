@@ -2,15 +2,14 @@ import Core
 import Glibc
 import System
 
-/// Puts silence in the place of what was recorded, in every file in which it lies, and makes the checksums of these places
-/// again. As often as one likes: what a power cut interrupts is done by the next call.
+/// Replaces audio with silence in all files of a recording, and renews the checksums. After an interruption, call it again.
 package enum SoundRedaction {
     private static let zeros = [UInt8](repeating: 0, count: 1 << 16)
 
     /// - Parameters:
-    ///   - ranges: what lies beyond the recording's end is left alone.
-    ///   - path: of its `audio.wav`.
-    /// - Throws: `DeviceError` where a file cannot be opened or written.
+    ///   - ranges: parts beyond the recording's end are ignored.
+    ///   - path: the path of its `audio.wav`.
+    /// - Throws: `DeviceError` if a file cannot be opened or written.
     package static func silence(_ ranges: [SampleRange], in path: String) throws(DeviceError) {
         let place = try RecordingPlace(path)
         var files = [(name: place.name, start: SamplePosition.zero)]
@@ -30,20 +29,18 @@ package enum SoundRedaction {
             let end = min(size, layout.dataOffset + layout.frameBytes * (range.end - start))
             while offset < end {
                 let count = Int(min(Int64(zeros.count), end - offset))
-                var failure: DeviceError?
-                zeros.withUnsafeBytes { bytes in
-                    do throws(DeviceError) {
-                        try file.write(UnsafeRawBufferPointer(rebasing: bytes[..<count]), at: offset)
-                    } catch { failure = error }
+                try rethrowing {
+                    try zeros.withUnsafeBytes {
+                        try file.write(UnsafeRawBufferPointer(rebasing: $0[..<count]), at: offset)
+                    }
                 }
-                if let failure { throw failure }
                 offset += Int64(count)
             }
         }
         try file.sync()
     }
 
-    /// Makes the checksums of a recording again where something was struck; not while it is being recorded.
+    /// Renews the checksums of redacted ranges. Do not call it while the recording is being written.
     package static func renewSums(_ ranges: [SampleRange], of path: String) throws(DeviceError) {
         try RecordingSums.renew(path: path) { piece in ranges.contains { $0.intersection(piece) != nil } }
     }

@@ -2,9 +2,9 @@ import Core
 import Glibc
 import System
 
-/// A recording being written: one continuous WAV, 16 kHz, 16-bit, of one or two channels, playable after every sync.
+/// Writes a recording as one WAV file (16 kHz, 16-bit, one or two channels) that is playable after every sync.
 ///
-/// Used on one thread. Its header says "cut short" until it is closed.
+/// Use it on one thread. The header says "cut short" until the file is closed.
 package final class WaveFile {
     private let place: RecordingPlace
     private let file: FileDescriptor
@@ -13,17 +13,17 @@ package final class WaveFile {
     private let frameBytes: Int64
     private var dataBytes: Int64 = 0
 
-    /// Where the next sample goes, from the file's first.
+    /// The position of the next sample.
     var end: SamplePosition { SamplePosition(dataBytes / frameBytes) }
 
     var path: String { file.path }
 
-    /// Makes the file of a recording that is written anew; one that exists is left alone.
+    /// Creates a new file; fails if it exists.
     package convenience init(anew path: String, channels: Int = 1) throws(DeviceError) {
         try self.init(creating: path, channels: channels)
     }
 
-    /// Makes the file, durably and without samples; one that exists is left alone.
+    /// Creates an empty file durably; fails if it exists.
     init(creating path: String, channels: Int = 1, faults: DiskFaults? = nil) throws(DeviceError) {
         self.faults = faults
         header = WaveHeader(channels: channels)
@@ -41,12 +41,12 @@ package final class WaveFile {
         }
     }
 
-    /// Takes the file away; nobody was told of it yet.
+    /// Deletes the file.
     func remove() { try? place.folder.remove(place.name) }
 
-    /// Adds samples, those of two channels interleaved; they are in the page cache, so readable, when it returns.
+    /// Appends interleaved samples. On return they are in the page cache, so they can be read.
     ///
-    /// - Throws: `DeviceError`, `full` where the disk is; `end` then counts what the disk took of them.
+    /// - Throws: `DeviceError`, `full` if the disk is full; `end` then includes what was written.
     package func append(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
         let bytes = UnsafeRawBufferPointer(samples)
         do throws(DeviceError) {
@@ -61,7 +61,7 @@ package final class WaveFile {
         dataBytes += Int64(bytes.count)
     }
 
-    /// Adds silence as a hole, which takes no space where the file system has holes.
+    /// Appends silence as a hole, which takes no disk space if the file system supports it.
     func appendSilence(_ samples: Int) throws(DeviceError) {
         let bytes = Int64(samples) * frameBytes
         try faults?(.truncate, path)
@@ -69,7 +69,7 @@ package final class WaveFile {
         dataBytes += bytes
     }
 
-    /// Puts everything on the disk, with a header that tells of it.
+    /// Syncs everything, with a header that counts it.
     ///
     /// - Throws: `DeviceError`; a failure is final, see `FileDescriptor.syncData`.
     func sync() throws(DeviceError) {
@@ -78,17 +78,17 @@ package final class WaveFile {
         try file.syncData()
     }
 
-    /// The number of the open file, if somebody has removed its last name.
+    /// The file's descriptor if the file has been deleted.
     var removedFile: Int32? { (try? file.status())?.links == 0 ? file.number : nil }
 
-    /// Says that the file holds all parts of a recording, once it is closed.
+    /// Marks the file as joined, effective when it is closed.
     func setJoined() { header.setJoined() }
 
-    /// Says why the recording ended, and puts everything on the disk.
+    /// Writes the stop reason and syncs everything.
     package func close(reason: StopReason) throws(DeviceError) {
         header.set(reason: reason)
         try writeHeader()
-        // What a full disk took of a last, half sample.
+        // A full disk may have taken half a sample.
         try file.truncate(to: Int64(WaveHeader.size) + dataBytes)
         try faults?(.sync, path)
         try file.sync()
@@ -98,13 +98,12 @@ package final class WaveFile {
     private func writeHeader() throws(DeviceError) {
         try faults?(.write, path)
         header.set(dataBytes: dataBytes)
-        let bytes = header.bytes
-        try rethrowing { try bytes.withUnsafeBytes { try file.write($0, at: 0) } }
+        try header.write(to: file)
     }
 }
 
-/// What a recording does to the disk; where tests make it fail.
+/// A disk operation of a recording, which tests can make fail.
 enum DiskOperation: Hashable, Sendable { case create, write, truncate, sync }
 
-/// Asked before each operation on the file of that path; what it throws is that operation's failure.
+/// Called before each operation on the file with that path; an error is thrown as the operation's failure.
 typealias DiskFaults = @Sendable (DiskOperation, String) throws(DeviceError) -> Void

@@ -1,20 +1,21 @@
 import Core
+import System
 
-/// The first 512 bytes of a recording, of the same size and layout from its birth to its end.
+/// The first 512 bytes of a recording; the layout never changes.
 ///
-/// RIFF, JUNK (28 bytes), fmt, LIST INFO with the stop reason, JUNK (filler), data. Past 4 GiB it is RF64 (EBU Tech
-/// 3306): the first JUNK becomes ds64, with sizes of 64 bits.
+/// RIFF, JUNK (28 bytes), fmt, LIST INFO with the stop reason, JUNK (filler), data. Beyond 4 GiB it is RF64 (EBU Tech
+/// 3306): the first JUNK becomes ds64 with 64-bit sizes.
 struct WaveHeader {
-    /// Where the samples begin.
+    /// The offset of the samples.
     static let size = 512
 
-    /// The most bytes of samples that the header's 32-bit sizes can tell of.
+    /// The most sample bytes that 32-bit sizes can express.
     static let maximumDataBytes = (Int64(UInt32.max) - Int64(size - 8)) & ~3
 
-    /// What the filler begins with in a file that was joined from parts.
+    /// The beginning of the filler in a file that was joined from parts.
     static let joinedWord = "joined"
 
-    /// What the filler begins with in a file into which parts are being joined; a checksum of which they are follows.
+    /// The beginning of the filler in a file that is being joined; a checksum of the parts follows.
     static let joiningWord = "joining "
 
     private static let riffSizeOffset = 4
@@ -24,11 +25,10 @@ struct WaveHeader {
     private static let fillerOffset = reasonOffset + reasonSize + 8
     private static let dataSizeOffset = size - 4
 
-    /// The header as it goes to the disk.
     private(set) var bytes: [UInt8] = []
     private let frameBytes: Int64
 
-    /// A header without samples that says `cutShort`: it is true if nothing more is ever written.
+    /// Creates a header without samples that says `cutShort`, which is true if nothing follows.
     init(channels: Int = 1) {
         frameBytes = Frames.bytes(channels: channels)
         bytes.reserveCapacity(Self.size)
@@ -51,7 +51,7 @@ struct WaveHeader {
         set(reason: .cutShort)
     }
 
-    /// Says how many bytes of samples there are; a file that has become RF64 stays it.
+    /// Sets the number of sample bytes. A file that has become RF64 stays RF64.
     mutating func set(dataBytes: Int64) {
         guard dataBytes > Self.maximumDataBytes else {
             put(UInt32(dataBytes) + UInt32(Self.size - 8), at: Self.riffSizeOffset)
@@ -67,31 +67,34 @@ struct WaveHeader {
         put(.max, at: Self.dataSizeOffset)
     }
 
-    /// Says that the file was joined from parts, and holds all of them.
+    /// Marks the file as joined from all its parts.
     mutating func setJoined() {
         put(String(repeating: "\0", count: Self.joiningWord.utf8.count + 4), at: Self.fillerOffset)
         put(Self.joinedWord, at: Self.fillerOffset)
     }
 
-    /// Says that parts are being joined into the file, and which.
+    /// Marks the file as being joined from these parts.
     mutating func setJoining(_ sources: UInt32) {
         put(Self.joiningWord, at: Self.fillerOffset)
         put(sources, at: Self.fillerOffset + Self.joiningWord.utf8.count)
     }
 
-    /// Which parts are being joined into the file that begins with these bytes; nil where none are.
+    /// Returns the checksum of the parts that are being joined into a file with this header; nil if none are.
     static func sources(in bytes: [UInt8]) -> UInt32? {
         let place = fillerOffset + joiningWord.utf8.count
         guard bytes.count >= size, bytes[fillerOffset..<place].elementsEqual(joiningWord.utf8) else { return nil }
         return (0..<4).reduce(0) { $0 | UInt32(bytes[place + $1]) << (8 * UInt32($1)) }
     }
 
-    /// Says why the recording ended.
     mutating func set(reason: StopReason) {
         let text = reason.rawValue.utf8
         bytes.replaceSubrange(
             Self.reasonOffset..<(Self.reasonOffset + Self.reasonSize),
             with: Array(text) + repeatElement(0, count: Self.reasonSize - text.count))
+    }
+
+    func write(to file: borrowing FileDescriptor) throws(DeviceError) {
+        try rethrowing { try bytes.withUnsafeBytes { try file.write($0, at: 0) } }
     }
 
     private mutating func append(_ name: String, _ size: UInt32, _ content: String = "") {

@@ -1,29 +1,29 @@
 import Core
 import System
 
-/// What the chunks of a WAV or RF64 file say, read with distrust: any bytes give a layout or an error.
+/// The chunks of a WAV or RF64 file. Any bytes give a layout or an error.
 struct WaveLayout: Equatable {
-    /// Where the samples begin, in bytes.
+    /// The offset of the samples.
     var dataOffset: Int64
 
     /// 1 or 2.
     var channels: Int
 
-    /// Bytes of a sample of each channel.
+    /// Bytes per frame.
     var frameBytes: Int64 { Frames.bytes(channels: channels) }
 
-    /// Bytes of samples as the header last told; stale in a file that grows or was cut short.
+    /// The sample bytes according to the header; outdated in a growing or truncated file.
     var claimedBytes: Int64
 
-    /// Whether the file says that it was joined from parts and holds all of them.
+    /// Whether the file was joined from all its parts.
     var isJoined = false
 
-    /// Why the recording ended; nil where the file does not say so in our words.
+    /// Why the recording ended; nil if the file does not contain one of our reasons.
     var stopReason: StopReason?
 
-    /// Walks the chunks up to the one with the samples.
+    /// Reads the chunks up to the samples.
     ///
-    /// - Throws: `DeviceError`, `damaged` where it is no WAV, `unsupported` where it is not 16 kHz, 16-bit, of one or two
+    /// - Throws: `DeviceError`, `damaged` if it is not a WAV, `unsupported` unless it is 16 kHz, 16-bit, with one or two
     ///   channels.
     init(of file: borrowing FileDescriptor) throws(DeviceError) {
         let start = try Self.bytes(of: file, at: 0, count: 12)
@@ -35,7 +35,7 @@ struct WaveLayout: Equatable {
         var reason: StopReason?
         var channels: Int?
         var longSize: Int64?
-        // A limit, for a file of millions of empty chunks.
+        // A limit for malicious files.
         for _ in 0..<1000 {
             let chunk = try Self.bytes(of: file, at: offset, count: 8)
             let size = Self.number(chunk, at: 4)
@@ -53,7 +53,7 @@ struct WaveLayout: Equatable {
                 guard let channels else { throw Self.damaged(file.path) }
                 self.channels = channels
                 dataOffset = offset + 8
-                // What is told beyond what a file can hold is only counted with, and never read.
+                // Values beyond a file's possible size are never used for reading.
                 claimedBytes = min(
                     size == .max ? longSize ?? Int64(size) : Int64(size),
                     Frames.bytes(channels: channels) * SamplePosition.furthest)
@@ -81,7 +81,7 @@ struct WaveLayout: Equatable {
         return channels
     }
 
-    /// The comment of a LIST INFO chunk, where it is one of the stop reasons.
+    /// Returns the comment of a LIST INFO chunk if it is a stop reason.
     private static func stopReason(in list: [UInt8]) -> StopReason? {
         guard text(list.prefix(4)) == "INFO" else { return nil }
         var rest = list.dropFirst(4)

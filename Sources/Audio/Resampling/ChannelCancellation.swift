@@ -1,14 +1,14 @@
-/// Channels that are one another's negative, as of a balanced plug in a stereo input: their mean is silence.
+/// Detects channels that are each other's negative, as with a balanced plug in a stereo input: their mean is silence.
 ///
-/// Measures over the last second or so, the block at hand included, and puts the loudest channel in the mean's place while that
-/// lasts. Pure; allocates nothing per block.
+/// It measures over about a second, the current block included, and replaces the mean with the loudest channel. Allocates
+/// nothing per block.
 struct ChannelCancellation {
-    /// The mean of two channels of which one is silent has a quarter of the other's power; here it has less than a hundredth.
+    /// The minimum ratio: if one of two channels is silent, the mean has 1/4 of the other's power; here less than 1/100.
     private static let least = 25.0
-    /// A channel with less power than this, about -70 dBFS, is noise that nothing has to be saved of.
+    /// A channel below this power, about -70 dBFS, is noise.
     private static let quiet = 1e-7
 
-    /// Whether it has happened, and whether it lasts.
+    /// Whether channels have cancelled, and whether they do so now.
     private(set) var hasCancelled = false
     private(set) var isCancelling = false
 
@@ -18,7 +18,7 @@ struct ChannelCancellation {
     private var powers: [Double]
     private var mean = 0.0
     private var weight = 0.0
-    /// The channel that stands in the mean's place; another does once it is clearly louder.
+    /// The channel that replaces the mean; changes once another is clearly louder.
     private var chosen = 0
 
     init(channels: Int, rate: Int) {
@@ -27,9 +27,9 @@ struct ChannelCancellation {
         powers = [Double](repeating: 0, count: channels)
     }
 
-    /// Replaces a mean in which the channels have cancelled each other.
+    /// Replaces a mean in which channels cancel each other.
     ///
-    /// - Parameter frames: the interleaved channels of which it is the mean.
+    /// - Parameter frames: the interleaved channels of the mean.
     mutating func repair(_ mono: UnsafeMutableBufferPointer<Float>, of frames: UnsafeBufferPointer<Float>) {
         let count = mono.count
         guard channels > 1, count > 0 else { return }
@@ -49,7 +49,7 @@ struct ChannelCancellation {
         }
         let share = Double(channels * channels) * Self.least
         if !isCancelling || powers[loudest] > 2 * powers[chosen] { chosen = loudest }
-        // What is quiet tells nothing new.
+        // Quiet audio is no evidence.
         if powers[loudest] > weight * Self.quiet { isCancelling = mean * share < powers[loudest] }
         guard isCancelling else { return }
         hasCancelled = true

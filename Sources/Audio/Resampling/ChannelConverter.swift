@@ -1,25 +1,21 @@
 import Core
 
-/// From interleaved frames of any rate and number of channels to what Fieldscribe hears: 16 kHz, 16 bits, all channels mixed
-/// into one or two that are kept apart.
+/// Converts interleaved frames of any rate and channel count to 16 kHz, 16-bit, mono or stereo.
 ///
-/// Frames of 16 kHz that came from 16 bits, with as many channels as are wanted, pass unchanged. Used on one thread; allocates nothing per
-/// block.
+/// 16-bit frames at 16 kHz with the right channel count are unchanged. Use it on one thread. Allocates nothing per block.
 final class ChannelConverter {
     private let channels: Int
-    /// Channels that it gives.
+    /// The number of output channels.
     let outputs: Int
     private let resampler: Resampler?
     private let mixed: UnsafeMutableBufferPointer<Float>
     private var cancellation: ChannelCancellation
     private let resampled: UnsafeMutableBufferPointer<Float>
 
-    /// Prepares the conversion.
-    ///
     /// - Parameters:
-    ///   - keeping: 2 keeps the channels of what has two; everything else is mixed into one.
-    ///   - block: the most frames that one call of `convert` takes.
-    /// - Throws: `DeviceError` with `unsupported` for a rate or number of channels that cannot be converted.
+    ///   - keeping: 2 to keep two channels separate; everything else is mixed into one.
+    ///   - block: the maximum number of frames per call of `convert`.
+    /// - Throws: `DeviceError` with `unsupported` for an unsupported rate or channel count.
     init(rate: Int, channels: Int, keeping: Int = 1, block: Int) throws(DeviceError) {
         guard channels >= 1 else {
             throw DeviceError(.unsupported, "convert", "audio with \(channels) channels; it needs at least one")
@@ -29,8 +25,8 @@ final class ChannelConverter {
         self.channels = channels
         cancellation = ChannelCancellation(channels: channels, rate: rate)
         mixed = .allocate(capacity: outputs * max(1, block))
-        // The resampler takes the whole of a block where there is room for all that comes of it; with twice the room it
-        // also gives at once what it has kept to work in larger blocks.
+        // The resampler consumes a whole block if there is room for all its output; twice the room also lets it return
+        // everything that it buffered internally.
         let output =
             2 * Int((Double(max(1, block)) * Double(SamplePosition.rate) / Double(max(1, rate))).rounded(.up)) + 1
         resampled = .allocate(capacity: outputs * (resampler == nil ? 1 : output))
@@ -41,19 +37,19 @@ final class ChannelConverter {
         resampled.deallocate()
     }
 
-    /// Whether channels that are mixed into one have cancelled each other, so that the louder one was taken.
+    /// Whether mixed channels have cancelled each other, so that the louder one was used.
     var hasCancelled: Bool { cancellation.hasCancelled }
 
-    /// Whether they do so now.
+    /// Whether they cancel now.
     var isCancelling: Bool { cancellation.isCancelling }
 
-    /// Samples of a channel that `convert` may give for one full block; with room for as many it always consumes a full block.
+    /// The maximum output of one full block, per channel. With room for it, `convert` always consumes a full block.
     var maximumOutput: Int { (resampler == nil ? mixed.count : resampled.count) / outputs }
 
     /// Converts as many frames as there is room for.
     ///
-    /// - Parameter frames: interleaved and sanitized; a whole number of frames.
-    /// - Returns: frames consumed, and samples of a channel put into `output`.
+    /// - Parameter frames: interleaved, sanitized, whole frames.
+    /// - Returns: the frames consumed, and the samples per channel written to `output`.
     func convert(
         _ frames: UnsafeBufferPointer<Float>, into output: UnsafeMutableBufferPointer<Int16>
     ) throws(DeviceError) -> (consumed: Int, produced: Int) {
@@ -76,7 +72,7 @@ final class ChannelConverter {
         return (consumed, produced)
     }
 
-    /// Gives what is still inside after the last frame; 0 when all is out.
+    /// Returns what is buffered after the last frame; 0 at the end.
     func flush(into output: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> Int {
         guard let resampler else { return 0 }
         let room = room(for: output)
@@ -85,7 +81,7 @@ final class ChannelConverter {
         return produced
     }
 
-    /// Whole frames for the resampler to fill, as many as the output takes.
+    /// Returns the resampler's output buffer, limited to the room in `output`.
     private func room(for output: UnsafeMutableBufferPointer<Int16>) -> UnsafeMutableBufferPointer<Float> {
         let frames = min(resampled.count, output.count) / outputs
         return UnsafeMutableBufferPointer(rebasing: resampled[..<(frames * outputs)])

@@ -1,19 +1,17 @@
 import Core
 internal import CSoxr
 
-/// A stream of one or more interleaved channels on its way from one sample rate to another; the output lines up with the input in time.
+/// Converts the sample rate of interleaved channels. Input and output are aligned in time.
 ///
-/// Used on one thread. Allocates nothing once some blocks have passed, except in `reset`.
+/// Use it on one thread. Allocates nothing after the first blocks, except in `reset`.
 final class Resampler {
-    /// Rates that are resampled, in Hz.
+    /// The supported rates in Hz.
     static let rates = 1_000.0...1_000_000.0
 
     private let soxr: soxr_t
     private let channels: Int
     private var isFlushed = false
 
-    /// Prepares a stream.
-    ///
     /// - Throws: `DeviceError` with `unsupported` for a rate outside `rates`.
     init(
         from rate: Double, to target: Double = Double(SamplePosition.rate), channels: Int = 1
@@ -24,7 +22,7 @@ final class Resampler {
                 "cannot resample from \(rate) Hz to \(target) Hz; use audio between 1 kHz and 1 MHz")
         }
         var problem: soxr_error_t?
-        // 20 bits: finer than the 16 that come out, and still below a hundredth of a Raspberry Pi's core.
+        // 20 bits: more precise than the 16-bit output, and below 1 % of a Raspberry Pi's core.
         var quality = soxr_quality_spec(UInt(SOXR_20_BITQ), 0)
         var format = soxr_io_spec(SOXR_FLOAT32_I, SOXR_FLOAT32_I)
         var runtime = soxr_runtime_spec(1)
@@ -39,13 +37,13 @@ final class Resampler {
 
     deinit { soxr_delete(soxr) }
 
-    /// Takes samples in and gives those that are ready, which may be none at first and more than the share later.
+    /// Consumes input and returns available output, which may be none at first and more later.
     ///
-    /// Where not all of the input was consumed, the rest is to be given again. What is counted are samples of one channel.
+    /// The caller passes unconsumed input again. Counts are per channel.
     func process(
         _ input: UnsafeBufferPointer<Float>, into output: UnsafeMutableBufferPointer<Float>
     ) throws(DeviceError) -> (consumed: Int, produced: Int) {
-        // soxr reads from address 0 when it is given more after the end.
+        // soxr reads from address 0 if it gets more input after the end.
         guard !isFlushed else { throw Self.failure("soxr_process", "input after the end") }
         guard let source = input.baseAddress else { return (0, 0) }
         var consumed = 0
@@ -56,17 +54,17 @@ final class Resampler {
         return (consumed, produced)
     }
 
-    /// Gives what is still inside after the last input; 0 when all is out. After it, only `reset` starts a new stream.
+    /// Returns what is buffered after the last input; 0 at the end. Afterwards, only `reset` may follow.
     func flush(into output: UnsafeMutableBufferPointer<Float>) throws(DeviceError) -> Int {
         isFlushed = true
         var produced = 0
-        // No input stands for its end.
+        // Null input means its end.
         let problem = soxr_process(soxr, nil, 0, nil, output.baseAddress, output.count / channels, &produced)
         if let problem { throw Self.failure("soxr_process", String(cString: problem)) }
         return produced
     }
 
-    /// Starts a new stream between the same rates.
+    /// Starts a new stream with the same rates.
     func reset() throws(DeviceError) {
         if let problem = soxr_clear(soxr) { throw Self.failure("soxr_clear", String(cString: problem)) }
         isFlushed = false

@@ -1,9 +1,9 @@
-/// Samples as numbers: full scale is 1.0 in floating point and 32,768 in 16 bits.
+/// Sample conversions: full scale is 1.0 in floating point and 32,768 in 16 bits.
 enum Samples {
-    /// The largest magnitude that is let through to mixing and resampling; what comes out is clipped at 1.
+    /// The largest magnitude before mixing and resampling; the output is clipped at 1.
     static let limit: Float = 8
 
-    /// Makes silence of what is not a number or infinite, and limits the rest; returns how many were not numbers.
+    /// Replaces NaN and infinity with silence, and clamps the rest; returns how many were not numbers.
     static func sanitize(_ samples: UnsafeMutableBufferPointer<Float>) -> Int {
         var invalid = 0
         for index in samples.indices {
@@ -18,7 +18,7 @@ enum Samples {
         return invalid
     }
 
-    /// Averages the channels of interleaved frames into one; takes as many frames as `mono` has room for.
+    /// Averages the channels of interleaved frames, as many as `mono` has room for.
     static func mixDown(
         _ interleaved: UnsafeBufferPointer<Float>, channels: Int, into mono: UnsafeMutableBufferPointer<Float>
     ) {
@@ -35,7 +35,7 @@ enum Samples {
         }
     }
 
-    /// The nearest 16-bit sample, clipped at full scale; silence for what is not a number.
+    /// Rounds to a 16-bit sample, clipped at full scale; NaN becomes silence.
     static func quantize(_ sample: Float) -> Int16 {
         let scaled = sample * 32_768
         if scaled >= 32_767 { return 32_767 }
@@ -43,6 +43,6 @@ enum Samples {
         return scaled.isNaN ? 0 : Int16(scaled.rounded(.toNearestOrEven))
     }
 
-    /// A 16-bit sample in floating point, exactly.
+    /// Converts a 16-bit sample exactly.
     static func float(_ sample: Int16) -> Float { Float(sample) / 32_768 }
 }

@@ -1,18 +1,16 @@
 import Core
 import System
 
-/// A microphone that hears an audio file: in real time and silence after it, or as fast as it is taken and then the end.
+/// A microphone that plays an audio file: in real time, followed by silence, or as fast as it is read, until its end.
 package struct FileMicrophone: MicrophoneProvider {
     package let name: String
     private let path: String
     private let isFast: Bool
     package let channels: Int
 
-    /// Plays a file.
-    ///
     /// - Parameters:
-    ///   - isFast: as fast as it is taken; otherwise in real time.
-    ///   - channels: 2 keeps both of a file that has two; else they are mixed.
+    ///   - isFast: whether to play as fast as it is read instead of in real time.
+    ///   - channels: 2 to keep both channels of a stereo file; else they are mixed.
     init(path: String, isFast: Bool = false, channels: Int = 1) {
         name = (isFast ? "file+fast:" : "file:") + path
         self.path = path
@@ -20,7 +18,7 @@ package struct FileMicrophone: MicrophoneProvider {
         self.channels = channels == 2 ? 2 : 1
     }
 
-    /// Reads `file:PATH` and `file+fast:PATH`; nil for anything else.
+    /// Parses `file:PATH` and `file+fast:PATH`.
     package init?(uri: String, channels: Int = 1) {
         guard let colon = uri.firstIndex(of: ":") else { return nil }
         let path = String(uri[uri.index(after: colon)...])
@@ -56,7 +54,7 @@ private final class FileCapture: Microphone {
         let block = UnsafeMutableBufferPointer(rebasing: buffer[..<min(maximumBlock * channels, buffer.count)])
         let count = try reader.read(into: block)
         if isFast { return count == 0 ? .ended : .samples(count / channels) }
-        // The room is silent when the tape has ended.
+        // Silence after the end of the file.
         for index in count..<block.count { block[index] = 0 }
         metronome.wait(forNext: block.count / channels)
         return .samples(block.count / channels)

@@ -1,11 +1,11 @@
 import Core
 
-/// Where another file begins behind the sound of the first: files that somebody has joined byte by byte.
+/// Finds a file that is concatenated byte by byte to another.
 enum FollowingFile {
-    /// How far libsndfile may have read beyond the end of the sound.
+    /// How far libsndfile may have read beyond the end of the audio.
     private static let readAhead: Int64 = 1 << 16
 
-    /// Finds the next FLAC behind the place to which one was read.
+    /// Finds the next FLAC after the current position.
     static func flac(in source: ByteSource) throws(DeviceError) -> Int64? {
         let marks = [Array("fLaC".utf8) + [0, 0, 0, 34], Array("fLaC".utf8) + [0x80, 0, 0, 34]]
         var offset = max(1, source.place - readAhead)
@@ -22,7 +22,7 @@ enum FollowingFile {
         return nil
     }
 
-    /// Finds the next file in one that ffmpeg reads and that ends where its own header says: MP4, WMA, TTA, WavPack, CAF.
+    /// Finds the next file after one that ffmpeg reads and whose header has its length: MP4, WMA, TTA, WavPack, CAF.
     static func find(in source: ByteSource) throws(DeviceError) -> Int64? {
         let head = try source.bytes(at: 0, count: 16)
         if Ffmpeg.isMovie(head) { return try movie(in: source) }

@@ -2,22 +2,22 @@ import Core
 import Glibc
 import System
 
-/// When the blocks of a source that has no clock of its own are due: when a real microphone would have heard them.
+/// Schedules the blocks of a source without a clock in real time.
 struct Metronome {
     private let start: Int64
     private var samples: Int64 = 0
 
-    /// - Parameter start: monotonic time of the first sample, in nanoseconds.
+    /// - Parameter start: the monotonic time of the first sample, in nanoseconds.
     init(start: Int64) { self.start = start }
 
-    /// Takes a block on and returns the monotonic time of its end, in nanoseconds; errors do not add up.
+    /// Advances by a block and returns the monotonic time of its end, in nanoseconds; rounding errors do not accumulate.
     mutating func end(ofNext count: Int) -> Int64 {
         samples += Int64(count)
         let (seconds, rest) = samples.quotientAndRemainder(dividingBy: Int64(SamplePosition.rate))
         return start + seconds * 1_000_000_000 + rest * 1_000_000_000 / Int64(SamplePosition.rate)
     }
 
-    /// Takes a block on and waits for its end; not at all where that has passed.
+    /// Advances by a block and waits until its end.
     mutating func wait(forNext count: Int) {
         MonotonicClock.sleep(until: end(ofNext: count))
     }

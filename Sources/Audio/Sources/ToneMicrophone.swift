@@ -2,15 +2,15 @@ import Core
 import Glibc
 import System
 
-/// A microphone that hears a sine with peaks at -20 dBFS, for ever: in real time or as fast as it is taken.
+/// A microphone that plays an endless sine with peaks at -20 dBFS, in real time or as fast as it is read.
 package struct ToneMicrophone: MicrophoneProvider {
     package let name: String
     private let frequency: Double
     private let isFast: Bool
 
-    /// Reads `tone:HZ` and `tone+fast:HZ`; nil for anything else.
+    /// Parses `tone:HZ` and `tone+fast:HZ`.
     ///
-    /// - Throws: `DeviceError` with `unsupported` for what is no frequency below half the sample rate.
+    /// - Throws: `DeviceError` with `unsupported` unless the frequency is below half the sample rate.
     package init?(uri: String) throws(DeviceError) {
         guard let colon = uri.firstIndex(of: ":") else { return nil }
         let scheme = uri[..<colon]

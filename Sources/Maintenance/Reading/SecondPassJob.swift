@@ -136,10 +136,6 @@ private struct QuietSink: TranscriptSink {
                     + (complaint?.message ?? "\(self.engine.name) fails on what it hears")))
     }
 
-    func commit(_ segment: Segment, adaptation: AdaptationState?) async throws {
-        try await commit([segment], adaptation: adaptation)
-    }
-
     func commit(_ segments: [Segment], adaptation: AdaptationState?) async throws {
         try await archive.commit(segments, adaptation: adaptation, pass: pass, recording: recording)
         if let last = segments.last { progress.reach(last.range.end) }

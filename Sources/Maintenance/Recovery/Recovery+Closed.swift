@@ -136,7 +136,7 @@ extension Recovery {
             ]
         }
         let made = try await onStoppableThread(named: "checksums") { goesOn in
-            try RecordingSums.complete(path: path, behindLast: !isWhole, goesOn: goesOn)
+            try RecordingSums.complete(path: path, behindLast: !isWhole, while: goesOn)
         }
         try Task.checkCancellation()
         guard made > 0, isWhole else { return [] }

@@ -18,7 +18,7 @@ func readSums(of path: String, isGrowing: Bool = false, digests: Bool = false) a
     try await onStoppableThread(named: "verify") { goesOn in
         do throws(DeviceError) {
             guard
-                let sums = try RecordingSums(path: path, isGrowing: isGrowing, digests: digests, goesOn: goesOn)
+                let sums = try RecordingSums(path: path, isGrowing: isGrowing, digests: digests, while: goesOn)
             else { throw DeviceError(.failed, "verify", "ended") }
             return .read(sums)
         } catch {

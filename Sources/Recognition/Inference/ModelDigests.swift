@@ -2,19 +2,18 @@ import Core
 import Glibc
 import System
 
-/// The list of digests of a model's files, `SHA256SUMS` as sha256sum writes it; a folder that somebody put together may have none.
+/// The digests of a model's files, in `SHA256SUMS` as sha256sum writes it. A folder that a user has assembled may have none.
 struct ModelDigests: Sendable {
     private let folder: String
 
-    /// The list itself.
     var path: String { "\(folder)/SHA256SUMS" }
 
-    /// - Parameter folder: the model's, without a slash at its end.
+    /// - Parameter folder: the model's folder, without a trailing slash.
     init(of folder: String) { self.folder = folder }
 
-    /// Reads every file that the list names and compares; where there is no list, nothing is compared.
+    /// Reads and compares every file in the list. Does nothing without a list.
     ///
-    /// - Throws: `DeviceError` with `damaged`, naming the first file that is not what it was when the model was packed.
+    /// - Throws: `DeviceError` with `damaged` for the first file that differs.
     func verify() throws(DeviceError) {
         guard access(path, F_OK) == 0 else { return }
         let text = String(decoding: try content(ofFile: path, limit: 1 << 16), as: UTF8.self)

@@ -1,12 +1,12 @@
 import Core
 import Glibc
 
-/// Checks that a model's file is there and may be read, without reading it.
+/// Checks that a model's file exists and may be read, without reading it.
 ///
 /// - Parameters:
-///   - what: begins the reason: `the recognizer's model`.
-///   - missing: goes on with it where there is no such file.
-/// - Throws: `DeviceError` with `missing` or `denied`, naming the file.
+///   - what: the subject of the error message: `the recognizer's model`.
+///   - missing: the rest of the message if the file does not exist.
+/// - Throws: `DeviceError` with `missing` or `denied` for the file.
 func checkModelFile(
     _ file: String, _ what: String, missing: String, remedy: String
 ) throws(DeviceError) {
@@ -18,11 +18,11 @@ func checkModelFile(
 }
 
 extension OnnxRuntime {
-    /// Checks that one of these is there, without loading it.
+    /// Checks that one of the candidates exists, without loading it.
     ///
     /// - Parameters:
-    ///   - path: the model's folder, for the reason.
-    ///   - what: stands before the reason.
+    ///   - path: the model's folder, for the error message.
+    ///   - what: the beginning of the error message.
     /// - Throws: `DeviceError` with `missing`.
     static func check(_ candidates: [String], besides path: String, _ what: String = "") throws(DeviceError) {
         guard candidates.isEmpty else { return }

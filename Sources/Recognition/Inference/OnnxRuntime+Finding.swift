@@ -3,17 +3,17 @@ import System
 
 extension OnnxRuntime {
     private static let name = "libonnxruntime.so"
-    /// Where the package fieldscribe-onnxruntime puts it.
+    /// The folder of the package fieldscribe-onnxruntime.
     private static let packaged = "/usr/lib/fieldscribe"
 
-    /// Files of the runtime, best first: beside the model, the package's own, the system's.
+    /// The possible paths of the runtime: beside the model, from our package, from the system.
     static func candidates(besides folder: String) -> [String] {
         let own: [String] = ["\(folder)/\(name).1", "\(packaged)/\(name).1"].filter { (path: String) in
             access(path, R_OK) == 0
         }
         return own
             + systemFolders.flatMap { folder in
-                // Debian's has no link without a version: `libonnxruntime.so.1.21`.
+                // Debian installs no link without a version: `libonnxruntime.so.1.21`.
                 let names = ((try? names(inFolder: folder)) ?? []).filter { $0.hasPrefix("\(name).1") }
                 return names.sorted { ($0.utf8.count, $1) < ($1.utf8.count, $0) }.prefix(1).map { "\(folder)/\($0)" }
             }

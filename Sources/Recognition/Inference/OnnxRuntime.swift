@@ -3,26 +3,25 @@ import Core
 import Glibc
 import System
 
-/// ONNX Runtime, opened when it is wanted: nothing is linked, and a machine without it lacks nothing else.
+/// ONNX Runtime, loaded with dlopen when needed: a machine without it lacks only the engines that use it.
 ///
-/// It starts no thread of its own, so that a process which has loaded a network can still be copied by `fork`.
+/// It starts no threads, so that a process that has loaded a network can still fork.
 final class OnnxRuntime {
-    /// The table of the library's functions.
+    /// The library's function table.
     let api: UnsafePointer<fieldscribe_ort_api>
     let environment: OpaquePointer
-    /// As the library tells it: `1.23.2`.
+    /// The library's version: `1.23.2`.
     let version: String
-    /// The file that was opened.
     let path: String
-    // Safety: what the library logs it hands to this object, which it therefore must not outlive; `deinit` sees to that.
+    // Safety: the library logs to this object, so it must not outlive the library; `deinit` ensures that.
     private let log = RuntimeLog()
 
-    /// Opens the first of these files that is there.
+    /// Opens the first candidate that exists.
     ///
-    /// - Parameter candidates: paths, as `candidates(besides:)` finds them.
-    /// - Throws: `DeviceError` with `missing` where none is there, `unsupported` where it is of another kind.
+    /// - Parameter candidates: paths from `candidates(besides:)`.
+    /// - Throws: `DeviceError` with `missing` if there is none, `unsupported` if its API differs.
     init(_ candidates: [String]) throws(DeviceError) {
-        // What looks at the processor prints as soon as the library is there.
+        // The library's CPU detection prints when it is loaded.
         let (library, path) = try log.whileRedirected {
             Result { () throws(DeviceError) in try Self.open(candidates) }
         }.get()
@@ -35,13 +34,14 @@ final class OnnxRuntime {
         guard let api = fieldscribe_ort_open(entry, &name) else {
             throw DeviceError(
                 .unsupported, "OrtGetApiBase", on: path,
-                "this ONNX Runtime does not know interface \(fieldscribe_ort_version)",
+                "this ONNX Runtime does not support API version \(fieldscribe_ort_version)",
                 remedy: "install version 1.6 or later")
         }
         var made: OpaquePointer?
         let failure = log.whileRedirected { [log] in
             api.pointee.CreateEnvWithCustomLogger?(
-                RuntimeLog.take, Unmanaged.passUnretained(log).toOpaque(), RuntimeLog.leastLevel, "fieldscribe", &made)
+                RuntimeLog.callback, Unmanaged.passUnretained(log).toOpaque(), RuntimeLog.minLevel, "fieldscribe", &made
+            )
         }
         guard failure == nil, let made else {
             throw DeviceError(
@@ -67,32 +67,25 @@ final class OnnxRuntime {
             remedy: "install the package libonnxruntime1.21 or fieldscribe-onnxruntime")
     }
 
-    /// Runs a call of the library, with what it prints kept from standard error.
+    /// Calls the library, with its output to standard error redirected.
     ///
-    /// - Throws: `DeviceError` with this code, the subject, and what the library says.
+    /// - Throws: `DeviceError` with the given code and subject, and the library's message.
     func check(
         _ operation: String, on subject: String, code: DeviceError.Code = .failed,
         _ body: (fieldscribe_ort_api) -> OpaquePointer?
     ) throws(DeviceError) {
         guard let failure = body(api.pointee) else { return }
         throw DeviceError(
-            code, operation, on: "\(subject)", "ONNX Runtime refuses it (\(Self.message(of: failure, by: api)))",
+            code, operation, on: "\(subject)", "ONNX Runtime rejects it (\(Self.message(of: failure, by: api)))",
             remedy: code == .damaged ? "reinstall the model" : nil)
     }
 
-    /// Does something during which the library prints to standard error, past its own log.
+    /// Runs code with the library's output to standard error redirected.
     func quietly<Value>(_ body: () throws(DeviceError) -> Value) throws(DeviceError) -> Value {
-        var outcome: Result<Value, DeviceError>?
-        log.whileRedirected {
-            do throws(DeviceError) { outcome = .success(try body()) } catch { outcome = .failure(error) }
-        }
-        guard let outcome else {
-            throw DeviceError(.failed, "quietly", "ONNX Runtime gave no answer", remedy: "try again")
-        }
-        return try outcome.get()
+        try log.whileRedirected { Result { () throws(DeviceError) in try body() } }.get()
     }
 
-    /// The status's message; the status is released.
+    /// Returns the status's message, and releases the status.
     private static func message(of status: OpaquePointer?, by api: UnsafePointer<fieldscribe_ort_api>) -> String {
         guard let status else { return "no reason given" }
         defer { api.pointee.ReleaseStatus?(status) }

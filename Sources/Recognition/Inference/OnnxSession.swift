@@ -2,24 +2,23 @@ internal import COnnxRuntime
 import Core
 import System
 
-/// A network that is loaded from a file, which stays mapped: its weights are shared with whoever maps them, too.
+/// A network loaded from a file, which stays mapped: processes that map the same file share its weights.
 final class OnnxSession {
     private let runtime: OnnxRuntime
-    // Safety: owned by this object alone, released once in deinit, before the file that it reads from.
+    // Safety: owned by this object, released once in deinit, before the mapped file.
     private let pointer: OpaquePointer
     private let file: MappedFile
 
-    /// Names, in the network's order.
+    /// The names of the inputs, in the network's order.
     let inputs: [String]
-    /// Names, in the network's order.
+    /// The names of the outputs, in the network's order.
     let outputs: [String]
 
     /// - Parameters:
-    ///   - prepacks: whether weights are kept once more in the order in which this processor reads them best: half the
-    ///     time for twice the memory.
-    ///   - keepsTensors: whether the library keeps what tensors took for the next ones, apart from everything else, so that a network
-    ///     which runs for hours on inputs of many lengths leaves no holes between them.
-    /// - Throws: `DeviceError` with `damaged` where the library refuses the file.
+    ///   - prepacks: whether to keep a second copy of the weights in the processor's best layout: half the time, twice the memory.
+    ///   - keepsTensors: whether the library reuses tensor memory in an arena of its own. This avoids fragmentation if a network
+    ///     runs for hours on inputs of many lengths.
+    /// - Throws: `DeviceError` with `damaged` if the library rejects the file.
     init(
         _ path: String, of runtime: OnnxRuntime, prepacks: Bool, keepsTensors: Bool = false
     ) throws(DeviceError) {
@@ -96,13 +95,13 @@ final class OnnxSession {
         )
     }
 
-    /// The dimensions of an input as the network declares them; one that is left open is less than 0.
+    /// Returns the declared dimensions of an input; an open dimension is negative.
     func shape(ofInput name: String) throws(DeviceError) -> [Int] {
         guard let index = inputs.firstIndex(of: name) else { return [] }
         var type: OpaquePointer?
         try runtime.check("SessionGetInputTypeInfo", on: name) { $0.SessionGetInputTypeInfo?(pointer, index, &type) }
         defer { runtime.api.pointee.ReleaseTypeInfo?(type) }
-        // It is the type's own: nothing to release.
+        // Owned by the type info: nothing to release.
         var tensor: OpaquePointer?
         try runtime.check("CastTypeInfoToTensorInfo", on: name) { $0.CastTypeInfoToTensorInfo?(type, &tensor) }
         var count = 0

@@ -1,21 +1,20 @@
 internal import COnnxRuntime
 import Core
 
-/// Owns one tensor of ONNX Runtime, in the runtime's memory.
+/// Owns an ONNX Runtime tensor.
 final class OnnxTensor {
-    // Safety: owned by this object alone, released once in deinit.
+    // Safety: owned by this object, released once in deinit.
     let pointer: OpaquePointer
     private let runtime: OnnxRuntime
 
-    /// Takes over a tensor that the library has made.
     init(adopting pointer: OpaquePointer, of runtime: OnnxRuntime) {
         self.pointer = pointer
         self.runtime = runtime
     }
 
-    /// A tensor of the shape, with what `fill` writes into its memory, which is not cleared.
+    /// Creates a tensor whose uninitialized memory `fill` writes.
     ///
-    /// - Parameter type: one of `fieldscribe_ort_float` and so on; `Element` is of its size.
+    /// - Parameter type: `fieldscribe_ort_float` or another type of the size of `Element`.
     convenience init<Element>(
         _ shape: [Int], type: Int, of runtime: OnnxRuntime, fill: (UnsafeMutableBufferPointer<Element>) -> Void
     ) throws(DeviceError) {
@@ -38,7 +37,6 @@ final class OnnxTensor {
     private static let absent = DeviceError(
         .failed, "CreateTensorAsOrtValue", "ONNX Runtime gave no tensor", remedy: "the utterance is tried again")
 
-    /// Its dimensions.
     func shape() throws(DeviceError) -> [Int] {
         var information: OpaquePointer?
         try runtime.check("GetTensorTypeAndShape", on: "a tensor") { $0.GetTensorTypeAndShape?(pointer, &information) }
@@ -50,13 +48,13 @@ final class OnnxTensor {
         return dimensions.map { Int($0) }
     }
 
-    /// Lends the first `count` elements, which must be there.
+    /// Passes the first `count` elements, which must exist, to a closure.
     func withElements<Element, Value>(
         _ count: Int, of: Element.Type = Element.self, _ body: (UnsafeMutableBufferPointer<Element>) -> Value
     ) throws(DeviceError) -> Value {
         var data: UnsafeMutableRawPointer?
         try runtime.check("GetTensorMutableData", on: "a tensor") { $0.GetTensorMutableData?(pointer, &data) }
-        // Safety: the memory is the tensor's, of this type, and stays while `self` does.
+        // Safety: the memory belongs to the tensor, has this type, and is valid while `self` is.
         return withExtendedLifetime(self) {
             body(
                 UnsafeMutableBufferPointer(

@@ -4,34 +4,33 @@ import Glibc
 import Synchronization
 import System
 
-/// What ONNX Runtime logs, and what it prints besides: Debian's writes hundreds of lines to standard error while it loads.
+/// The log of ONNX Runtime and its output to standard error: Debian's writes hundreds of lines while loading.
 ///
-/// None of it reaches standard error, unless `FIELDSCRIBE_LOG` asks for `decoder=debug`: then it is logged, line by line.
+/// It is dropped, unless `FIELDSCRIBE_LOG` has `decoder=debug`; then each line is logged.
 final class RuntimeLog {
-    /// Of the library's levels: warnings and worse.
-    static let leastLevel: Int32 = 2
+    /// The library's level for warnings.
+    static let minLevel: Int32 = 2
 
-    /// No more is kept of what the library prints during one call.
-    private static let most = 1 << 20
+    /// The maximum size of the output kept from one call.
+    private static let maxBytes = 1 << 20
 
     private let isWanted = Log.filter.includes(.debug, .decoder)
 
-    /// What the library calls with each line.
-    // Safety: the first parameter is the log of the runtime that calls, which lives longer than that.
-    static let take:
+    /// The library's log callback.
+    // Safety: the first parameter is the log of the calling runtime, which outlives the call.
+    static let callback:
         @convention(c) (
             UnsafeMutableRawPointer?, Int32, UnsafePointer<CChar>?, UnsafePointer<CChar>?, UnsafePointer<CChar>?,
             UnsafePointer<CChar>?
         ) -> Void = { log, _, _, _, _, message in
             guard let log, let message else { return }
-            Unmanaged<RuntimeLog>.fromOpaque(log).takeUnretainedValue().tell(String(cString: message))
+            Unmanaged<RuntimeLog>.fromOpaque(log).takeUnretainedValue().report(String(cString: message))
         }
 
-    /// How many redirect standard error, which is the process's, and what it was before the first of them; -1 while it is that.
+    /// The number of redirections of standard error, and its original descriptor; -1 without redirection.
     private static let redirection = Mutex<(users: Int, own: Int32)>((0, -1))
 
-    /// Does something while what is written to standard error goes to a file that nobody sees. Of several at the same time the first
-    /// redirects it, and the last puts it back.
+    /// Redirects standard error to an unnamed file during `body`. Concurrent calls share one redirection.
     @discardableResult
     func whileRedirected<Value>(_ body: () -> Value) -> Value {
         let file = fieldscribe_memory_file("onnxruntime")
@@ -50,20 +49,20 @@ final class RuntimeLog {
                 close(state.own)
                 state.own = -1
             }
-            if isWanted { tellContent(of: file) }
+            if isWanted { reportContent(of: file) }
             close(file)
         }
         return body()
     }
 
-    private func tellContent(of file: Int32) {
-        let text = [UInt8](unsafeUninitializedCapacity: Self.most) { buffer, count in
+    private func reportContent(of file: Int32) {
+        let text = [UInt8](unsafeUninitializedCapacity: Self.maxBytes) { buffer, count in
             count = max(0, pread(file, buffer.baseAddress, buffer.count, 0))
         }
-        for line in String(decoding: text, as: UTF8.self).split(whereSeparator: \.isNewline) { tell(String(line)) }
+        for line in String(decoding: text, as: UTF8.self).split(whereSeparator: \.isNewline) { report(String(line)) }
     }
 
-    private func tell(_ message: String) {
+    private func report(_ message: String) {
         Log.debug(.decoder, "onnxruntime", ["message": message])
     }
 }

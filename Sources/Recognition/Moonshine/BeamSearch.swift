@@ -1,47 +1,47 @@
 import Core
 import Glibc
 
-/// What writes a token after the other, several hypotheses beside each other.
+/// Generates tokens for several hypotheses concurrently.
 protocol TokenSource {
-    /// Lends the logits behind the hypothesis of a row; at first there is one.
+    /// Passes the logits after a row's hypothesis to a closure; initially there is one row.
     func withLogits<Value>(
         of row: Int, _ body: (UnsafeBufferPointer<Float>) -> Value
     ) throws(DeviceError) -> Value
 
-    /// Goes on with these tokens, each behind the hypothesis of that row.
+    /// Appends a token to each hypothesis, which continues the given row.
     mutating func advance(by tokens: [Int], behind rows: [Int]) throws(DeviceError)
 }
 
-/// What is known of a token that was chosen.
+/// The statistics of a chosen token.
 struct TokenEvidence: Hashable, Sendable {
-    /// The natural logarithm of its chance.
+    /// The natural logarithm of its probability.
     var logProbability: Double
-    /// How undecided the network was, in nats.
+    /// The entropy of the distribution, in nats.
     var entropy: Double
 }
 
-/// A text as tokens, without its end.
+/// A decoded text without its end token.
 struct TokenReading: Hashable, Sendable {
-    /// Numbers of `Tokenizer`, in their order.
+    /// `Tokenizer` tokens.
     var tokens: [Int] = []
-    /// What is known of each of `tokens`, in their order.
+    /// The evidence for each token.
     var evidence: [TokenEvidence] = []
-    /// The sum of the logarithms of the tokens' chances, that of the end included, with what a vocabulary adds.
+    /// The sum of the log probabilities, the end token included, plus the vocabulary's bonus.
     var score = 0.0
-    /// The natural logarithm of the chance that nothing was said: of an end at once.
+    /// The log probability of an immediate end, meaning that nothing was said.
     var firstEnd = 0.0
 
-    /// By how much the score counts against others of another length.
+    /// The score normalized for the length.
     func normalized(_ exponent: Double) -> Double { score / pow(Double(tokens.count + 1), exponent) }
 }
 
-/// Finds the likeliest texts. Pure but for its source.
+/// Beam search for the most likely texts.
 struct BeamSearch {
-    /// Hypotheses that are followed beside each other; 1 takes the likeliest token each time.
+    /// The number of hypotheses; 1 is greedy search.
     var width: Int
-    /// How much longer texts are preferred: scores are divided by the length to this power.
+    /// The length normalization: scores are divided by the length to this power.
     var lengthExponent: Double
-    /// What is so many nats behind the likeliest is given up. With phrases nothing is: a name may begin far behind.
+    /// Hypotheses more than this many nats behind the best are dropped. Not with phrases: a name may start far behind.
     var margin = Double.infinity
     /// Phrases to prefer.
     var bias: PhraseTrie?
@@ -59,15 +59,15 @@ struct BeamSearch {
         var score: Double
     }
 
-    /// The readings, best first, at most `width`.
+    /// Returns at most `width` readings, best first.
     ///
     /// - Parameters:
-    ///   - limit: tokens after which a hypothesis ends as it is.
-    ///   - wanted: so many are looked for to the end, 1 or more; with phrases, as many as are followed. The others are those that happened to end meanwhile.
+    ///   - limit: the maximum number of tokens of a hypothesis.
+    ///   - wanted: how many readings to complete, 1 or more; with phrases, all. Others are returned if they happened to end meanwhile.
     func readings(
         of source: inout some TokenSource, limit: Int, wanted: Int = 1
     ) throws(DeviceError) -> [TokenReading] {
-        // One that goes on may still come to a phrase's end, which is worth more.
+        // A live hypothesis may still complete a phrase, which raises its score.
         let wanted = bias == nil ? min(wanted, width) : width
         var live = [Path()]
         var ended: [TokenReading] = []
@@ -94,7 +94,7 @@ struct BeamSearch {
                 path.reading.score += candidate.choice.logProbability
                 path.bias = candidate.walk
                 if candidate.choice.token == Tokenizer.end {
-                    // An end that others are ahead of comes too early.
+                    // Better hypotheses are still live.
                     guard rank < width else { continue }
                     path.reading.score += path.bias.bonus
                     ended.append(path.reading)
@@ -121,7 +121,7 @@ struct BeamSearch {
         }
     }
 
-    /// Whether no hypothesis that goes on can still come before the best that have ended.
+    /// Whether no live hypothesis can still overtake the best ended ones.
     private func isOver(_ ended: [TokenReading], _ live: [Path], wanted: Int) -> Bool {
         guard ended.count >= wanted, let best = live.map({ $0.reading.normalized(lengthExponent) }).max() else {
             return false

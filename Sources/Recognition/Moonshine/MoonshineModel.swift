@@ -2,37 +2,34 @@ import Core
 import Glibc
 import System
 
-/// A folder with the two networks and their tokens, as the package fieldscribe-moonshine-tiny-en installs it.
+/// A folder with Moonshine's networks and tokenizer, as the package fieldscribe-moonshine-tiny-en installs it.
 package struct MoonshineModel: Hashable, Sendable {
-    /// Where packages put such models, a folder each.
+    /// The folder where packages install models.
     package static let packaged = "/usr/share/fieldscribe/models"
-    /// The model that is taken where none is named.
+    /// The default model.
     package static let usual = "moonshine-tiny-en"
 
-    /// The folder, without a slash at its end.
+    /// The folder, without a trailing slash.
     package let path: String
 
-    /// The network that hears.
     var encoder: String { "\(path)/encoder_model.ort" }
-    /// The network that writes.
     var decoder: String { "\(path)/decoder_model_merged.ort" }
-    /// What the tokens stand for.
     var tokenizer: String { "\(path)/tokenizer.bin" }
-    /// Digests of the other files, as sha256sum writes them; a folder that somebody put together may have none.
+    /// The path of the digests of the other files. A folder that a user has assembled may have none.
     package var digests: String { ModelDigests(of: path).path }
 
     /// Its short name: that of its folder.
     package var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
-    /// - Parameter path: a folder, whether there is a model in it or not.
+    /// - Parameter path: a folder, with or without a model.
     package init(path: String) { self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path }
 
-    /// Whether the folder holds a model of this kind, whole or not.
+    /// Whether the folder contains a model of this kind, complete or not.
     package var isThere: Bool { access(encoder, F_OK) == 0 || access(decoder, F_OK) == 0 }
 
-    /// Checks that every file and the runtime are there, without reading them.
+    /// Checks that every file and the runtime exist, without reading them.
     ///
-    /// - Throws: `DeviceError` with `missing` or `denied`, naming the file.
+    /// - Throws: `DeviceError` with `missing` or `denied` for the file.
     package func check() throws(DeviceError) {
         for file in [encoder, decoder, tokenizer] {
             try checkModelFile(
@@ -43,16 +40,16 @@ package struct MoonshineModel: Hashable, Sendable {
         }
     }
 
-    /// Checks that a runtime is there, which is not loaded.
+    /// Checks that a runtime exists, without loading it.
     ///
     /// - Throws: `DeviceError` with `missing`.
     package func checkRuntime() throws(DeviceError) {
         try OnnxRuntime.check(OnnxRuntime.candidates(besides: path), besides: path)
     }
 
-    /// Reads every file that `digests` names and compares.
+    /// Reads every file in `digests` and compares it.
     ///
-    /// - Throws: `DeviceError` with `damaged`, naming the first file that is not what it was when the model was packed.
+    /// - Throws: `DeviceError` with `damaged` for the first file that differs.
     package func verify() throws(DeviceError) {
         try check()
         try ModelDigests(of: path).verify()

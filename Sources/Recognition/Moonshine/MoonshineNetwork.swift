@@ -2,20 +2,20 @@ internal import COnnxRuntime
 import Core
 import System
 
-/// The two networks: an encoder that hears, and a decoder that writes a token after the other.
+/// Moonshine's two networks: an encoder for audio and a decoder that generates tokens.
 ///
-/// Shapes, by the names of the files' inputs; b hypotheses, n samples, T frames of 24 ms: `input_values` f32 [1, n] of 16 kHz in
+/// Shapes by input name, for b hypotheses, n samples and T frames of 24 ms: `input_values` f32 [1, n] of 16 kHz in
 /// -1...1; `last_hidden_state` f32 [1, T, h]; the decoder's `encoder_attention_mask` i64 [1, n] (samples, not frames);
 /// `past_key_values.LAYER.{decoder,encoder}.{key,value}` f32 [b or 1, heads, *, size]; `logits` f32 [b, 1, tokens].
 final class MoonshineNetwork {
-    /// Fewer samples the encoder refuses.
-    static let fewestSamples = 895
+    /// The encoder's minimum input.
+    static let minSamples = 895
 
     let tokenizer: Tokenizer
     let runtime: OnnxRuntime
     private let encoder: OnnxSession
     private let decoder: OnnxSession
-    /// Of the decoder's state, which it hands from one token to the next: its names as inputs and as outputs.
+    /// The names of the decoder's state, which is passed from one token to the next, as inputs and outputs.
     private let past: (decoder: [String], encoder: [String])
     private let heads: Int
     private let size: Int
@@ -25,8 +25,7 @@ final class MoonshineNetwork {
         inputs: CStrings(["input_values", "attention_mask"]), outputs: CStrings(["last_hidden_state"])
     )
 
-    /// - Throws: `DeviceError` with `missing` for the runtime or a file, `damaged` or `unsupported` for a file that is of another
-    ///   form.
+    /// - Throws: `DeviceError` with `missing` for the runtime or a file, `damaged` or `unsupported` for an invalid file.
     init(_ model: MoonshineModel, prepacks: Bool) throws(DeviceError) {
         runtime = try OnnxRuntime(OnnxRuntime.candidates(besides: model.path))
         tokenizer = try Tokenizer(path: model.tokenizer)
@@ -39,8 +38,8 @@ final class MoonshineNetwork {
         )
         self.past = past
         let own = ["input_ids", "encoder_hidden_states", "encoder_attention_mask", "use_cache_branch"]
-        let heard = encoder.inputs
-        let lackingOfEncoder = ["input_values", "attention_mask"].filter { !heard.contains($0) }
+        let encoderInputs = encoder.inputs
+        let lackingOfEncoder = ["input_values", "attention_mask"].filter { !encoderInputs.contains($0) }
         let lacking =
             own.filter { !inputs.contains($0) } + lackingOfEncoder
             + (decoder.outputs.contains("logits") ? [] : ["logits"])
@@ -68,19 +67,19 @@ final class MoonshineNetwork {
         )
     }
 
-    /// What was heard, and how far the reading of it has come.
+    /// The encoded audio and the decoder's state.
     final class Reading {
         fileprivate let hidden: OnnxTensor
         fileprivate let mask: OnnxTensor
         fileprivate var encoderState: [OnnxTensor] = []
         fileprivate var decoderState: [OnnxTensor] = []
         fileprivate(set) var logits: OnnxTensor
-        /// Hypotheses that are followed.
+        /// The number of hypotheses.
         fileprivate(set) var rows = 1
-        /// `logits` and `decoderState` behind the first step.
+        /// `logits` and `decoderState` after the first step.
         fileprivate var beginning: (logits: OnnxTensor, decoderState: [OnnxTensor])?
 
-        /// Goes back to where `hear` came.
+        /// Returns to the state after `encode`.
         func restart() {
             guard let beginning else { return }
             (logits, decoderState, rows) = (beginning.logits, beginning.decoderState, 1)
@@ -91,10 +90,10 @@ final class MoonshineNetwork {
         }
     }
 
-    /// Hears a stretch of sound and makes the first step.
+    /// Encodes audio and makes the first decoder step.
     ///
-    /// - Parameter samples: at least `fewestSamples`, 16 kHz, -1...1.
-    func hear(_ samples: [Float]) throws(DeviceError) -> Reading {
+    /// - Parameter samples: at least `minSamples`, 16 kHz, -1...1.
+    func encode(_ samples: [Float]) throws(DeviceError) -> Reading {
         let count = samples.count
         let values = try OnnxTensor([1, count], type: fieldscribe_ort_float, of: runtime) {
             (memory: UnsafeMutableBufferPointer<Float>) in _ = memory.update(fromContentsOf: samples)
@@ -102,8 +101,8 @@ final class MoonshineNetwork {
         let mask = try OnnxTensor([1, count], type: fieldscribe_ort_int64, of: runtime) {
             (memory: UnsafeMutableBufferPointer<Int64>) in memory.update(repeating: 1)
         }
-        let heard = try encoder.run([values, mask], names: encoderNames.inputs, wanted: encoderNames.outputs)
-        guard let hidden = heard.first else { throw Self.incomplete }
+        let encoded = try encoder.run([values, mask], names: encoderNames.inputs, wanted: encoderNames.outputs)
+        guard let hidden = encoded.first else { throw Self.incomplete }
         let reading = Reading(hidden: hidden, mask: mask)
         let empty = try OnnxTensor([1, heads, 1, size], type: fieldscribe_ort_float, of: runtime) {
             (memory: UnsafeMutableBufferPointer<Float>) in memory.update(repeating: 0)
@@ -115,7 +114,7 @@ final class MoonshineNetwork {
         guard outputs.count == 1 + pasts.count else { throw Self.incomplete }
         let width = try outputs[0].shape().last ?? 0
         guard width > Tokenizer.end else {
-            throw DeviceError(.damaged, "Run", "the decoder knows only \(width) tokens", remedy: "reinstall the model")
+            throw DeviceError(.damaged, "Run", "the decoder has only \(width) tokens", remedy: "reinstall the model")
         }
         reading.logits = outputs[0]
         reading.decoderState = Array(outputs[1...past.decoder.count])
@@ -124,7 +123,7 @@ final class MoonshineNetwork {
         return reading
     }
 
-    /// Goes on with these tokens, each behind the hypothesis of that row.
+    /// Appends a token to each hypothesis, which continues the given row.
     func advance(_ reading: Reading, by tokens: [Int], behind rows: [Int]) throws(DeviceError) {
         if rows != Array(0..<reading.rows) {
             var gathered: [OnnxTensor] = []
@@ -141,7 +140,7 @@ final class MoonshineNetwork {
         reading.rows = tokens.count
     }
 
-    /// Lends the logits of one hypothesis: one a token.
+    /// Passes the logits of one hypothesis to a closure.
     func withLogits<Value>(
         of row: Int, _ reading: Reading, _ body: (UnsafeBufferPointer<Float>) -> Value
     ) throws(DeviceError) -> Value {
@@ -181,5 +180,5 @@ final class MoonshineNetwork {
     }
 
     private static let incomplete = DeviceError(
-        .failed, "Run", "ONNX Runtime gave fewer outputs than asked for", remedy: "the utterance is tried again")
+        .failed, "Run", "ONNX Runtime returned fewer outputs than requested", remedy: "the utterance is tried again")
 }

@@ -1,61 +1,60 @@
 import Core
 import Glibc
 
-/// Sound in, text out: the network, its search and what tells speech from none. Words have no times.
+/// Reads text from audio: the network, its search and the speech gate. Words have no times.
 package final class MoonshineReader {
-    /// A reading and all that was known of it.
+    /// A reading and its evidence.
     package struct Outcome: Sendable {
-        /// What was said; their ranges are empty, since the network knows no times.
+        /// The words, with empty ranges because the network has no times.
         package var words: [Word]
         /// Other readings, best first.
         var alternatives: [Alternative]
-        /// What the words were judged by, held back ones included.
+        /// The evidence for the words, including rejected ones.
         package var evidence: [WordConfidence.Evidence]
-        /// What the text was judged by; nil where nothing was read.
+        /// The evidence for the whole text; nil if nothing was read.
         package var gate: SpeechGate.Evidence?
     }
 
-    /// Tokens that people say at most besides so many a second.
-    private static let mostBesides = 4
-    /// What is quieter is raised to `raisedPeak`: as loud as 20 dB below the loudest that a sample can be.
+    /// The number of tokens allowed in addition to the maximum speaking rate.
+    private static let extraTokens = 4
+    /// Quieter audio is amplified to `raisedPeak`: 20 dB below full scale.
     private static let quietPeak: Float = 0.1
     private static let raisedPeak: Float = 0.7
 
-    private static let leastWidthForPhrases = 4
+    private static let minWidthForPhrases = 4
 
-    /// Which engine, runtime and model read.
+    /// The engine, runtime and model.
     let engine: EngineDescription
     private let network: MoonshineNetwork
-    /// Tokens that people say at most in a second.
-    private let mostTokens: Double
+    /// The maximum speaking rate in tokens per second.
+    private let maxTokens: Double
     private var search: BeamSearch
-    /// The same without phrases.
+    /// The search without phrases.
     private let plainSearch: BeamSearch
 
     /// Loads the model: 0.3 s and 110 MB for tiny-en.
     ///
-    /// - Throws: `DeviceError` with `missing`, `denied` or `damaged`, naming the file.
-    ///
     /// - Parameters:
-    ///   - phrases: words and phrases to prefer, as a person writes them; the beam of `fast`, which is none, is widened.
-    ///   - learned: others, that were learned from corrections.
+    ///   - phrases: words and phrases to prefer, as a user writes them; they widen the beam of `fast`.
+    ///   - learned: more phrases, learned from corrections.
+    /// - Throws: `DeviceError` with `missing`, `denied` or `damaged` for the file.
     package init(
         _ model: MoonshineModel, profile: MoonshineProfile, phrases: [String] = [], learned: [String] = []
     ) throws(DeviceError) {
         try model.verify()
         network = try MoonshineNetwork(model, prepacks: profile.prepacks)
-        mostTokens = model.mostTokensASecond
+        maxTokens = model.maxTokensPerSecond
         plainSearch = BeamSearch(width: profile.width, lengthExponent: profile.lengthExponent, margin: profile.margin)
         search = plainSearch
         if !phrases.isEmpty || !learned.isEmpty {
-            search.width = max(search.width, Self.leastWidthForPhrases)
+            search.width = max(search.width, Self.minWidthForPhrases)
             search.bias = PhraseTrie(phrases, learned: learned, of: network.tokenizer)
         }
         engine = EngineDescription(
             name: "moonshine", version: "onnxruntime \(network.runtime.version)", model: model.name)
     }
 
-    /// What comes from one stretch of sound, by one network.
+    /// A network with a piece of audio, as a token source.
     private struct Source: TokenSource {
         let network: MoonshineNetwork
         let reading: MoonshineNetwork.Reading
@@ -69,20 +68,20 @@ package final class MoonshineReader {
         }
     }
 
-    /// Reads a stretch of sound.
+    /// Reads audio.
     ///
     /// - Parameters:
     ///   - samples: mono, 16 kHz.
-    ///   - alternatives: how many other readings are wanted; there are fewer than the profile has hypotheses.
-    ///   - speech: seconds of it that the voice detector takes for speech.
+    ///   - alternatives: the maximum number of other readings; always fewer than the profile's hypotheses.
+    ///   - speech: the seconds of speech according to the voice detector.
     package func read(
         _ samples: UnsafeBufferPointer<Int16>, alternatives: Int, speech: Double
     ) throws(DeviceError) -> Outcome {
         let nothing = Outcome(words: [], alternatives: [], evidence: [], gate: nil)
         guard let sound = Self.sound(samples) else { return nothing }
-        var source = Source(network: network, reading: try network.hear(sound))
+        var source = Source(network: network, reading: try network.encode(sound))
         let seconds = Double(samples.count) / Double(SamplePosition.rate)
-        let limit = Int(mostTokens * seconds) + Self.mostBesides
+        let limit = Int(maxTokens * seconds) + Self.extraTokens
         let readings = try search.readings(of: &source, limit: limit, wanted: 1 + alternatives)
         guard var best = readings.first else { return nothing }
         var words = judged(best)
@@ -120,7 +119,7 @@ package final class MoonshineReader {
         }
     }
 
-    /// What was read without the phrases, with those that were read with them in the places of what sounds like them.
+    /// Inserts phrases from the reading with phrases into the plain reading, in place of similar words.
     private func grafted(_ phrases: [Range<Int>], of listed: [Judged], into plain: [Judged]) -> [Judged] {
         PhraseGraft.sources(
             plain: plain.map(\.text), listed: listed.map(\.text),
@@ -147,9 +146,9 @@ package final class MoonshineReader {
         }.dropFirst().prefix(most).map { $0 }
     }
 
-    /// The samples as the network wants them: without an offset, and loud enough; nil where there is too little, or nothing.
+    /// Prepares samples for the network: without offset and loud enough; nil if there are too few or only silence.
     private static func sound(_ samples: UnsafeBufferPointer<Int16>) -> [Float]? {
-        guard samples.count >= MoonshineNetwork.fewestSamples else { return nil }
+        guard samples.count >= MoonshineNetwork.minSamples else { return nil }
         let mean = Float(samples.reduce(0) { $0 + Int($1) }) / Float(samples.count)
         let peak = samples.reduce(Float(0)) { max($0, abs(Float($1) - mean)) } / 32_768
         guard peak > 0 else { return nil }

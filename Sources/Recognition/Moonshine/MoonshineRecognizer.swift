@@ -1,18 +1,18 @@
 import Core
 
-/// Moonshine, a network made for small boards, run by ONNX Runtime. Its words have no times: who times them is another engine.
+/// The Moonshine engine, a network for small boards, run by ONNX Runtime. Its words have no times; another engine adds them.
 ///
-/// One object, one thread; a process that has opened it can still be copied by `fork`.
+/// Use an object on one thread. A process that has opened it can still fork.
 package final class MoonshineRecognizer: Recognizer {
     /// Opens the engine on the thread, or in the process, that uses it.
     package struct Provider: RecognizerProvider {
-        /// What is loaded.
+        /// The model to load.
         var model: MoonshineModel
-        /// How tokens are searched.
+        /// The search parameters.
         var profile: MoonshineProfile
-        /// Phrases to prefer, as a person writes them.
+        /// Phrases to prefer, as a user writes them.
         var phrases: [String]
-        /// Phrases that were learned from corrections, to be preferred by a weight of their own.
+        /// Phrases learned from corrections, with a weight of their own.
         var learned: [String]
 
         package init(
@@ -32,15 +32,15 @@ package final class MoonshineRecognizer: Recognizer {
     package var engine: EngineDescription { reader.engine }
 
     private let reader: MoonshineReader
-    /// What was heard of an utterance that is still being spoken, how much of it was read, and as what.
-    private var heard: [Int16] = []
+    /// The samples of the open utterance; `readUpTo` counts those of the last partial reading.
+    private var utterance: [Int16] = []
     private var readUpTo = 0
     private var text = ""
 
-    /// So much more has to be heard before an open utterance is read anew: half a second, in samples.
-    private static let leastMore = SamplePosition.rate / 2
+    /// How much new audio triggers another partial reading: half a second.
+    private static let minNewAudio = SamplePosition.rate / 2
 
-    /// - Parameter reader: used by nobody else.
+    /// - Parameter reader: used by this object only.
     package init(_ reader: MoonshineReader) { self.reader = reader }
 
     package func read(
@@ -56,26 +56,23 @@ package final class MoonshineRecognizer: Recognizer {
 
 extension MoonshineRecognizer: PartialReading {
     package func beginPartials(from state: AdaptationState?) throws(DeviceError) {
-        heard.removeAll(keepingCapacity: true)
+        utterance.removeAll(keepingCapacity: true)
         readUpTo = 0
         text = ""
     }
 
-    /// Reads all that was heard again, since the network hears a whole utterance only.
+    /// Reads the whole utterance again, because the network only reads whole utterances.
     package func partial(after samples: UnsafeBufferPointer<Int16>) throws(DeviceError) -> String {
-        heard += samples
-        guard heard.count - readUpTo >= Self.leastMore else { return text }
-        readUpTo = heard.count
-        var outcome: Result<MoonshineReader.Outcome, DeviceError>?
-        heard.withUnsafeBufferPointer { heard in
-            do throws(DeviceError) {
-                outcome = .success(
-                    try reader.read(heard, alternatives: 0, speech: Double(heard.count) / Double(SamplePosition.rate)))
-            } catch { outcome = .failure(error) }
+        utterance += samples
+        guard utterance.count - readUpTo >= Self.minNewAudio else { return text }
+        readUpTo = utterance.count
+        let speech = Double(utterance.count) / Double(SamplePosition.rate)
+        let outcome = try rethrowing {
+            try utterance.withUnsafeBufferPointer { try reader.read($0, alternatives: 0, speech: speech) }
         }
-        if let outcome { text = try outcome.get().words.map(\.text).joined(separator: " ") }
+        text = outcome.words.map(\.text).joined(separator: " ")
         return text
     }
 
-    package func endPartials() throws(DeviceError) { heard.removeAll(keepingCapacity: true) }
+    package func endPartials() throws(DeviceError) { utterance.removeAll(keepingCapacity: true) }
 }

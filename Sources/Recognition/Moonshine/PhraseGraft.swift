@@ -1,22 +1,21 @@
 import Core
 
-/// Sets the listed phrases of one reading into another that was made without the list, so that a list changes nothing but its own
-/// words. Pure.
+/// Inserts phrases from a reading with a phrase list into one without, so that the list changes only its own words.
 enum PhraseGraft {
-    /// A word, by its index in the reading that it is taken from.
+    /// A word, by its index in the reading that it comes from.
     enum Source: Hashable {
         case plain(Int)
         case listed(Int)
     }
 
-    /// The words of both that make the text, in their order.
+    /// Returns the words of both readings that make up the text.
     ///
-    /// Where the readings differ, a phrase takes the place of what was read from the same letters. Where that ends within a word,
-    /// the whole place is the phrase's reading.
+    /// Where the readings differ, a phrase replaces the words with the same letters. If those end within a word, the whole
+    /// difference is taken from the reading with phrases.
     ///
     /// - Parameters:
-    ///   - plain: the words that were read without the list.
-    ///   - listed: the words that were read with it.
+    ///   - plain: the words read without the list.
+    ///   - listed: the words read with it.
     ///   - isPhrase: which of `listed` belong to a phrase of the list.
     static func sources(plain: [String], listed: [String], isPhrase: [Bool]) -> [Source] {
         let (plain, listed) = (plain.map(Word.key), listed.map(Word.key))
@@ -42,7 +41,7 @@ enum PhraseGraft {
         return sources
     }
 
-    /// The same of a place where no word is alike.
+    /// Merges a stretch without common words.
     private static func sources(
         _ plain: [String], _ words: Range<Int>, _ listed: [String], _ others: Range<Int>, _ isPhrase: [Bool]
     ) -> [Source] {
@@ -59,13 +58,13 @@ enum PhraseGraft {
         }
     }
 
-    /// Before which words of `plain` the letters end that were read as those before each cut; nil where that is within a word.
+    /// Returns the word boundaries of `plain` that correspond to the cuts; nil for a cut within a word.
     private static func places(
         of cuts: [Int], _ plain: [String], _ words: Range<Int>, _ listed: [String], _ others: Range<Int>
     ) -> [Int]? {
         guard !cuts.isEmpty else { return [] }
         let letters = { (words: ArraySlice<String>) in words.joined().map(String.init) }
-        // For so many letters of the one how many of the other may stand before the same moment.
+        // For each prefix length of one, the possible prefix lengths of the other.
         var reached: [Int: ClosedRange<Int>] = [0: 0...0]
         var (row, column) = (0, 0)
         for step in WordErrors.align(letters(plain[words]), letters(listed[others])) {

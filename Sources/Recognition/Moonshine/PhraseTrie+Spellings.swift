@@ -1,13 +1,13 @@
 extension PhraseTrie {
-    /// What each token of a phrase is raised by. Of 1, 1.5, 2 and 3, 2 gave the fewest errors without making words up.
+    /// The bonus per token of a phrase. Of 1, 1.5, 2 and 3, 2 gave the fewest errors without inventing words.
     private static let usualWeight = 2.0
 
-    /// The same of a phrase that was learned from corrections. Of 1.5 and 2, 2 gave fewer errors on the part `fit` of `benchmark learning`.
+    /// The bonus for phrases learned from corrections. Of 1.5 and 2, 2 gave fewer errors on the part `fit` of `benchmark learning`.
     private static let learnedWeight = 2.0
 
-    /// Phrases as a person writes them, and phrases that were learned from corrections, each also as the network may write it: in small letters, with a capital, in capitals.
+    /// Creates a trie of phrases in lowercase, capitalized and uppercase spellings.
     init(_ phrases: [String], learned: [String] = [], of tokenizer: Tokenizer) {
-        // What a person has listed counts as that, though it was corrected, too.
+        // A phrase that is both listed and learned counts as listed.
         let listed = Set(phrases.map { $0.lowercased() })
         let others = learned.filter { !listed.contains($0.lowercased()) }
         let weights = others.indices.map { (phrases.count + $0, Self.learnedWeight) }

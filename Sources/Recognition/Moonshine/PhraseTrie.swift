@@ -1,17 +1,16 @@
-/// Phrases to prefer, by their tokens: each token along one of them is raised, and lowered again where the phrase is not
-/// completed.
+/// Phrases to prefer, as tokens. Each token along a phrase gets a bonus, which is taken back if the phrase is not completed.
 ///
-/// A phrase begins where a word begins, and is complete only where the next word begins, or a mark or the end follows. The same
-/// phrase is not preferred twice in a row, so that preferring cannot make a loop.
+/// A phrase starts at a word start, and is complete only before another word, a mark or the end. A phrase gets no bonus
+/// immediately after itself, so that a bonus cannot cause a loop.
 struct PhraseTrie: Sendable {
-    /// How far a hypothesis has come along a phrase.
+    /// The state of a hypothesis along the phrases.
     struct Walk: Hashable, Sendable {
-        /// What is added to the hypothesis's score: of completed phrases, and of the one that is under way.
+        /// The bonus of the hypothesis: for completed phrases and the current one.
         var bonus: Double { settled + pending }
         fileprivate var settled = 0.0
         fileprivate var pending = 0.0
         fileprivate var node = 0
-        /// The phrase that was completed last, where nothing was said since.
+        /// The last completed phrase, if nothing followed it.
         fileprivate var last: Int?
     }
 
@@ -19,7 +18,7 @@ struct PhraseTrie: Sendable {
         var next: [Int: Int] = [:]
         /// The phrase that ends here.
         var phrase: Int?
-        /// What its token is raised by, as a natural logarithm; of several phrases that have it the most.
+        /// The token's bonus, as a natural logarithm; the highest of all phrases through this node.
         var weight: Double
     }
 
@@ -28,11 +27,11 @@ struct PhraseTrie: Sendable {
     private var nodes = [Node(weight: 0)]
 
     /// - Parameters:
-    ///   - phrases: the tokens of each; several spellings of one phrase have the same number.
-    ///   - weight: what each token is raised by, as a natural logarithm.
-    ///   - others: the same for phrases with a weight of their own, by their number.
+    ///   - phrases: the tokens of each spelling; spellings of one phrase have the same number.
+    ///   - weight: the bonus per token, as a natural logarithm.
+    ///   - others: different weights, by phrase number.
     ///   - beginsWord: whether a token begins a word.
-    ///   - isMark: whether a token is a mark or the end, behind which a word is over.
+    ///   - isMark: whether a token is a mark or the end, which ends a word.
     init(
         _ phrases: [(number: Int, tokens: [Int])], weight: Double, others: [Int: Double] = [:],
         beginsWord: @escaping @Sendable (Int) -> Bool, isMark: @escaping @Sendable (Int) -> Bool
@@ -56,12 +55,12 @@ struct PhraseTrie: Sendable {
         }
     }
 
-    /// Tokens that would go on along a phrase, or begin one.
+    /// Returns the tokens that continue or start a phrase.
     func continuations(of walk: Walk) -> [Int] {
         Array(nodes[walk.node].next.keys) + (walk.node == 0 ? [] : Array(nodes[0].next.keys))
     }
 
-    /// The walk behind one more token.
+    /// Returns the walk after one more token.
     func walk(on walk: Walk, by token: Int) -> Walk {
         var walk = walk
         let endsWord = beginsWord(token) || isMark(token)
@@ -69,7 +68,7 @@ struct PhraseTrie: Sendable {
             return step(walk, to: next)
         }
         if walk.node != 0 {
-            // Behind its last token a phrase is complete where the word is over, too.
+            // After its last token, a phrase is complete only if the word has ended.
             if endsWord, let phrase = nodes[walk.node].phrase {
                 walk.settled += walk.pending
                 walk.last = phrase
@@ -83,7 +82,7 @@ struct PhraseTrie: Sendable {
         return walk
     }
 
-    /// The whole phrases of a text, each as the places of its tokens; of two that begin together the longer one.
+    /// Returns the token ranges of complete phrases in a text; of two with the same start, the longer one.
     func phrases(in tokens: [Int]) -> [Range<Int>] {
         var found: [Range<Int>] = []
         for start in tokens.indices where start >= found.last?.upperBound ?? 0 && beginsWord(tokens[start]) {

@@ -1,26 +1,26 @@
 import Glibc
 
-/// What a network thinks comes next: the chance of each token.
+/// A network's distribution of the next token.
 struct TokenDistribution {
-    /// A token and the natural logarithm of its chance.
+    /// A token and its log probability.
     struct Choice {
         var token: Int
         var logProbability: Double
     }
 
-    /// The likeliest tokens, best first.
+    /// The most likely tokens, best first.
     let best: [Choice]
-    /// How undecided it is, in nats.
+    /// The entropy in nats.
     let entropy: Double
     private let normalizer: Double
 
-    /// Logits that are so far below the best are left out: on real speech that changes the entropy by at most 0.006 nats, and spares
-    /// the exponential of 3,000 tokens.
+    /// Logits this far below the best are ignored: this changes the entropy by at most 0.006 nats on real speech, and avoids
+    /// 3,000 exponentials.
     private static let negligible: Float = 20
 
     /// - Parameters:
-    ///   - logits: one a token.
-    ///   - count: how many of the likeliest are wanted.
+    ///   - logits: one per token.
+    ///   - count: the length of `best`.
     init(_ logits: UnsafeBufferPointer<Float>, best count: Int) {
         let highest = Self.highest(of: logits)
         var sum = 0.0
@@ -46,7 +46,7 @@ struct TokenDistribution {
         best = found.map { [normalizer] in Choice(token: $0.token, logProbability: Double($0.logit) - normalizer) }
     }
 
-    /// The highest of many, sixteen at a time.
+    /// Returns the maximum, computed sixteen values at a time.
     private static func highest(of logits: UnsafeBufferPointer<Float>) -> Float {
         var lanes = SIMD16<Float>(repeating: -.infinity)
         let whole = logits.count - logits.count % SIMD16<Float>.scalarCount
@@ -58,6 +58,6 @@ struct TokenDistribution {
         return logits[whole...].reduce(lanes.max()) { max($0, $1) }
     }
 
-    /// The natural logarithm of the chance of a token with this logit.
+    /// Returns the log probability of a token with this logit.
     func logProbability(_ logit: Float) -> Double { Double(logit) - normalizer }
 }

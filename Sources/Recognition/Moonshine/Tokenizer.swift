@@ -1,17 +1,15 @@
 import Core
 import System
 
-/// Tokens to text and back, by `tokenizer.bin`.
+/// Converts between tokens and text with `tokenizer.bin`.
 ///
-/// The file holds a token after the other: a length (one byte; from 128 on two: second byte x 128 + first - 128), then as many
-/// bytes. 0 is unknown, 1 starts, 2 ends, 3 to 258 stand for single bytes, then come pieces of words, in which U+2581 is a space.
+/// The file has one entry per token: a length (one byte; from 128 on two: second byte x 128 + first - 128) and as many bytes.
+/// 0 is unknown, 1 start, 2 end, 3 to 258 are single bytes, then come word pieces, in which U+2581 is a space.
 struct Tokenizer: Sendable {
-    /// The token that begins every text.
     static let start = 1
-    /// The token that ends it.
     static let end = 2
     private static let bytes = 3...258
-    /// From here on tokens mean something to whoever trained the network, and are no text.
+    /// Tokens from here on are special and have no text.
     private static let special = 32_000
 
     private static let space: [UInt8] = [0xE2, 0x96, 0x81]
@@ -19,10 +17,9 @@ struct Tokenizer: Sendable {
     private let pieces: [[UInt8]]
     private let ids: [[UInt8]: Int]
 
-    /// How many tokens there are.
     var count: Int { pieces.count }
 
-    /// - Throws: `DeviceError` with `missing` or `denied`; `damaged` for what is no such file.
+    /// - Throws: `DeviceError` with `missing` or `denied`; `damaged` for an invalid file.
     init(path: String) throws(DeviceError) {
         let file = try content(ofFile: path, limit: 1 << 24)
         guard let pieces = Self.pieces(of: file), pieces.count > Self.bytes.upperBound else {
@@ -50,18 +47,18 @@ struct Tokenizer: Sendable {
         return pieces
     }
 
-    /// What a token adds to the text, as bytes, with U+2581 for a space; empty for one that is no text.
+    /// Returns a token's bytes, with U+2581 for a space; empty for special tokens.
     func text(of token: Int) -> [UInt8] {
         guard pieces.indices.contains(token), token < Self.special, token >= Self.bytes.lowerBound else { return [] }
         if Self.bytes.contains(token) { return [UInt8(token - Self.bytes.lowerBound)] }
         return pieces[token]
     }
 
-    /// Whether a token begins with a space, so that a new word begins with it.
+    /// Whether a token begins with a space, which starts a new word.
     func beginsWord(_ token: Int) -> Bool { text(of: token).starts(with: Self.space) }
 
-    /// The words of a text, each with the places of its tokens. A character of several tokens is whole again; what is no UTF-8
-    /// is replaced.
+    /// Returns the words of a text with their token ranges. Characters split over several tokens are joined; invalid UTF-8 is
+    /// replaced.
     func words(of tokens: [Int]) -> [(text: String, tokens: Range<Int>)] {
         var words: [(bytes: [UInt8], tokens: Range<Int>)] = []
         for (place, token) in tokens.enumerated() {
@@ -83,9 +80,9 @@ struct Tokenizer: Sendable {
         }
     }
 
-    /// The tokens of a text: of two neighbours that make a token together, the pair with the lowest number first.
+    /// Tokenizes a text by byte-pair encoding: of adjacent tokens that form a token, the pair with the lowest number is merged first.
     ///
-    /// Characters that no token stands for are told by their bytes.
+    /// Characters without a token are encoded as bytes.
     func tokens(of text: String) -> [Int] {
         var parts: [[UInt8]] = []
         for word in text.split(whereSeparator: \.isWhitespace) {

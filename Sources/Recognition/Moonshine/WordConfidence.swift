@@ -1,20 +1,19 @@
 import Glibc
 
-/// Turns what a network tells of its tokens into the chance that a word is right: a logistic function, fitted on transcribed speech
-/// by `benchmark calibrate`.
+/// Estimates the probability that a word is correct: a logistic function, fitted on transcribed speech by `benchmark calibrate`.
 package enum WordConfidence {
-    /// What a word is judged by.
+    /// The statistics of a word.
     package struct Evidence: Hashable, Sendable {
-        /// The square root of the negative logarithm of its least likely token's chance.
+        /// The square root of the negative log probability of its least likely token.
         var surprise: Double
-        /// The highest entropy before one of its tokens, in nats.
+        /// The highest entropy at one of its tokens, in nats.
         var entropy: Double
         /// In characters.
         var length: Int
 
         /// - Parameters:
-        ///   - tokens: those of one word, in their order.
-        ///   - length: the word's, in characters.
+        ///   - tokens: the word's tokens, in order.
+        ///   - length: the word's length in characters.
         init(of tokens: some Collection<TokenEvidence>, length: Int) {
             surprise = (-(tokens.map(\.logProbability).min() ?? 0)).squareRoot()
             entropy = tokens.map(\.entropy).max() ?? 0
@@ -24,11 +23,11 @@ package enum WordConfidence {
 
     /// Fitted on the corpus's `fit` part; in the order of `features`.
     private static let weights = [4.023, -2.116, -0.81, -0.952, -0.453, -0.764, 0.31, 0.069]
-    /// Where all of it is doubtful, no word is surer.
-    private static let mostOfForeign = 0.3
+    /// The maximum confidence of a word in a foreign text.
+    private static let maxForeignConfidence = 0.3
 
-    /// The features of each word: 1, its surprise and entropy, the next word's surprise and the previous one's, the mean entropy of
-    /// the whole text, the logarithm of its length, and its surprise squared.
+    /// Returns the features of each word: 1, its surprise and entropy, the next and previous words' surprise, the mean entropy
+    /// of the text, the logarithm of its length, and its surprise squared.
     ///
     /// - Parameter meanEntropy: over all tokens, in nats.
     package static func features(of words: [Evidence], meanEntropy: Double) -> [[Double]] {
@@ -42,13 +41,13 @@ package enum WordConfidence {
         }
     }
 
-    /// The chance of each word to be right, 0 to 1.
+    /// Returns the probability that each word is correct.
     ///
-    /// - Parameter isForeign: whether the text as a whole is likely of another language, or music.
+    /// - Parameter isForeign: whether the text is probably another language or music.
     static func confidences(of words: [Evidence], meanEntropy: Double, isForeign: Bool) -> [Double] {
         features(of: words, meanEntropy: meanEntropy).map { features in
             let chance = 1 / (1 + exp(-zip(weights, features).reduce(0) { $0 + $1.0 * $1.1 }))
-            return isForeign ? min(mostOfForeign, chance) : chance
+            return isForeign ? min(maxForeignConfidence, chance) : chance
         }
     }
 }

@@ -2,24 +2,24 @@ import Core
 internal import CPocketSphinx
 import Glibc
 
-/// Owns one `ps_decoder_t`.
+/// Owns a `ps_decoder_t`.
 final class DecoderHandle {
-    // Safety: owned by this object alone, freed once in deinit.
+    // Safety: owned by this object, freed once in deinit.
     let pointer: OpaquePointer
 
     init(model: PocketSphinxModel, profile: DecoderProfile) throws(DeviceError) {
-        let hearsPhrases = if case .phrases = model.addition { true } else { false }
+        let hasPhrases = if case .phrases = model.addition { true } else { false }
         pointer = try Self.open(
             model,
             ["hmm", model.acousticModel, "lm", model.languageModel, "dict", model.dictionary]
-                + profile.options(withPhrases: hearsPhrases).flatMap { [$0.name, $0.value] })
+                + profile.options(withPhrases: hasPhrases).flatMap { [$0.name, $0.value] })
         try checkDictionary(model)
         if let addition = model.addition { try add(addition) }
     }
 
-    /// A decoder that knows the acoustic model alone: words and what they may be in are told later.
+    /// Creates a decoder with the acoustic model only; words and search are added later.
     ///
-    /// - Parameter settings: name, value, name, value ... as the library has them.
+    /// - Parameter settings: alternating names and values of the library's settings.
     init(acousticsOf model: PocketSphinxModel, settings: [String]) throws(DeviceError) {
         pointer = try Self.open(model, ["hmm", model.acousticModel] + settings)
     }
@@ -44,11 +44,11 @@ final class DecoderHandle {
             }
         guard status < 0 else { return }
         throw DeviceError(
-            .unsupported, "vocabulary", on: path, "PocketSphinx refuses this vocabulary (\(Self.lastError))",
+            .unsupported, "vocabulary", on: path, "PocketSphinx rejects this vocabulary (\(Self.lastError))",
             remedy: "fieldscribe vocabulary check explains why")
     }
 
-    /// The library passes over words whose sounds the acoustic model does not know, and then understands nothing.
+    /// The library silently skips words with phones unknown to the acoustic model, and then recognizes nothing.
     private func checkDictionary(_ model: PocketSphinxModel) throws(DeviceError) {
         let words = model.firstWords(Self.wordsToCheck)
         let known = words.count { word in
@@ -69,7 +69,7 @@ final class DecoderHandle {
 
     deinit { ps_free(pointer) }
 
-    /// Throws where a call of the library has answered with an error.
+    /// Throws if a call of the library has failed.
     func check(_ status: Int32, _ operation: String) throws(DeviceError) {
         guard status < 0 else { return }
         throw DeviceError(
@@ -77,26 +77,25 @@ final class DecoderHandle {
             remedy: "the utterance is tried again")
     }
 
-    /// Starts an utterance. What the decoder learnt of the noise before is forgotten, so that the same audio gives the
-    /// same text whichever worker hears it.
+    /// Starts an utterance. Resets the noise estimate, so that the same audio gives the same text in every worker.
     func start() throws(DeviceError) {
         try check(ps_start_stream(pointer), "ps_start_stream")
         try check(ps_start_utt(pointer), "ps_start_utt")
     }
 
-    /// What the decoder reads so far, without fillers.
+    /// The current text, without fillers.
     func bestText() -> String {
         guard let text = ps_get_hyp(pointer, nil) else { return "" }
         return VocabularyWord.text(of: String(cString: text))
     }
 
-    /// How well the best reading fits.
+    /// The score of the best reading.
     var score: Double? {
         var score: Int32 = 0
         return ps_get_hyp(pointer, &score) == nil ? nil : Double(score)
     }
 
-    /// The best reading, with its fillers; `limit` is the utterance's length in samples.
+    /// Returns the best reading with its fillers; `limit` is the utterance's length in samples.
     func reading(limit: Int64) -> Reading {
         var reading = Reading(limit: limit)
         eachWord { segment, name, frames in
@@ -106,7 +105,7 @@ final class DecoderHandle {
         return reading
     }
 
-    /// The words of the best reading as the decoder names them, fillers left out, and their frames.
+    /// Returns the words of the best reading without fillers, by the decoder's names, and their frames.
     func words() -> [(name: String, frames: Range<Int64>)] {
         var words: [(name: String, frames: Range<Int64>)] = []
         eachWord { _, name, frames in
@@ -128,14 +127,14 @@ final class DecoderHandle {
         }
     }
 
-    /// Up to `most` other readings of the lattice, best first, each different in its words.
+    /// Returns up to `most` other readings of the lattice, best first, with different words.
     func alternatives(most: Int) -> [Alternative] {
         guard most > 0, let best = ps_get_hyp(pointer, nil) else { return [] }
         var seen: Set<String> = [VocabularyWord.text(of: String(cString: best))]
         var found: [(text: String, score: Int32)] = []
         var bestScore: Int32?
         var reading = ps_nbest(pointer)
-        // Many readings differ in fillers only; a bounded number of them is looked at.
+        // Many readings differ only in fillers; a limited number is examined.
         var left = 10 * most
         while let current = reading, left > 0, found.count < most {
             var score: Int32 = 0
@@ -153,7 +152,7 @@ final class DecoderHandle {
 
     private func shares(_ readings: [(text: String, score: Int32)], bestScore: Int32) -> [Alternative] {
         let weights = readings.map { fieldscribe_ps_probability(pointer, min(0, $0.score - bestScore)) }
-        // The best reading itself has the weight of one.
+        // The best reading has weight 1.
         let total = weights.reduce(1, +)
         return zip(readings, weights).map { Alternative(text: $0.text, confidence: $1 / total) }
     }

@@ -1,9 +1,9 @@
 internal import CPocketSphinx
 import System
 
-/// What PocketSphinx says of itself, while it loads a model above all: nothing, unless `FIELDSCRIBE_LOG` asks for `decoder=debug`.
+/// PocketSphinx's log, which is dropped unless `FIELDSCRIBE_LOG` has `decoder=debug`.
 enum DecoderLog {
-    /// What the library is to call with each line; nil where nobody wants to know.
+    /// The library's log callback; nil if the log is dropped.
     static var listener: fieldscribe_ps_listener? {
         guard Log.filter.includes(.debug, .decoder) else { return nil }
         return { line in

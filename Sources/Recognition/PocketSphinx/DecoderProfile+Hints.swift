@@ -1,6 +1,5 @@
 extension DecoderProfile {
-    /// For a few words at a time, which are no sentence: wide beams, which short utterances can afford, and less weight on
-    /// what usually follows what.
+    /// For a few words without sentence structure: wide beams, which short utterances can afford, and a low language weight.
     package static let search = DecoderProfile(
         name: "search",
         options: [
@@ -8,7 +7,7 @@ extension DecoderProfile {
             "remove_silence": "no", "cmn": "batch",
         ], calibration: final.calibration)
 
-    /// For a grammar of a few words: bestpathlw and the language weight do nothing there.
+    /// For a grammar of a few words, where bestpathlw and the language weight have no effect.
     package static let confirmation = DecoderProfile(
         name: "confirmation",
         options: [

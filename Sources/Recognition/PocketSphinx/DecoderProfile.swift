@@ -1,20 +1,20 @@
-/// Settings of the decoder, by PocketSphinx's own names: data, not code.
+/// Settings of the decoder, by PocketSphinx's names.
 package struct DecoderProfile: Hashable, Sendable {
-    /// As `--profile` of a worker and the archive name it.
+    /// The name for a worker's `--profile` and in the archive.
     package var name: String
 
-    /// How far the words of this profile can be believed.
+    /// The confidence calibration of this profile.
     package var calibration: Calibration
 
-    /// Seconds of an utterance from whose mean its search begins while it is still spoken; nil: when it has ended.
+    /// The seconds of audio whose mean starts the search during the utterance; nil to start at its end.
     var headStart: Int?
 
-    /// Values that take the place of others where phrases of a vocabulary are listened for.
+    /// Values that replace others if a vocabulary has phrases.
     private var phraseOptions: [String: String]
     private var names: [String]
     private var values: [String]
 
-    /// - Parameter options: values of the decoder's own settings, by its names and without the hyphen.
+    /// - Parameter options: the decoder's settings, by name without the hyphen.
     init(
         name: String, options: KeyValuePairs<String, String>, phraseOptions: [String: String] = [:],
         headStart: Int? = nil, calibration: Calibration
@@ -27,15 +27,15 @@ package struct DecoderProfile: Hashable, Sendable {
         values = options.map(\.value)
     }
 
-    /// Its settings, by themselves or where phrases of a vocabulary are listened for.
+    /// The settings, with or without phrases of a vocabulary.
     func options(withPhrases: Bool) -> [(name: String, value: String)] {
         zip(names, values).map { ($0, withPhrases ? phraseOptions[$0] ?? $1 : $1) }
     }
 
-    /// One pass and a rescored lattice, of few hypotheses a frame: a third of the stock decoder's CPU at fewer errors.
+    /// One pass and a rescored lattice with few hypotheses per frame: a third of the stock decoder's CPU time, with fewer errors.
     ///
-    /// Silence is never removed, so that frames count time; the search begins with the cepstral mean of the first 4 s.
-    /// A vocabulary's words begin unlikely, so that they need twice the hypotheses.
+    /// Silence is never removed, so that frames count time. The search starts with the cepstral mean of the first 4 s. A
+    /// vocabulary's words start with low probability, so they need twice the hypotheses.
     package static let live = DecoderProfile(
         name: "live",
         options: [
@@ -43,7 +43,7 @@ package struct DecoderProfile: Hashable, Sendable {
         ], phraseOptions: ["maxhmmpf": "5000"], headStart: 4,
         calibration: Calibration(weights: [1.038, 0.343, 1.447, -0.492]))
 
-    /// One pass with wide beams: the fewest errors of what was measured, for four to five times the CPU of `live`.
+    /// One pass with wide beams: the fewest measured errors, at four to five times the CPU time of `live`.
     static let final = DecoderProfile(
         name: "final",
         options: [
@@ -51,8 +51,8 @@ package struct DecoderProfile: Hashable, Sendable {
             "remove_silence": "no", "cmn": "batch",
         ], headStart: nil, calibration: Calibration(weights: [1.603, 0.338, 1.293, -0.410]))
 
-    /// One pass with so few hypotheses that it costs three quarters of `live` for about two more errors in a hundred words:
-    /// for a Pi Zero 2 W.
+    /// One pass with very few hypotheses, for a Pi Zero 2 W: three quarters of the CPU time of `live`, about two more errors per
+    /// hundred words.
     static let fast = DecoderProfile(
         name: "fast",
         options: [

@@ -3,45 +3,45 @@ internal import CPocketSphinx
 import Glibc
 import System
 
-/// Finds where given words were said, by PocketSphinx's acoustic model: a search that can hear nothing else.
+/// Finds the times of given words with PocketSphinx's acoustic model, in a search restricted to those words.
 ///
-/// It has a decoder of its own, without a language model and with the words alone that it was asked for. One object, one
-/// thread; where the library aborts, the worker process does.
+/// It has its own decoder without a language model. Use an object on one thread. If the library aborts, the worker process
+/// ends.
 package final class ForcedAligner: Timing {
-    /// The decoder never forgets a word: with so many it is made anew.
-    private static let mostWords = 3_000
-    /// A piece has no more, written.
-    private static let mostInPiece = 1_000
-    /// Words are looked for within these shares of the best, the next where the graph's end was not reached. The first costs a
-    /// third less than the second, and finds a word more in a hundred within 50 ms.
+    /// The decoder never forgets words; with this many, it is replaced.
+    private static let maxWords = 3_000
+    /// The maximum number of written words in a piece.
+    private static let maxInPiece = 1_000
+    /// Beams, tried in order until the end of the graph is reached. The first costs a third less than the second, and puts 1 %
+    /// more words within 50 ms.
     private static let beams: [(sound: Double, word: Double)] = [(1e-20, 1e-20), (1e-80, 1e-60), (1e-280, 1e-280)]
-    /// Gaussians that count in a frame; four tell no more.
+    /// Gaussians per frame; four give no better result.
     private static let gaussians = "2"
-    /// How likely silence is between two words, against none: more than that, or the next word begins within a long pause. Of 1, 1e4, 1e8
-    /// and 1e12 it finds most starts within 50 ms.
+    /// The silence probability between words. If it is higher, the next word begins within a long pause. Of 1, 1e4, 1e8 and 1e12,
+    /// it puts most starts within 50 ms.
     private static let silence = "1e4"
-    /// A frame hears 25.6 ms; what it tells lies in its middle. Without, starts were 20 ms early in the middle.
+    /// A frame covers 25.6 ms and describes its center. Without this lag, the median start was 20 ms early.
     private static let lag: Int64 = 205
 
     private let model: PocketSphinxModel
     private let pronunciations: Pronunciations
     private var decoder: DecoderHandle
     private var frontEnd: FrontEnd
-    /// The decoder's names of the words that it knows.
+    /// The decoder's names of known words.
     private var names: [String: String] = [:]
-    /// What the decoder is given next.
+    /// The next input of the decoder.
     private var part: [Float] = []
 
     /// Loads the acoustic model.
     ///
     /// - Parameter model: its language model is not read.
-    /// - Throws: `DeviceError` with `missing` or `denied` for a file that cannot be read, `damaged` for one that the library
-    ///   refuses, `unsupported` where the library is 5.x, which keeps to itself what this needs.
+    /// - Throws: `DeviceError` with `missing` or `denied` for an unreadable file, `damaged` for one that the library rejects,
+    ///   `unsupported` for PocketSphinx 5.x, which does not export the required functions.
     package init(model: PocketSphinxModel) throws(DeviceError) {
         guard fieldscribe_ps_can_align() != 0 else {
             throw DeviceError(
                 .unsupported, "ps_set_fsg",
-                "PocketSphinx \(String(cString: fieldscribe_ps_version())) cannot tell when words were said",
+                "PocketSphinx \(String(cString: fieldscribe_ps_version())) cannot find the times of words",
                 remedy: "their times are estimated")
         }
         try model.check(readsText: false)
@@ -51,8 +51,8 @@ package final class ForcedAligner: Timing {
         frontEnd = FrontEnd(decoder: decoder, warp: 1)
     }
 
-    /// Sounds are heard alike whatever their neighbours are: that takes half of the time, and their places are found as well. A model whose
-    /// definition cannot be rewritten, or is not taken so, is taken as it is.
+    /// Creates a decoder without triphones, which takes half the time with equal results. If the model's definition cannot be
+    /// rewritten or is rejected, the original is used.
     private static func decoder(_ model: PocketSphinxModel) throws(DeviceError) -> DecoderHandle {
         let settings = [
             "bestpath", "no", "lw", "1", "remove_silence", "no", "cmn", "batch", "topn", gaussians, "silprob", silence,
@@ -61,7 +61,7 @@ package final class ForcedAligner: Timing {
         let bytes = try? content(ofFile: path, limit: 1 << 27)
         if let definition = bytes.flatMap({ ModelDefinition($0)?.withoutNeighbours }),
             let file = try? MemoryFile(definition, named: path, isSecret: false),
-            // The library maps it now, and opens it no more.
+            // The library has mapped it, and does not open it again.
             let decoder = withExtendedLifetime(
                 file, { try? DecoderHandle(acousticsOf: model, settings: settings + ["mdef", file.path]) })
         {
@@ -74,7 +74,7 @@ package final class ForcedAligner: Timing {
         of words: [String], in samples: UnsafeBufferPointer<Int16>
     ) throws(DeviceError) -> [SampleRange]? {
         guard !words.isEmpty else { return [] }
-        guard words.count <= Self.mostInPiece, samples.contains(where: { $0 != samples[0] }) else { return nil }
+        guard words.count <= Self.maxInPiece, samples.contains(where: { $0 != samples[0] }) else { return nil }
         let graph = WordGraph(pronunciations.choose(SpokenForm.forms(of: words)))
         guard !graph.words.isEmpty, try learn(Set(graph.words)) else { return nil }
         guard try listen(to: samples) else { return nil }
@@ -89,9 +89,9 @@ package final class ForcedAligner: Timing {
 
     private var nicknames: [String: String] = [:]
 
-    /// Tells the decoder how words sound that it does not know; false for some that it cannot.
+    /// Adds the pronunciations of unknown words to the decoder; false if it rejects some.
     private func learn(_ words: Set<String>) throws(DeviceError) -> Bool {
-        if names.count + words.count > Self.mostWords {
+        if names.count + words.count > Self.maxWords {
             names = [:]
             nicknames = [:]
             decoder = try Self.decoder(model)
@@ -99,7 +99,7 @@ package final class ForcedAligner: Timing {
         }
         let new = words.filter { names[$0] == nil }
         for (word, ways) in pronunciations.ways(of: new).sorted(by: { $0.key < $1.key }) {
-            // Names of our own: the library reads brackets in them as numbers of ways.
+            // Use our own names: the library parses parentheses in words as pronunciation numbers.
             let name = "w\(names.count)"
             var count = 0
             for way in ways where ps_add_word(decoder.pointer, count == 0 ? name : "\(name)(\(count + 1))", way, 0) >= 0
@@ -113,10 +113,10 @@ package final class ForcedAligner: Timing {
         return true
     }
 
-    /// Makes the frames of a piece, each without the mean of all; false where it has none.
+    /// Computes the frames of a piece and subtracts their mean; false if there are none.
     private func listen(to samples: UnsafeBufferPointer<Int16>) throws(DeviceError) -> Bool {
         frontEnd.begin()
-        try frontEnd.hear(samples)
+        try frontEnd.append(samples)
         frontEnd.end()
         guard let mean = frontEnd.mean else { return false }
         part.removeAll(keepingCapacity: true)
@@ -125,7 +125,7 @@ package final class ForcedAligner: Timing {
         return true
     }
 
-    /// Searches for a way through the graph; nil where there is none within the beams.
+    /// Searches for a path through the graph; nil if none is within the beams.
     private func search(
         _ graph: WordGraph, _ beam: Double, _ wordBeam: Double
     ) throws(DeviceError) -> [(name: String, frames: Range<Int64>)]? {
@@ -144,13 +144,13 @@ package final class ForcedAligner: Timing {
         }
         let end = ps_end_utt(decoder.pointer)
         try decoder.check(min(status, end), "ps_process_cep")
-        // Nothing, where the graph's end was not reached.
+        // Empty if the end of the graph was not reached.
         let words = decoder.words()
         return words.isEmpty ? nil : words
     }
 
-    /// From the start of the first spoken word of each to the end of its last; of one without sound, nothing between its
-    /// neighbours.
+    /// Returns the range of each written word: from its first to its last spoken word. A word without sound gets an empty range
+    /// between its neighbors.
     private static func ranges(_ places: [Range<Int>], _ frames: [Range<Int64>], of samples: Int) -> [SampleRange] {
         func position(_ frame: Int64) -> SamplePosition {
             let sample = frame == 0 ? 0 : frame * PocketSphinxRecognizer.samplesPerFrame + lag

@@ -2,32 +2,32 @@ import Core
 import Glibc
 import System
 
-/// A model that is installed, as its files tell of it.
+/// The properties of an installed model, from its files.
 package struct ModelFolder: Hashable, Sendable {
-    /// Where Debian's packages put models, a folder each.
+    /// The folder of Debian's model packages.
     package static let debian = "/usr/share/pocketsphinx/model"
 
-    /// The folder, without a slash at its end.
+    /// The folder, without a trailing slash.
     package let path: String
-    /// Its files, as the decoder takes them.
+    /// Its files, for the decoder.
     package let model: PocketSphinxModel
 
-    /// The language, as the folder's name tells it: `en-US`; empty where it tells none.
+    /// The language from the folder's name, as `en-US`; empty if unknown.
     package let language: String
 
-    /// Samples a second of the sound that it was made from.
+    /// The sample rate of its training audio.
     package let sampleRate: Int
 
-    /// All its files, in order, by their paths.
+    /// The paths of all its files, sorted.
     package let files: [String]
 
-    /// What all its files hold together.
+    /// The total size of its files.
     package let bytes: Int64
 
     /// Its short name: that of its folder.
     package var name: String { model.name }
 
-    /// Looks at a folder; `problems` tells what is wrong with it.
+    /// Reads a folder; `problems` lists what is wrong with it.
     package init(path: String) {
         self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
         model = PocketSphinxModel(folder: self.path)
@@ -39,16 +39,16 @@ package struct ModelFolder: Hashable, Sendable {
         bytes = files.reduce(0) { $0 + Self.size(of: $1) }
     }
 
-    /// The models in these folders, in order; of two that have one name, the first.
+    /// Returns the models in these folders, in order; of two with the same name, the first.
     package static func installed(in folders: [String]) -> [ModelFolder] {
-        var taken: Set<String> = []
+        var seen: Set<String> = []
         return folders.flatMap { folder in
             ((try? names(inFolder: folder)) ?? []).filter { !$0.hasPrefix(".") && isFolder("\(folder)/\($0)") }
                 .map { "\(folder)/\($0)" }
-        }.map { ModelFolder(path: $0) }.filter { taken.insert($0.name).inserted }
+        }.map { ModelFolder(path: $0) }.filter { seen.insert($0.name).inserted }
     }
 
-    /// `en-us` and `en_US` give `en-US`, `de` gives `de`, `cards` nothing.
+    /// Returns `en-US` for `en-us` and `en_US`, `de` for `de`, an empty string for `cards`.
     static func language(of name: String) -> String {
         let parts = name.split { $0 == "-" || $0 == "_" }.map(String.init)
         guard let first = parts.first, (2...3).contains(first.count), first.allSatisfy({ $0.isASCII && $0.isLetter })
@@ -57,7 +57,7 @@ package struct ModelFolder: Hashable, Sendable {
         return region.map { $0.count == 2 ? "\(first.lowercased())-\($0)" : first.lowercased() } ?? first.lowercased()
     }
 
-    /// What `feat.params` sets.
+    /// Returns the settings in `feat.params`.
     static func parameters(of acousticModel: String) -> [String: String] {
         let text = (try? content(ofFile: "\(acousticModel)/feat.params", limit: 1 << 16)) ?? []
         let words = String(decoding: text, as: UTF8.self).split { $0.isWhitespace }.map(String.init)
@@ -66,7 +66,7 @@ package struct ModelFolder: Hashable, Sendable {
             uniquingKeysWith: { $1 })
     }
 
-    /// No model is deeper; a link to a folder above it would never end.
+    /// The maximum depth, because links may form a loop.
     private static let deepest = 3
 
     private static func files(in folder: String, depth: Int = 0) -> [String] {

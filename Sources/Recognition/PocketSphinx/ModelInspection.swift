@@ -2,9 +2,9 @@ import Core
 import Glibc
 import System
 
-// What may be wrong with a model, read from its files without loading it: the library ends the process on some.
+// Checks a model without loading it, because the library ends the process on some errors.
 extension ModelFolder {
-    /// What is wrong, a line each: the file, what lacks or does not fit, and the remedy. None: it can be loaded.
+    /// The problems, one line each: the file, what is wrong, and the remedy. Empty if the model can be loaded.
     package var problems: [String] {
         do throws(DeviceError) { try model.check() } catch { return [error.message] }
         var problems: [String] = []
@@ -33,12 +33,12 @@ extension ModelFolder {
     private static let languageModelBeginnings = [
         "Trie Language Model", "Darpa Trigram LM", "\\data\\", "#", "\n", "\u{1F}",
     ]
-    private static let mostDictionary = 1 << 28
+    private static let maxDictionary = 1 << 28
 
-    /// Words whose sounds the acoustic model does not know are passed over by the library, and never heard.
+    /// The library skips words with phones unknown to the acoustic model.
     private func dictionaryProblems(_ sounds: Set<String>) -> [String] {
         let text: [UInt8]
-        do throws(DeviceError) { text = try content(ofFile: model.dictionary, limit: Self.mostDictionary) } catch {
+        do throws(DeviceError) { text = try content(ofFile: model.dictionary, limit: Self.maxDictionary) } catch {
             return [error.message]
         }
         let known = Set(sounds.map { Array($0.utf8)[...] })
@@ -59,7 +59,7 @@ extension ModelFolder {
         guard let first else { return [] }
         return [
             "\(model.dictionary):\(first.line): the acoustic model has no sound \(first.sound); \(strange) of \(words) "
-                + "words cannot be heard; use the dictionary that belongs to it"
+                + "words cannot be recognized; use the dictionary that belongs to it"
         ]
     }
 
@@ -70,14 +70,14 @@ extension ModelFolder {
 }
 
 extension ModelFolder {
-    /// The sounds that an acoustic model knows; nil where its definition cannot be understood.
+    /// Returns the phones of an acoustic model; nil if its definition cannot be parsed.
     static func sounds(of acousticModel: String) -> Set<String>? {
         guard let bytes = try? content(ofFile: "\(acousticModel)/mdef", limit: 1 << 27) else { return nil }
         guard bytes.starts(with: Array("BMDF".utf8)) else { return textSounds(bytes) }
         return ModelDefinition(bytes).map { Set($0.sounds) }
     }
 
-    /// After the counts, a line a sound; those without neighbours stand for themselves.
+    /// After the counts, one phone per line; lines without neighbors are context-independent phones.
     private static func textSounds(_ bytes: [UInt8]) -> Set<String>? {
         var sounds: Set<String> = []
         for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") where !line.hasPrefix("#") {

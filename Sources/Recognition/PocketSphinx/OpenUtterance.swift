@@ -1,51 +1,51 @@
 import Core
 internal import CPocketSphinx
 
-/// How far the search of one utterance has come.
+/// The progress of the search through one utterance.
 ///
-/// Each frame is normalised by the mean of the utterance as a whole; where the profile allows so, the search begins with the
-/// mean of its head, which grows until `settledFrames`. Both depend on the audio alone, not on the pieces in which it comes.
+/// Frames are normalized by the mean of the whole utterance. If the profile has a head start, the search begins with the mean
+/// of the head, which grows until `settledFrames`. Both depend only on the audio, not on the pieces in which it arrives.
 struct OpenUtterance {
-    /// A mean that is known before weighs as much as so many frames of the utterance itself: one second.
+    /// A prior mean has the weight of so many frames: one second.
     private static let priorWeight: Float = 100
-    /// Frames that are searched at a time, and by the same mean.
+    /// The frames to search at a time with the same mean.
     private static let step = 25
-    /// Frames after which a growing mean stays as it is: six seconds.
+    /// The frames after which a growing mean stays fixed: six seconds.
     private static let settledFrames = 600
 
     let adaptation: CepstralAdaptation?
     private let prior: [Float]
-    /// Frames from which the first mean is taken.
+    /// The number of frames for the first mean.
     private let headFrames: Int
     private var own = CepstralMean()
-    /// What is taken away from each frame.
+    /// The mean to subtract from each frame.
     private var mean: [Float] = []
     private var searched = 0
-    /// What the decoder is given next.
+    /// The next input of the decoder.
     private var part: [Float] = []
     private var first: Int16?
 
-    /// Whether all of them are the same.
+    /// Whether all samples are equal.
     private(set) var isFlat = true
     var isComplete = false
-    /// What was heard so far.
+    /// The samples so far.
     private(set) var samples: [Int16] = []
 
-    /// - Parameter headStart: seconds after which the search begins; nil: when the utterance is complete.
+    /// - Parameter headStart: the seconds after which the search begins; nil to begin at the end of the utterance.
     init(adaptation: CepstralAdaptation?, headStart: Int?) {
         self.adaptation = adaptation
         prior = adaptation?.floats ?? []
         headFrames = headStart.map { $0 * SamplePosition.rate / Int(PocketSphinxRecognizer.samplesPerFrame) } ?? .max
     }
 
-    mutating func take(_ samples: UnsafeBufferPointer<Int16>) {
+    mutating func append(_ samples: UnsafeBufferPointer<Int16>) {
         self.samples += samples
         guard isFlat, let first = first ?? samples.first else { return }
         self.first = first
         isFlat = samples.allSatisfy { $0 == first }
     }
 
-    /// Searches a little; false where nothing is left before more is heard.
+    /// Searches some frames; false if there are none before more audio arrives.
     mutating func search(_ frontEnd: FrontEnd, by decoder: DecoderHandle) throws(DeviceError) -> Bool {
         let end = (searched / Self.step + 1) * Self.step
         let least = isComplete ? searched + 1 : max(end, headFrames)
@@ -53,25 +53,25 @@ struct OpenUtterance {
         let frames = searched..<min(end, frontEnd.frames)
         normalize(by: headFrames == .max ? .max : min(max(end, headFrames), Self.settledFrames), of: frontEnd)
         searched = frames.upperBound
-        take(frames, of: frontEnd)
+        normalize(frames, of: frontEnd)
         try decoder.check(
             fieldscribe_ps_search(decoder.pointer, &part, Int32(frontEnd.width), Int32(frames.count)),
             "ps_process_cep")
         return true
     }
 
-    /// Searches to the very end; behind the last `search`.
+    /// Searches the rest of the utterance, after the last `search`.
     mutating func end(_ frontEnd: FrontEnd, by decoder: DecoderHandle) throws(DeviceError) {
         guard !isFlat else { return }
         if frontEnd.width == 0 {
             try decoder.check(ps_process_raw(decoder.pointer, samples, samples.count, 0, 1), "ps_process_raw")
         } else if searched > 0 {
-            take((searched - 1)..<searched, of: frontEnd)
+            normalize((searched - 1)..<searched, of: frontEnd)
             try decoder.check(fieldscribe_ps_search_end(decoder.pointer, &part), "ps_process_cep")
         }
     }
 
-    /// Takes the mean of so many frames, and of what was known before.
+    /// Computes the mean of the given frames and the prior.
     private mutating func normalize(by most: Int, of frontEnd: FrontEnd) {
         let before = own.frames
         own.grow(to: most, of: frontEnd)
@@ -88,8 +88,8 @@ struct OpenUtterance {
         }
     }
 
-    /// Makes `part` of these frames.
-    private mutating func take(_ frames: Range<Int>, of frontEnd: FrontEnd) {
+    /// Sets `part` to the normalized frames.
+    private mutating func normalize(_ frames: Range<Int>, of frontEnd: FrontEnd) {
         part.removeAll(keepingCapacity: true)
         for value in (frames.lowerBound * mean.count)..<(frames.upperBound * mean.count) {
             part.append(frontEnd.cepstra[value] - mean[value % mean.count])

@@ -1,13 +1,13 @@
 import Core
 
 extension PocketSphinxModel {
-    /// How a person's vocabulary is made ready for this model.
+    /// Returns the preparation of a user's vocabulary for this model.
     ///
     /// - Parameters:
-    ///   - file: it; nil for what was learned alone.
-    ///   - learned: the text of what was learned from corrections; nil for nothing.
-    ///   - folder: where it is kept.
-    /// - Throws: `DeviceError` with `damaged` where the acoustic model does not tell its sounds.
+    ///   - file: the vocabulary file; nil for learned words only.
+    ///   - learned: the text learned from corrections; nil for none.
+    ///   - folder: where to keep the result.
+    /// - Throws: `DeviceError` with `damaged` if the acoustic model's phones cannot be read.
     package func preparation(
         of file: String?, and learned: String? = nil, keptIn folder: String
     ) throws(DeviceError) -> VocabularyPreparation {
@@ -21,7 +21,7 @@ extension PocketSphinxModel {
             language: ModelFolder.language(of: name), sounds: sounds, folder: folder)
     }
 
-    /// Makes a vocabulary ready, or takes what was made before, and tells what there is to say of it.
+    /// Prepares a vocabulary, or uses an earlier result, and returns the report.
     package func prepare(
         _ file: String?, and learned: String? = nil, keptIn folder: String
     ) throws(DeviceError) -> (model: PocketSphinxModel, outcome: VocabularyPreparation.Outcome) {

@@ -4,32 +4,29 @@ import System
 
 /// A model folder: acoustic model, language model and pronouncing dictionary.
 package struct PocketSphinxModel: Hashable, Sendable {
-    /// Where Debian's package pocketsphinx-en-us puts it.
+    /// The folder of Debian's package pocketsphinx-en-us.
     package static let debian = "/usr/share/pocketsphinx/model/en-us"
 
     /// Its short name: that of its folder.
     package var name: String
-    /// The folder with the acoustic model.
     var acousticModel: String
-    /// The file of the language model.
+    /// The path of the language model.
     package var languageModel: String
-    /// The file of the pronouncing dictionary.
+    /// The path of the pronouncing dictionary.
     package var dictionary: String
 
-    /// What is heard besides, or instead.
+    /// What a vocabulary adds to, or replaces in, the model.
     enum Addition: Hashable, Sendable {
-        /// A language model beside the model's own, in ARPA's form.
+        /// A second language model in ARPA format.
         case phrases(String)
-        /// A grammar in JSGF: nothing else is understood.
+        /// A JSGF grammar, which replaces the language model.
         case grammar(String)
     }
 
-    /// What a person's vocabulary adds; nil for nothing.
     var addition: Addition?
 
-    /// The model in `folder`, whose name tells its files' names as in Debian's packages: `en-us/en-us` (acoustic),
-    /// `en-us/en-us.lm.bin` and `en-us/cmudict-en-us.dict`. Where those are not there, the only ones of their kind are
-    /// taken; language model and dictionary may be named otherwise.
+    /// Finds the model in `folder`, whose name determines the file names as in Debian's packages: `en-us/en-us` (acoustic),
+    /// `en-us/en-us.lm.bin` and `en-us/cmudict-en-us.dict`. If they do not exist, the only files of their kind are used.
     package init(folder: String, languageModel: String? = nil, dictionary: String? = nil) {
         let folder = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
         name = folder.split(separator: "/").last.map(String.init) ?? folder
@@ -50,7 +47,7 @@ package struct PocketSphinxModel: Hashable, Sendable {
             }
     }
 
-    /// The usual name, where it is there or nothing else is.
+    /// Returns the usual name if it exists or there is no other.
     private static func choose(
         _ usual: String, orOnlyOf names: [String], in folder: String, where fits: (String) -> Bool
     ) -> String {
@@ -58,17 +55,17 @@ package struct PocketSphinxModel: Hashable, Sendable {
         return "\(folder)/\(others.count == 1 ? others[0] : usual)"
     }
 
-    /// Whether the folder holds a model of this form, whole or not.
+    /// Whether the folder contains a model of this kind, complete or not.
     package var isThere: Bool { access("\(acousticModel)/mdef", F_OK) == 0 }
 
-    /// The acoustic model's files, without which nothing is understood; of the last two one is enough.
+    /// The required files of the acoustic model; one of the last two suffices.
     static let acousticFiles = ["mdef", "means", "variances", "transition_matrices", "feat.params"]
     static let weightFiles = ["sendump", "mixture_weights"]
 
-    /// Checks that every file is there and readable, before anything is loaded.
+    /// Checks that every file exists and is readable.
     ///
     /// - Parameter readsText: whether the language model is needed, too.
-    /// - Throws: `DeviceError` with `missing` or `denied`, naming the file.
+    /// - Throws: `DeviceError` with `missing` or `denied` for the file.
     package func check(readsText: Bool = true) throws(DeviceError) {
         let parts = Self.acousticFiles.map { "\(acousticModel)/\($0)" }
         let weights = Self.weightFiles.map { "\(acousticModel)/\($0)" }
@@ -83,12 +80,12 @@ package struct PocketSphinxModel: Hashable, Sendable {
         }
     }
 
-    /// Up to `most` words from the beginning of the dictionary; none where it cannot be read.
+    /// Returns up to `most` words from the beginning of the dictionary; none if it cannot be read.
     func firstWords(_ most: Int) -> [String] {
         let enough = 16_384
         guard let bytes = try? beginning(ofFile: dictionary, count: enough) else { return [] }
         let lines = bytes.split(separator: 0x0A)
-        // The last line may be cut off; comments begin with ;; or ##.
+        // The last line may be truncated; comments begin with ;; or ##.
         return (bytes.count == enough ? lines.dropLast() : lines).compactMap { line -> String? in
             let word = line.prefix { $0 != 0x20 && $0 != 0x09 }
             guard !word.isEmpty, !word.starts(with: [0x3B, 0x3B]), !word.starts(with: [0x23, 0x23]) else { return nil }

@@ -1,15 +1,15 @@
 import Core
 internal import CPocketSphinx
 
-/// The default engine: PocketSphinx, 0.8+5prealpha or 5.x, as Debian packages it.
+/// The default engine: PocketSphinx 0.8+5prealpha or 5.x from Debian.
 ///
-/// One object, one thread. The library aborts the process on some internal errors, so it lives in a worker process.
+/// Use an object on one thread. The library aborts the process on some internal errors, so it runs in a worker process.
 package final class PocketSphinxRecognizer: Adaptation, PartialReading {
     /// Opens the engine on the thread, or in the process, that uses it.
     struct Provider: RecognizerProvider {
-        /// What is loaded.
+        /// The model to load.
         var model: PocketSphinxModel
-        /// How widely it searches.
+        /// The search settings.
         var profile: DecoderProfile
 
         init(model: PocketSphinxModel, profile: DecoderProfile = .live) {
@@ -22,11 +22,11 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
         }
     }
 
-    /// The decoder makes a frame every 10 ms.
+    /// The decoder's frame: 10 ms.
     static let samplesPerFrame: Int64 = 160
 
     package let engine: EngineDescription
-    /// What the last reading's words were judged by, held back ones included.
+    /// The evidence for the last reading's words, including rejected ones.
     package private(set) var evidence: [WordEvidence] = []
     private let profile: DecoderProfile
     private let decoder: DecoderHandle
@@ -36,8 +36,7 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
 
     /// Loads the model: 0.3 s and 90 MB for Debian's en-us.
     ///
-    /// - Throws: `DeviceError` with `missing` or `denied` for a file that cannot be read, `damaged` for one that the
-    ///   library refuses.
+    /// - Throws: `DeviceError` with `missing` or `denied` for an unreadable file, `damaged` for one that the library rejects.
     package init(model: PocketSphinxModel, profile: DecoderProfile = .live) throws(DeviceError) {
         try model.check()
         self.profile = profile
@@ -48,23 +47,19 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
         try warmUp()
     }
 
-    /// The very first utterance of a decoder is scored a little otherwise than all that follow; so that the same audio
-    /// gives the same text whichever worker hears it, that one is none of a speaker's.
+    /// Decodes a dummy utterance: a decoder scores its first utterance slightly differently, and the same audio should give the
+    /// same text in every worker.
     private func warmUp() throws(DeviceError) {
         let noise = (0..<8_000).map { Int16(truncatingIfNeeded: ($0 &* 7_919) % 601 - 300) }
         try begin(from: nil)
-        let failure = noise.withUnsafeBufferPointer { noise -> DeviceError? in
-            do throws(DeviceError) { try hear(noise) } catch { return error }
-            return nil
-        }
-        if let failure { throw failure }
+        try rethrowing { try noise.withUnsafeBufferPointer { try hear($0) } }
         _ = try close()
         _ = try finish(alternatives: 0)
         evidence = []
     }
 
     package func begin(from state: AdaptationState?) throws(DeviceError) {
-        // One that failed half-way is left behind.
+        // End an utterance that failed.
         if utterance != nil { ps_end_utt(decoder.pointer) }
         utterance = nil
         evidence = []
@@ -77,8 +72,8 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
     }
 
     package func hear(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
-        utterance?.take(samples)
-        try frontEnd.hear(samples)
+        utterance?.append(samples)
+        try frontEnd.append(samples)
     }
 
     package func search() throws(DeviceError) -> Bool {
@@ -104,7 +99,7 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
             throw error
         }
         try decoder.check(ps_end_utt(decoder.pointer), "ps_end_utt")
-        // Of pure silence the decoder makes words, and is sure of them; of tones and of what is played, too.
+        // The decoder confidently reads words from silence, tones and music.
         guard !open.isFlat, !SteadySound.isTone(open.samples), !PlayedSound.isPlayed(open.samples) else {
             return Hypothesis()
         }
@@ -116,7 +111,7 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
             score: decoder.score, voice: voice(of: words, in: open.samples))
     }
 
-    /// How the voice sounded from the first word to the last.
+    /// Analyzes the voice from the first word to the last.
     private func voice(of words: [Word], in samples: [Int16]) -> VoiceAnalytics? {
         guard let first = words.first, let last = words.last else { return nil }
         return voice.analytics(of: SampleRange(first.range.start, last.range.end), in: samples)
@@ -129,7 +124,7 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
         let before = CepstralAdaptation(state) ?? CepstralAdaptation()
         warp(before.warp)
         frontEnd.begin()
-        try frontEnd.hear(samples)
+        try frontEnd.append(samples)
         frontEnd.end()
         return frontEnd.mean.flatMap { before.surveying($0, of: samples.count)?.state }
     }
@@ -144,7 +139,7 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
     package func beginPartials(from state: AdaptationState?) throws(DeviceError) {
         fieldscribe_ps_stream(decoder.pointer)
         if let mean = CepstralAdaptation(state)?.floats {
-            // One of another length is another model's: the decoder then starts from its own default.
+            // A mean of another length is from another model; the decoder then starts from its default.
             _ = fieldscribe_ps_set_mean(decoder.pointer, mean, Int32(mean.count))
         }
         try decoder.start()

@@ -1,25 +1,25 @@
 import Core
 
-/// What the decoder made of one utterance, with all that tells how far it can be believed.
+/// The decoder's reading of one utterance, with the evidence for its reliability.
 struct Reading {
-    /// A word and where it was said, in frames.
+    /// A word and its frames.
     struct Spoken {
         var text: String
         var range: SampleRange
         var evidence: WordEvidence
     }
 
-    /// No word is longer than 1.6 s, and none of over 0.6 s has more than 0.2 s a letter, unless it can be believed: people
-    /// draw out a "no". What else seems to be one is a hum or a tone.
+    /// The longest plausible word is 1.6 s, and above 0.6 s at most 0.2 s per letter, unless its confidence is high: people draw
+    /// out a "no". Longer ones are hums or tones.
     private static let longestWord = 160
     private static let longWord = 60
     private static let framesPerLetter = 20
     private static let believed = 0.5
-    /// Of speech at least so much is words, and not noise: in the corpus never less than 0.78.
-    private static let leastOfSound = 0.6
-    /// Of an utterance, but for a little silence around it, at least so much is words: music is read as pauses with a
-    /// word in between. In the corpus never less than 0.48.
-    private static let leastOfAll = 0.4
+    /// The minimum share of words, rather than noise, in the sound. Never below 0.78 in the corpus.
+    private static let minShareOfSound = 0.6
+    /// The minimum share of words in the utterance without its surrounding silence: music is read as pauses with single words.
+    /// Never below 0.48 in the corpus.
+    private static let minShare = 0.4
     private static let framesAround = 60
 
     private(set) var spoken: [Spoken] = []
@@ -42,14 +42,14 @@ struct Reading {
                 evidence: WordEvidence(posterior: posterior, frames: frames.count)))
     }
 
-    /// The words with their confidence; none where it was no speech that was read.
+    /// Returns the words with their confidence; none if the audio was not speech.
     func words(by calibration: Calibration) -> [Word] {
         let evidence = spoken.map(\.evidence)
         let wordFrames = evidence.reduce(0) { $0 + min($1.frames, Self.longestWord) }
         let frames = Int(limit / PocketSphinxRecognizer.samplesPerFrame)
         let isSpeech =
-            Double(wordFrames) >= Self.leastOfSound * Double(wordFrames + noiseFrames)
-            && Double(wordFrames) >= Self.leastOfAll * Double(frames - Self.framesAround)
+            Double(wordFrames) >= Self.minShareOfSound * Double(wordFrames + noiseFrames)
+            && Double(wordFrames) >= Self.minShare * Double(frames - Self.framesAround)
         let words = zip(spoken, calibration.confidences(of: evidence)).compactMap { spoken, confidence in
             Self.isDrawnOut(spoken) && confidence < Self.believed
                 ? nil : Word(spoken.text, spoken.range, confidence: confidence)

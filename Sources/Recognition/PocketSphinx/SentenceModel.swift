@@ -2,20 +2,19 @@ import Core
 import Glibc
 import Synchronization
 
-/// A language model that is asked where sentences end.
+/// Finds the ends of sentences with a language model.
 package final class SentenceModel: Sendable {
-    /// The odds of an end behind a word that the model does not know, as a natural logarithm.
+    /// The log odds of an end after a word that the model does not know.
     private static let unknown = -5.0
 
     private let file: Mutex<LanguageModelFile>
 
-    /// - Throws: `DeviceError` with `damaged` where the library refuses the file.
+    /// - Throws: `DeviceError` with `damaged` if the library rejects the file.
     package init(path: String) throws(DeviceError) {
         file = Mutex(try LanguageModelFile(path: path))
     }
 
-    /// How much likelier a sentence ends between these words, and another begins, than that it goes on, as a natural
-    /// logarithm; the words on either side in their order away from the place.
+    /// Returns the log odds that a sentence ends between these words. The words on either side are ordered by distance.
     package func odds(before: [String], after: [String]) -> Double {
         file.withLock { file in
             func chance(_ word: String, _ history: [String]) -> Double? {

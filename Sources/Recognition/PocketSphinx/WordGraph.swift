@@ -1,18 +1,18 @@
-/// The words of a piece as a graph: one way after the other through it says all of them, each in one of its ways.
+/// The words of a piece as a graph: each path through it says all words, each with one of its pronunciations.
 struct WordGraph {
-    /// Of each written word the ways to say it; none for one without sound.
+    /// The spoken forms of each written word; empty for one without sound.
     let ways: [[[String]]]
     private(set) var states = 1
     private(set) var from: [Int32] = []
     private(set) var to: [Int32] = []
-    /// What is said on the way from one state to the other.
+    /// The words on the graph's edges.
     private(set) var words: [String] = []
 
     init(_ ways: [[[String]]]) {
         self.ways = ways
         var here = 0
         for ways in ways where !ways.isEmpty {
-            // The states within the ways come first, then the one where they meet again.
+            // First the states within forms, then the states where forms meet.
             let inner = ways.reduce(0) { $0 + $1.count - 1 }
             var next = here + 1
             let meeting = here + 1 + inner
@@ -36,9 +36,9 @@ struct WordGraph {
         words.append(word)
     }
 
-    /// Which of the spoken words belong to each written one; nil where they are no way through the graph.
+    /// Returns which spoken words belong to each written one; nil if they are not a path through the graph.
     func places(of spoken: [String]) -> [Range<Int>]? {
-        // The ends that each word may have, with where it then begins.
+        // The possible ends of each word, with the corresponding starts.
         var reached: [[Int: Int]] = [[0: 0]]
         for ways in ways {
             var ends: [Int: Int] = [:]

@@ -1,24 +1,23 @@
 import Core
 
-/// What a whole recording teaches an engine about microphone, room and speaker, before it is read.
+/// Adapts an engine to the microphone, room and speaker of a whole recording before it is read.
 ///
-/// To hear all speech once costs next to nothing. Whether another state suits the speaker better is told by how well some of
-/// the utterances fit when they are read from each that the engine names; from little speech it cannot be told, and none is
-/// tried.
+/// A first pass over all speech is cheap. Then some utterances are decoded with each candidate state that the engine proposes,
+/// and the best score wins. With too little speech, no candidate is tried.
 struct AdaptationSurvey: Sendable {
-    /// The utterances by which a state is chosen: longer ones, in samples, up to so much together.
+    /// The utterances for choosing a state: their minimum length and total length, in samples.
     private static let sample = (
         shortest: 2 * SamplePosition.rate, least: 20 * SamplePosition.rate,
         most: 40 * SamplePosition.rate
     )
-    /// The first step away from the engine's own state must fit better by so much a frame of 10 ms: below it chance decides.
+    /// How much better per 10 ms frame the first candidate must score: smaller differences are chance.
     private static let margin = 0.2
     private static let samplesPerFrame = 160.0
 
     let pool: WorkerPool
     let speech: SpeechSettings
 
-    /// The state from which the whole recording is read; nil where the engine does not tell.
+    /// Returns the state for reading the recording; nil if the engine does not adapt.
     func adaptation(of audio: SecondPass.Opening) async throws -> AdaptationState? {
         let (surveyed, sample) = try await survey(audio(), from: nil)
         guard let surveyed, let best = try await best(of: surveyed.candidates, for: sample) else {
@@ -39,7 +38,7 @@ struct AdaptationSurvey: Sendable {
             try Task.checkCancellation()
             let chunk = try await source.next()
             isOver = chunk == nil
-            for cut in chunk.map({ cutter.take($0) }) ?? cutter.finish() {
+            for cut in chunk.map({ cutter.append($0) }) ?? cutter.finish() {
                 guard let next = try await pool.survey(cut.samples, into: surveyed?.state ?? first) else { continue }
                 surveyed = next
                 if cut.samples.count >= Self.sample.shortest, sampled < Self.sample.most {
@@ -51,7 +50,7 @@ struct AdaptationSurvey: Sendable {
         return (surveyed, sampled >= Self.sample.least ? sample : [])
     }
 
-    /// The candidate with which the sample fits best; nil for none.
+    /// Returns the candidate with the best score; nil if none is better.
     private func best(of ways: [[AdaptationState]], for sample: [[Int16]]) async throws -> AdaptationState? {
         guard !sample.isEmpty, !ways.isEmpty, let plain = try await fit(sample, from: nil) else { return nil }
         var best = (way: [] as ArraySlice<AdaptationState>, fit: plain + Self.margin)
@@ -59,15 +58,15 @@ struct AdaptationSurvey: Sendable {
             guard let first = way.first, let fit = try await fit(sample, from: first), fit > best.fit else { continue }
             best = (way[...], fit)
         }
-        // Farther on as long as it gets better.
+        // Continue along this path while the score improves.
         while let next = best.way.dropFirst().first, let fit = try await fit(sample, from: next), fit > best.fit {
             best = (best.way.dropFirst(), fit)
         }
         return best.way.first
     }
 
-    /// Score a frame, over the whole sample; nil where an utterance has none, or cannot be read: that is told when its turn
-    /// comes.
+    /// Returns the score per frame over the sample; nil if any utterance has none or cannot be read. That error is reported
+    /// when the utterance is transcribed.
     private func fit(_ sample: [[Int16]], from state: AdaptationState?) async throws -> Double? {
         return try await withThrowingTaskGroup(of: Double?.self) { group in
             for samples in sample {

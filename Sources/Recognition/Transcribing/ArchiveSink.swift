@@ -1,6 +1,6 @@
 import Core
 
-/// Takes a transcription into the archive, and tells those who listen.
+/// Commits a transcription to the archive and publishes its events.
 package struct ArchiveSink: TranscriptSink {
     private let archive: any Archive
     private let recording: Int
@@ -8,13 +8,13 @@ package struct ArchiveSink: TranscriptSink {
     private let engine: EngineDescription
     private let hub: EventHub
 
-    /// Waits until everything before a position is safe from a power cut: audio comes before the row that names it.
+    /// Waits until everything before a position is safe from a power cut: audio is synced before the row that refers to it.
     private let audioIsDurable: @Sendable (SamplePosition) async throws -> Void
 
     /// - Parameters:
-    ///   - engine: what the pass was begun for. Where another reads on, the pass is called by that one's name from then on, so
-    ///     that it is read again.
-    ///   - audioIsDurable: waits until everything before a position is safe from a power cut. By default it is.
+    ///   - engine: the engine that the pass was started for. If another engine takes over, the pass is renamed to it, so that it
+    ///     is read again later.
+    ///   - audioIsDurable: waits until everything before a position is safe from a power cut.
     package init(
         archive: any Archive, recording: Int, pass: Int, engine: EngineDescription, hub: EventHub,
         audioIsDurable: @escaping @Sendable (SamplePosition) async throws -> Void = { _ in }
@@ -32,10 +32,6 @@ package struct ArchiveSink: TranscriptSink {
     package func isRead(by engine: EngineDescription) async throws {
         guard engine != self.engine else { return }
         try await archive.setEngine(engine, ofPass: pass, recording: recording)
-    }
-
-    package func commit(_ segment: Segment, adaptation: AdaptationState?) async throws {
-        try await commit([segment], adaptation: adaptation)
     }
 
     package func commit(_ segments: [Segment], adaptation: AdaptationState?) async throws {

@@ -1,58 +1,48 @@
 import Core
 
-/// Where a transcription's audio comes from: a file, or a recording that is still growing.
+/// The audio of a transcription: a file, or a growing recording.
 package protocol AudioSource: Sendable {
-    /// Waits for the next stretch of audio; nil at the end. Called by one task at a time.
+    /// Waits for the next chunk; nil at the end. Called by one task at a time.
     func next() async throws -> AudioChunk?
 }
 
-/// A stretch of audio, in the order of time.
+/// A chunk of audio; chunks are in time order.
 package enum AudioChunk: Hashable, Sendable {
     /// Mono 16-bit samples at 16 kHz.
     case samples([Int16])
-    /// Audio that is missing; the samples go on at its end.
+    /// Missing audio; the next samples begin at its end.
     case gap(Gap)
 }
 
-/// Who takes what a transcription finds.
+/// Receives the results of a transcription.
 package protocol TranscriptSink: Sendable {
-    /// Takes a segment: each exactly once, in order, none overlapping another.
+    /// Commits the segments of one utterance group, all or none. Each segment is committed once, in order, and none overlap.
     ///
-    /// - Parameter adaptation: the engine's state behind it, for who goes on from there; nil where none is known.
-    func commit(_ segment: Segment, adaptation: AdaptationState?) async throws
-
-    /// Takes the segments of utterances that were read as one, in order: all before anything else, and best all or none.
-    ///
-    /// - Parameter adaptation: the state behind the last of them.
+    /// - Parameter adaptation: the engine's state after the last segment; nil if it is not known.
     func commit(_ segments: [Segment], adaptation: AdaptationState?) async throws
 
-    /// Says which engine has read what is committed from here on: before the first segment, and where another reads on.
+    /// Reports which engine reads the following segments: before the first segment, and when another engine takes over.
     ///
-    /// - Throws: where what that engine reads is not wanted; nothing more is then committed.
+    /// - Throws: if this engine's text is not wanted; nothing more is committed then.
     func isRead(by engine: EngineDescription) async throws
 
-    /// Says that everything before `position` is transcribed or silent.
+    /// Reports that everything before `position` is transcribed or silent.
     func transcribed(upTo position: SamplePosition) async throws
 
-    /// Takes the volatile reading of the segment that is being spoken.
+    /// Reports the volatile text of the segment that is being spoken.
     func partial(segment: Int, range: SampleRange, text: String) async
 
-    /// Says that a session was rotated while speech went on.
+    /// Reports that a session was rotated during speech.
     func rotated(at position: SamplePosition) async
 
-    /// Says that something failed and was worked around.
+    /// Reports an error that was worked around.
     func fault(_ error: DeviceError) async
 
-    /// Whether anybody wants partial readings now.
+    /// Whether partial results are wanted now.
     var wantsPartials: Bool { get }
 }
 
 extension TranscriptSink {
-    package func commit(_ segments: [Segment], adaptation: AdaptationState?) async throws {
-        for (index, segment) in segments.enumerated() {
-            try await commit(segment, adaptation: index == segments.count - 1 ? adaptation : nil)
-        }
-    }
     func isRead(by engine: EngineDescription) async throws {}
     package func transcribed(upTo position: SamplePosition) async throws {}
     package func partial(segment: Int, range: SampleRange, text: String) async {}

@@ -2,10 +2,9 @@ import Audio
 import Core
 import Synchronization
 
-/// A recording that is still growing, as the source of its transcription: read back from the disk, so that however
-/// far the recognizer falls behind, nothing waits for it and nothing is kept in memory.
+/// The audio of a growing recording. It reads from the disk, so that a slow recognizer delays nothing and needs no memory.
 package final class LiveAudioSource: AudioSource {
-    /// Audio that one step reads at the most: 2 s.
+    /// The longest chunk: 2 s.
     private static let chunk = Int64(2 * SamplePosition.rate)
 
     private struct State {
@@ -19,16 +18,16 @@ package final class LiveAudioSource: AudioSource {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - path: the recording's audio, which grows.
-    ///   - progress: tells how far it may be read.
-    ///   - start: where reading begins.
+    ///   - path: the growing audio file.
+    ///   - progress: how much of the file can be read.
+    ///   - start: where to start reading.
     package init(path: String, progress: RecordingProgress, start: SamplePosition = .zero) {
         self.path = path
         self.progress = progress
         state = Mutex(State(position: start))
     }
 
-    /// Takes a gap; before the audio behind it is announced.
+    /// Adds a gap. Call it before the audio after the gap is announced.
     package func lost(_ gap: Gap) { state.withLock { $0.gaps.append(gap) } }
 
     package func next() async throws -> AudioChunk? {

@@ -1,13 +1,11 @@
 import Core
 import System
 
-/// Volatile readings of what is being said, by a worker of its own that exists only while somebody listens.
+/// Produces volatile text of the current speech with a worker of its own, which exists only while partial results are wanted.
 ///
-/// They come from a streamed first pass over each utterance, and what the utterances of the open group read as is shown
-/// together until it is complete; the committed text comes from the whole group. In a pause nothing is read. A failure costs
-/// the partials of one utterance and nothing else.
+/// Partial text comes from a streamed first pass over each utterance. The texts of the open group are joined until the
+/// group is complete. The committed text comes from the whole group. A failure costs only the partials of one utterance.
 struct PartialSession {
-    /// A step that may take a while.
     struct Step: Sendable {
         fileprivate var command: WorkerCommand
         fileprivate var worker: Lease?
@@ -36,31 +34,31 @@ struct PartialSession {
         }
     }
 
-    /// What a step came to; without a worker where it failed.
+    /// The result of a step; `worker` is nil after a failure.
     struct Outcome: Sendable {
         fileprivate var worker: Lease?
         fileprivate var readUpTo: SamplePosition
         fileprivate var text: String?
     }
 
-    /// New audio is read in pieces of 300 ms or more.
-    private static let leastAudio: Int64 = 4_800
+    /// The minimum of new audio: 300 ms.
+    private static let minAudio: Int64 = 4_800
 
     private let command: WorkerCommand
     private var worker: Lease?
     private var isBusy = false
-    /// The utterance that the worker has begun.
+    /// The utterance that the worker has started.
     private var reading: Int?
     /// The utterance on which the worker failed.
-    private var given: Int?
+    private var failedUtterance: Int?
     private var readUpTo = SamplePosition.zero
-    /// What the utterances of the open group read as, by their numbers.
+    /// The texts of the open group's utterances, by ID.
     private var texts: [Int: String] = [:]
-    private var told = ""
+    private var reportedText = ""
 
     init(command: WorkerCommand) { self.command = command }
 
-    /// The next step, where there is something to do and none is under way.
+    /// Returns the next step; nil if there is nothing to do or a step is running.
     mutating func next(of cutter: UtteranceCutter, adaptation: AdaptationState?, wanted: Bool) -> Step? {
         guard !isBusy else { return nil }
         guard wanted else {
@@ -69,16 +67,16 @@ struct PartialSession {
             texts = [:]
             return nil
         }
-        let latest = cutter.latest.flatMap { $0.id == given ? nil : $0 }
+        let latest = cutter.latest.flatMap { $0.id == failedUtterance ? nil : $0 }
         let ends = reading != nil && reading != latest?.id
         if ends { reading = nil }
         var step = Step(
             command: command, worker: worker, ends: ends, begins: false, adaptation: adaptation, samples: [],
             readUpTo: readUpTo)
-        // In a pause the rest is read as well, however short: what was said is then complete.
+        // In a pause, also read a short rest, so that the text is complete.
         if let latest, reading != nil || texts[latest.id] == nil || latest.isSpeaking,
             latest.audio.end - (reading == nil ? latest.audio.start : readUpTo)
-                >= (latest.isSpeaking ? Self.leastAudio : 1)
+                >= (latest.isSpeaking ? Self.minAudio : 1)
         {
             if reading == nil {
                 step.begins = true
@@ -94,14 +92,14 @@ struct PartialSession {
         return step
     }
 
-    /// Takes a step's outcome; returns the new reading of the group that is still open, where it changed.
-    mutating func take(
+    /// Handles a step's outcome; returns the open group's text if it changed.
+    mutating func handle(
         _ outcome: Outcome, open: UtteranceCutter.Open?
     ) -> (id: Int, range: SampleRange, text: String)? {
         isBusy = false
         worker = outcome.worker
         guard outcome.worker != nil else {
-            given = reading
+            failedUtterance = reading
             reading = nil
             return nil
         }
@@ -112,9 +110,9 @@ struct PartialSession {
         }
         texts = texts.filter { $0.key >= open.id }
         let text = texts.sorted { $0.key < $1.key }.map(\.value).filter { !$0.isEmpty }.joined(separator: " ")
-        // The end of an utterance may be read when its group is complete already.
-        guard outcome.text != nil, text != told, outcome.readUpTo > open.audio.start else { return nil }
-        told = text
+        // The group may already be complete when the end of its last utterance is read.
+        guard outcome.text != nil, text != reportedText, outcome.readUpTo > open.audio.start else { return nil }
+        reportedText = text
         return (open.id, SampleRange(open.audio.start, outcome.readUpTo), text)
     }
 }

@@ -1,8 +1,8 @@
 import Core
 
-/// An engine whose words have no times, beside one that finds them.
+/// Adds times from an aligner to an engine whose words have none.
 ///
-/// Where that cannot, words are spread over what was spoken, and marked so.
+/// If alignment fails, the words are spread over the speech and marked as spread.
 package final class TimedRecognizer: Recognizer {
     package var engine: EngineDescription { reader.engine }
 
@@ -11,7 +11,7 @@ package final class TimedRecognizer: Recognizer {
     private let voice: VoiceReading
 
     /// - Parameters:
-    ///   - reader: gives words in their order; what ranges they have does not count.
+    ///   - reader: gives words in order; their ranges are ignored.
     ///   - voice: tells how the voice sounded.
     package init(_ reader: any Recognizer, timing: any Timing, voice: VoiceReading) {
         self.reader = reader

@@ -1,20 +1,20 @@
 import Core
 
-/// One transcription: audio in, committed segments out.
+/// Transcribes audio into committed segments.
 ///
-/// A loop over steps that run beside each other: reading, beginning one utterance, finishing as many as there are
-/// workers, reading across one seam, and one partial reading. All state lives in `Transcription`; the steps only wait.
+/// A loop over concurrent steps: reading audio, starting one utterance, finishing one per worker, bridging one seam, and one
+/// partial reading. All state lives in `Transcription`; the steps only wait.
 package struct Transcriber: Sendable {
-    /// How audio is cut and read.
+    /// How audio is segmented and read.
     package struct Settings: Sendable {
-        /// How speech is told from silence.
+        /// How speech is separated from silence.
         package var speech = SpeechSettings()
-        /// Which utterances are read as one, and so how long one may be: as the engine wants it. The default is each alone.
+        /// How utterances are grouped, as the engine needs it. By default, each is read alone.
         package var groups = GroupSettings()
-        /// Other readings a segment. The default is 3.
+        /// The number of alternatives per segment.
         package var alternatives = 3
-        /// Whether workers hear utterances while they are spoken: for audio that comes as slowly as time. It changes when a
-        /// segment is committed, and nothing else. Only where each utterance is read alone. The default is false.
+        /// Whether workers read utterances while they are spoken, for live audio. It only affects when segments are committed.
+        /// Ignored for grouped utterances.
         package var hearsEarly = false
 
         package init() {}
@@ -22,9 +22,7 @@ package struct Transcriber: Sendable {
 
     /// The last segment that an earlier run over the same audio has committed.
     package struct Continuation: Hashable, Sendable {
-        /// Its number.
         var segment: Int
-        /// Where it ends.
         var end: SamplePosition
 
         package init(segment: Int, end: SamplePosition) {
@@ -33,7 +31,7 @@ package struct Transcriber: Sendable {
         }
     }
 
-    /// The audio is cut or read otherwise than by the earlier run: its segments cannot be continued.
+    /// The audio is segmented or read differently than by the earlier run, so its segments cannot be continued.
     package struct Diverged: Error {}
 
     private enum Step: Sendable {
@@ -42,11 +40,11 @@ package struct Transcriber: Sendable {
         case finished(Transcription.Job, Result<WorkerPool.Decoded, any Error>)
         case bridged(Transcription.Bridge, Result<WorkerPool.Decoded, any Error>)
         case partial(PartialSession.Outcome)
-        case heard(HeadStart.Outcome)
+        case sent(HeadStart.Outcome)
     }
 
-    /// In silence the sink is told every ten seconds how far it reaches.
-    private static let tellEvery = Int64(10 * SamplePosition.rate)
+    /// How often progress is reported in silence: every ten seconds of audio.
+    private static let progressInterval = Int64(10 * SamplePosition.rate)
 
     private let pool: WorkerPool
     private let settings: Settings
@@ -58,15 +56,15 @@ package struct Transcriber: Sendable {
 
     /// Transcribes until the source ends and everything is committed.
     ///
-    /// An utterance on which the engine fails again and again becomes a segment without words, ended by `error`.
+    /// An utterance on which the engine fails repeatedly becomes a segment without words, ended by `error`.
     /// - Parameters:
-    ///   - start: where the source's first sample lies.
-    ///   - firstID: the number of the first segment.
-    ///   - adaptation: the adaptation state of the whole recording, where it is known; else each utterance hands on what it taught.
-    ///   - before: the adaptation state from which the first utterance then starts, where something was transcribed before.
-    ///   - committed: what an earlier run has committed; it goes on behind that.
-    /// - Throws: what source and sink throw; `DeviceError` with `missing` or `damaged` where the engine cannot be loaded;
-    ///   `Diverged` where `committed` is not what this run comes to, before anything else is committed.
+    ///   - start: the position of the source's first sample.
+    ///   - firstID: the ID of the first segment.
+    ///   - adaptation: the state of the whole recording, if known; else each utterance passes its state to the next.
+    ///   - before: the initial state without `adaptation`, if earlier audio was transcribed.
+    ///   - committed: the last segment of an earlier run; this run continues after it.
+    /// - Throws: errors of source and sink; `DeviceError` with `missing` or `damaged` if the engine cannot be loaded;
+    ///   `Diverged` before any commit if this run does not reproduce `committed`.
     package func run(
         _ source: any AudioSource, into sink: any TranscriptSink, start: SamplePosition = .zero, firstID: Int = 1,
         adaptation: AdaptationState? = nil, before: AdaptationState? = nil, committed: Continuation? = nil
@@ -78,15 +76,15 @@ package struct Transcriber: Sendable {
         var partials = PartialSession(command: pool.partials)
         var headStart = HeadStart(pool: pool, alternatives: settings.alternatives)
         let hearsEarly = settings.hearsEarly && settings.groups.longestSeconds == 0
-        var told = start
+        var reportedUpTo = start
         var reader: EngineDescription?
         try await withThrowingTaskGroup(of: Step.self) { group in
             do {
-                if work.beginsReading() { group.addTask { .read(try await source.next()) } }
+                if work.beginReading() { group.addTask { .read(try await source.next()) } }
                 while let step = try await group.next() {
                     switch step {
                     case .read(let chunk):
-                        for rotation in work.take(chunk) { await sink.rotated(at: rotation) }
+                        for rotation in work.append(chunk) { await sink.rotated(at: rotation) }
                     case .begun(let job, .success(let session)):
                         work.begun(job, adaptation: session.adaptation)
                         add(session, of: job, to: &group)
@@ -107,24 +105,24 @@ package struct Transcriber: Sendable {
                         guard (error as? DeviceError)?.isOfOneUtterance == true else { throw error }
                         try await commit(work.bridged(bridge, nil), into: sink)
                     case .partial(let outcome):
-                        if let partial = partials.take(outcome, open: work.cutter.open) {
+                        if let partial = partials.handle(outcome, open: work.cutter.open) {
                             await sink.partial(segment: partial.id, range: partial.range, text: partial.text)
                         }
-                    case .heard(let outcome): headStart.take(outcome)
+                    case .sent(let outcome): headStart.handle(outcome)
                     }
                     if case .finished = step, let complaint = await pool.takeComplaint() { await sink.fault(complaint) }
                     if work.isContinued == false { throw Diverged() }
-                    if work.settledWatermark - told > Self.tellEvery {
-                        told = work.settledWatermark
-                        try await sink.transcribed(upTo: told)
+                    if work.settledWatermark - reportedUpTo > Self.progressInterval {
+                        reportedUpTo = work.settledWatermark
+                        try await sink.transcribed(upTo: reportedUpTo)
                     }
-                    if work.beginsReading() { group.addTask { .read(try await source.next()) } }
+                    if work.beginReading() { group.addTask { .read(try await source.next()) } }
                     if let bridge = work.nextBridge() { add(bridge, to: &group) }
                     if !headStart.isBusy, let job = work.nextJob() {
-                        add(job, heard: headStart.release(for: job.cut), to: &group)
+                        add(job, headStarted: headStart.release(for: job.cut), to: &group)
                     }
                     if hearsEarly, let step = headStart.next(of: work) {
-                        group.addTask { .heard(await step.run()) }
+                        group.addTask { .sent(await step.run()) }
                     }
                     if let reading = partials.next(
                         of: work.cutter, adaptation: work.adaptation, wanted: sink.wantsPartials)
@@ -135,7 +133,7 @@ package struct Transcriber: Sendable {
             } catch {
                 group.cancelAll()
                 await headStart.abandon()
-                while let left = await group.nextResult() { await letGo(of: left) }
+                while let left = await group.nextResult() { await abandon(workerOf: left) }
                 throw error
             }
         }
@@ -145,13 +143,15 @@ package struct Transcriber: Sendable {
     }
 
     private func add(
-        _ job: Transcription.Job, heard: (hearing: WorkerPool.Hearing, rest: [Int16])?,
+        _ job: Transcription.Job, headStarted: (worker: Lease, rest: [Int16])?,
         to group: inout ThrowingTaskGroup<Step, any Error>
     ) {
         let (pool, alternatives) = (pool, settings.alternatives)
         group.addTask {
             do {
-                if let heard, let session = try? await pool.close(heard.hearing, behind: heard.rest, of: job.cut) {
+                if let headStarted,
+                    let session = try? await pool.close(headStarted.worker, behind: headStarted.rest, of: job.cut)
+                {
                     return .begun(job, .success(session))
                 }
                 return .begun(
@@ -180,7 +180,7 @@ package struct Transcriber: Sendable {
         }
     }
 
-    /// Where speech is, for an engine that reads several utterances as one.
+    /// Returns the ranges with speech, for an engine that reads several utterances as one.
     private func parts(of job: Transcription.Job) -> [SampleRange] {
         settings.groups.longestSeconds > 0 ? job.cut.group.parts : []
     }
@@ -198,11 +198,11 @@ package struct Transcriber: Sendable {
         }
     }
 
-    /// The workers of steps whose outcome nobody waits for any more.
-    private func letGo(of step: Result<Step, any Error>) async {
+    /// Releases the workers of steps whose outcome is no longer needed.
+    private func abandon(workerOf step: Result<Step, any Error>) async {
         switch step {
-        case .success(.heard(.heard(let hearing))): await pool.abandon(hearing)
-        case .success(.begun(_, .success(let session))): await pool.abandon(session)
+        case .success(.sent(.sent(let worker))): await pool.abandon(worker)
+        case .success(.begun(_, .success(let session))): await pool.abandon(session.worker)
         default: break
         }
     }
@@ -221,6 +221,6 @@ package struct Transcriber: Sendable {
 }
 
 extension DeviceError {
-    /// Whether the engine failed on what it heard, so that it may read something else; not on its model.
+    /// Whether the engine failed on this audio, so that it may succeed on other audio; false for errors of the model.
     var isOfOneUtterance: Bool { ![.missing, .damaged, .denied, .unsupported].contains(code) }
 }

@@ -1,12 +1,11 @@
 import Core
 
-/// The state of one transcription: pure, so that its order can be tested without workers.
+/// The state of one transcription; pure, so that it can be tested without workers.
 ///
-/// Utterances, or groups of them, are begun one after the other, because each starts from the adaptation state that the one before it
-/// leaves; they are finished beside each other, and committed in order. Of a group, whatever is told of an utterance here
-/// holds for the group as one, which has the number of its first.
+/// Utterances start one after another, because each starts from the adaptation state after the previous one. They finish
+/// concurrently, and are committed in order. A group of utterances counts as one, with the ID of its first utterance.
 struct Transcription {
-    /// An utterance on its way through a worker.
+    /// An utterance for a worker.
     struct Job: Sendable {
         var cut: UtteranceCutter.Cut
         var adaptation: AdaptationState?
@@ -14,42 +13,41 @@ struct Transcription {
         var id: Int { cut.utterance.id }
     }
 
-    /// A stretch around a seam that is to be read across, because neither of its sides has a word in the midst of it.
+    /// A stretch around a seam to read again, because neither side has a word in the middle of it.
     struct Bridge: Sendable {
-        /// The utterance behind the seam.
+        /// The utterance after the seam.
         var id: Int
         var start: SamplePosition
         var samples: [Int16]
         var adaptation: AdaptationState?
     }
 
-    /// A reading of an utterance that is not committed yet.
-    private struct Heard {
+    /// An utterance that was read but is not committed yet.
+    private struct Reading {
         var job: Job
         var group: UtteranceGroup
         var hypothesis: Hypothesis
-        /// What a reading across the seam before it has; nil before there was one.
-        var third: [Word]?
+        /// The reading across the seam before it; nil before there is one.
+        var bridge: [Word]?
     }
 
-    /// The segments of a group, and the adaptation state behind them.
+    /// The segments of a group, and the adaptation state after them.
     typealias Committed = (segments: [Segment], adaptation: AdaptationState?)
 
-    /// No more utterances wait for a worker; the rest stays in the recording.
+    /// How many utterances may wait for a worker; further audio stays in the recording.
     private static let maxQueued = 2
-    /// What is read before and behind a hole at a seam: two seconds, in samples.
+    /// How much is read before and after a hole at a seam: 2 s.
     private static let bridgehead = Int64(2 * SamplePosition.rate)
 
     private(set) var cutter: UtteranceCutter
     private var stitcher: Stitcher
     private var waiting: [UtteranceCutter.Cut] = []
-    private var finished: [Int: Heard] = [:]
-    /// The utterance that was committed last.
+    private var finished: [Int: Reading] = [:]
     private var lastCommitted: UtteranceCutter.Cut?
     private var wantedBridge: Bridge?
-    /// Whether a seam is to be read across, or is being read, before anything else can be committed.
+    /// Whether nothing can be committed before a seam is read.
     private(set) var isBridging = false
-    /// Where the speech of each utterance begins that is not committed yet.
+    /// The starts of speech of all uncommitted utterances.
     private var uncommitted: [SamplePosition] = []
     private var nextToCommit: Int
     private var isBeginning = false
@@ -57,22 +55,22 @@ struct Transcription {
     private var hasEnded = false
     private var counts = Statistics()
 
-    /// The adaptation state after the last utterance that was begun; where it is fixed, that of the whole recording.
+    /// The state after the last started utterance; if fixed, the state of the whole recording.
     private(set) var adaptation: AdaptationState?
     private let isAdaptationFixed: Bool
-    /// The adaptation state behind each utterance that is begun and not committed.
+    /// The states after each started, uncommitted utterance.
     private var adaptations: [Int: AdaptationState] = [:]
-    /// The last segment that an earlier run has committed. Its utterance is read again for the seam with the next, those
-    /// before it are passed over; so the text does not tell where the earlier run was broken off.
+    /// The last segment that an earlier run committed. Its utterance is read again for the seam with the next one; earlier
+    /// utterances are skipped. So an interruption does not change the text.
     private let committed: Transcriber.Continuation?
     private let start: SamplePosition
-    /// Whether that segment came out as it is committed; nil before its utterance is read again.
+    /// Whether that segment was reproduced; nil until its utterance is read again.
     private(set) var isContinued: Bool?
 
     /// - Parameters:
-    ///   - adaptation: the adaptation state of the whole recording, where it is known.
-    ///   - before: else the adaptation state behind what was transcribed before `start`.
-    ///   - committed: the last segment of this very transcription that is committed already.
+    ///   - adaptation: the state of the whole recording, if known.
+    ///   - before: otherwise, the state after the audio before `start`.
+    ///   - committed: the last segment that this transcription has already committed.
     init(
         settings: SpeechSettings, groups: GroupSettings = GroupSettings(), start: SamplePosition, firstID: Int,
         adaptation: AdaptationState? = nil, before: AdaptationState? = nil, committed: Transcriber.Continuation? = nil
@@ -94,17 +92,17 @@ struct Transcription {
         return counts
     }
 
-    /// Everything before this position is committed, or is silence.
+    /// The position before which everything is committed or silent.
     var settledWatermark: SamplePosition { uncommitted.first ?? (hasEnded ? cutter.end : cutter.settledWatermark) }
 
-    /// Takes what was read, nil at the end; returns the places where sessions were rotated.
-    mutating func take(_ chunk: AudioChunk?) -> [SamplePosition] {
+    /// Handles a chunk, or nil at the end; returns the positions where sessions were rotated.
+    mutating func append(_ chunk: AudioChunk?) -> [SamplePosition] {
         isReading = false
         if chunk == nil { hasEnded = true }
-        let cuts = chunk.map { cutter.take($0) } ?? cutter.finish()
+        let cuts = chunk.map { cutter.append($0) } ?? cutter.finish()
         let new = cuts.filter { $0.group.last.id >= nextToCommit }
         if let first = new.first?.group.first.id, first < nextToCommit {
-            // An earlier run was broken off within this group: it is read again as a whole.
+            // An earlier run was interrupted within this group: read it again as a whole.
             nextToCommit = first
             stitcher = Stitcher(firstID: first, committedUpTo: start)
         }
@@ -115,60 +113,59 @@ struct Transcription {
         return cuts.filter { $0.utterance.endedBy == .rotation }.map(\.utterance.speech.end)
     }
 
-    /// Whether the next chunk should be read now; if so, `take` must follow.
-    mutating func beginsReading() -> Bool {
+    /// Whether to read the next chunk now; if so, `append` must follow.
+    mutating func beginReading() -> Bool {
         guard !isReading, !hasEnded, waiting.count < Self.maxQueued else { return false }
         isReading = true
         return true
     }
 
-    /// The utterance to begin now; `begun` must follow.
+    /// Returns the utterance to start now; `begun` must follow.
     mutating func nextJob() -> Job? {
         guard !isBeginning, !waiting.isEmpty else { return nil }
         isBeginning = true
         return Job(cut: waiting.removeFirst(), adaptation: adaptation)
     }
 
-    /// The number of the utterance that is to be begun next, once it is complete; nil while another is to be begun before
-    /// it, so that its adaptation state is not known yet.
+    /// The ID of the next utterance to start; nil while an earlier one must start first, because its state is then unknown.
     var nextToBegin: Int? {
         isBeginning || !waiting.isEmpty ? nil : cutter.speaking.flatMap { $0.id >= nextToCommit ? $0.id : nil }
     }
 
-    /// Says that the utterance was begun, or that this failed; the next may follow.
+    /// Notes that the utterance has started or failed to start; the next may start.
     mutating func begun(_ job: Job, adaptation after: AdaptationState?) {
         isBeginning = false
         if !isAdaptationFixed { adaptation = after ?? adaptation }
         adaptations[job.id] = adaptation
     }
 
-    /// The segments that can be committed now that this utterance is read.
+    /// Returns the segments that can be committed after this utterance was read.
     mutating func finished(_ job: Job, _ decoded: WorkerPool.Decoded) -> [Committed] {
         count(decoded)
         var hypothesis = decoded.hypothesis
         hypothesis.words = Self.words(of: decoded, from: job.cut.utterance.audio.start)
-        finished[job.id] = Heard(job: job, group: job.cut.group, hypothesis: hypothesis)
+        finished[job.id] = Reading(job: job, group: job.cut.group, hypothesis: hypothesis)
         return commit()
     }
 
-    /// The segments that can be committed now that this utterance cannot be read.
+    /// Returns the segments that can be committed after this utterance failed.
     mutating func failed(_ job: Job) -> [Committed] {
-        finished[job.id] = Heard(job: job, group: job.cut.group.failed, hypothesis: Hypothesis())
+        finished[job.id] = Reading(job: job, group: job.cut.group.failed, hypothesis: Hypothesis())
         return commit()
     }
 
-    /// The seam to read across now; `bridged` must follow.
+    /// Returns the seam to read now; `bridged` must follow.
     mutating func nextBridge() -> Bridge? {
         defer { wantedBridge = nil }
         return wantedBridge
     }
 
-    /// The segments that can be committed now that a seam is read across; nil where that failed, and the seam stays as its
-    /// two sides have it.
+    /// Returns the segments that can be committed after a seam was read; nil if that failed, and the seam is stitched
+    /// without it.
     mutating func bridged(_ bridge: Bridge, _ decoded: WorkerPool.Decoded?) -> [Committed] {
         isBridging = false
         if let decoded { count(decoded) }
-        finished[bridge.id]?.third = decoded.map { Self.words(of: $0, from: bridge.start) } ?? []
+        finished[bridge.id]?.bridge = decoded.map { Self.words(of: $0, from: bridge.start) } ?? []
         return commit()
     }
 
@@ -177,7 +174,7 @@ struct Transcription {
         counts.sessions += decoded.attempts
     }
 
-    /// What was decoded, by the time of the recording.
+    /// Returns the decoded words with positions in the recording.
     private static func words(of decoded: WorkerPool.Decoded, from start: SamplePosition) -> [Word] {
         decoded.hypothesis.words.map { word in
             var word = word
@@ -188,13 +185,13 @@ struct Transcription {
 
     private mutating func commit() -> [Committed] {
         var groups: [Committed] = []
-        while !isBridging, let heard = finished[nextToCommit] {
-            wantedBridge = bridge(to: heard)
+        while !isBridging, let reading = finished[nextToCommit] {
+            wantedBridge = bridge(to: reading)
             isBridging = wantedBridge != nil
             guard !isBridging else { break }
             finished[nextToCommit] = nil
-            lastCommitted = heard.job.cut
-            let segments = stitcher.handle(heard.group, heard.hypothesis, third: heard.third ?? [])
+            lastCommitted = reading.job.cut
+            let segments = stitcher.handle(reading.group, reading.hypothesis, third: reading.bridge ?? [])
             let adaptation = adaptations.removeValue(forKey: nextToCommit)
             if let committed, let last = segments.first(where: { $0.id == committed.segment }) {
                 isContinued = last.range.end == committed.end
@@ -207,17 +204,17 @@ struct Transcription {
         return groups
     }
 
-    /// What is to be read across the seam before an utterance; nil where it has no hole, or was read across already.
-    private func bridge(to heard: Heard) -> Bridge? {
-        guard heard.third == nil, let before = lastCommitted,
-            let hole = stitcher.hole(before: heard.group.whole, heard.hypothesis)
+    /// Returns the stretch to read across the seam before an utterance; nil without a hole, or if it was already read.
+    private func bridge(to reading: Reading) -> Bridge? {
+        guard reading.bridge == nil, let before = lastCommitted,
+            let hole = stitcher.hole(before: reading.group.whole, reading.hypothesis)
         else { return nil }
-        let (left, right) = (before.utterance.audio, heard.group.whole.audio)
+        let (left, right) = (before.utterance.audio, reading.group.whole.audio)
         let start = max(left.start, hole.start - Self.bridgehead)
         let end = min(right.end, hole.end + Self.bridgehead)
         let head = before.samples.dropFirst(Int(start - left.start)).prefix(Int(max(0, right.start - start)))
-        let tail = heard.job.cut.samples.dropFirst(Int(max(0, start - right.start)))
+        let tail = reading.job.cut.samples.dropFirst(Int(max(0, start - right.start)))
             .prefix(Int(max(0, end - max(start, right.start))))
-        return Bridge(id: heard.job.id, start: start, samples: Array(head + tail), adaptation: heard.job.adaptation)
+        return Bridge(id: reading.job.id, start: start, samples: Array(head + tail), adaptation: reading.job.adaptation)
     }
 }

@@ -1,9 +1,8 @@
 import Core
 
-/// Audio in, groups of utterances with their samples out: the segmenter, the grouping, and the stretch of audio that they
-/// may still ask for.
+/// Cuts audio into groups of utterances with their samples. Keeps only the audio that may still be needed.
 struct UtteranceCutter {
-    /// A group of utterances, or one alone, and what the recognizer gets to hear of it.
+    /// A group of utterances and its samples.
     struct Cut: Sendable {
         var group: UtteranceGroup
         var samples: [Int16]
@@ -12,13 +11,12 @@ struct UtteranceCutter {
         var utterance: Utterance { group.whole }
     }
 
-    /// What is read but not complete yet: the open group and the utterance that is being spoken.
+    /// The open group and the utterance that is being spoken.
     struct Open {
-        /// The number of its first utterance.
+        /// The ID of its first utterance.
         var id: Int
-        /// Its audio as far as it is there; in a pause as far as the end of the last utterance.
+        /// Its audio so far; in a pause, up to the end of the last utterance.
         var audio: SampleRange
-        /// Whether somebody speaks now.
         var isSpeaking: Bool
     }
 
@@ -28,7 +26,7 @@ struct UtteranceCutter {
     private var kept: [Int16] = []
     private var keptFrom: SamplePosition
 
-    /// The utterance that is being spoken: its number and where its audio starts.
+    /// The utterance that is being spoken: its ID and the start of its audio.
     private(set) var speaking: (id: Int, start: SamplePosition)?
 
     init(
@@ -39,19 +37,19 @@ struct UtteranceCutter {
         keptFrom = start
     }
 
-    /// Where the audio that came so far ends.
+    /// The end of the audio so far.
     var end: SamplePosition { keptFrom + Int64(kept.count) }
 
-    /// Everything before this lies in groups that are complete, or is silence.
+    /// The position before which everything is in complete groups or silent.
     var settledWatermark: SamplePosition { grouping.open?.first.speech.start ?? segmenter.settledWatermark }
 
-    /// The utterance that is being spoken as far as it came, else the last of the open group; nil while there is neither.
+    /// The current utterance so far, else the last of the open group; nil without both.
     var latest: (id: Int, audio: SampleRange, isSpeaking: Bool)? {
         if let speaking { return (speaking.id, SampleRange(speaking.start, end), true) }
         return grouping.open.map { ($0.last.id, $0.last.audio, false) }
     }
 
-    /// What may be read before it is complete; nil while there is nothing.
+    /// What may be read before it is complete.
     var open: Open? {
         guard let group = grouping.open else {
             return speaking.map { Open(id: $0.id, audio: SampleRange($0.start, end), isSpeaking: true) }
@@ -62,10 +60,10 @@ struct UtteranceCutter {
             id: group.first.id, audio: SampleRange(audio.start, isSpeaking ? end : audio.end), isSpeaking: isSpeaking)
     }
 
-    /// Where the audio ends that belongs to the utterance that is being spoken, however it goes on.
+    /// The end of the audio that certainly belongs to the current utterance.
     var certainWatermark: SamplePosition? { segmenter.certainWatermark.map { min($0, end) } }
 
-    mutating func take(_ chunk: AudioChunk) -> [Cut] {
+    mutating func append(_ chunk: AudioChunk) -> [Cut] {
         switch chunk {
         case .samples(let samples):
             kept.append(contentsOf: samples)
@@ -85,7 +83,7 @@ struct UtteranceCutter {
 
     mutating func finish() -> [Cut] { cuts(segmenter.finish(at: end), isInterrupted: true) }
 
-    /// The samples of the utterance that is being spoken from `position` on.
+    /// Returns the samples of the current utterance from `position` on.
     func samples(from position: SamplePosition) -> [Int16] { samples(of: SampleRange(position, end)) }
 
     private mutating func cuts(_ effects: [Segmenter.Effect], isInterrupted: Bool = false) -> [Cut] {
@@ -113,7 +111,7 @@ struct UtteranceCutter {
         return Array(kept[Int(range.start - keptFrom)..<Int(range.end - keptFrom)])
     }
 
-    /// Lets go of audio in large steps, so that each sample is moved seldom.
+    /// Drops audio in large steps, so that samples are rarely moved.
     private mutating func forget(before position: SamplePosition) {
         let old = Int(position - keptFrom)
         guard old > 8 * SamplePosition.rate, old <= kept.count else { return }

@@ -1,6 +1,6 @@
-/// What people say to a question that is answered by yes, no or a number, in English.
+/// English answers to a question: yes, no or a number.
 package enum ConfirmationGrammar {
-    /// The grammar, in JSGF.
+    /// The grammar in JSGF.
     package static let text = """
         #JSGF V1.0;
         grammar confirmation;

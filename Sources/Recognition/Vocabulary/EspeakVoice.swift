@@ -1,28 +1,27 @@
 import Core
 import System
 
-/// eSpeak NG, which says any word, as Debian's package espeak-ng installs it.
+/// eSpeak NG from Debian's package espeak-ng, for the pronunciations of unknown words.
 struct EspeakVoice: Sendable {
-    /// Where Debian puts it.
     static let program = "/usr/bin/espeak-ng"
-    private static let mostAtOnce = 200
-    private static let patience = 30
+    private static let maxAtOnce = 200
+    private static let timeout = 30
 
     private let language: String
 
-    /// - Parameter language: of the words: `en-US`.
+    /// - Parameter language: the language of the words, as `en-US`.
     init(language: String) { self.language = language }
 
-    /// Whether its phonemes can be told in the model's sounds: those of English, that is.
+    /// Whether its phonemes can be converted to the model's phones: for English only.
     var isUsable: Bool { language.isEmpty || language.hasPrefix("en") }
 
-    /// The ways to say each word; none where it cannot be said, or the program is not there.
+    /// Returns the pronunciations of each word; none if it cannot be said or the program is not installed.
     func ways(_ words: [String]) -> [[[String]]] {
         guard isUsable else { return words.map { _ in [] } }
-        return stride(from: 0, to: words.count, by: Self.mostAtOnce).flatMap { start -> [[[String]]] in
-            let part = Array(words[start..<min(words.count, start + Self.mostAtOnce)])
+        return stride(from: 0, to: words.count, by: Self.maxAtOnce).flatMap { start -> [[[String]]] in
+            let part = Array(words[start..<min(words.count, start + Self.maxAtOnce)])
             let lines = mnemonics(part)
-            // A word that it says in two lines would shift all that follow.
+            // If a word gives two lines, all following ones are shifted.
             if lines.count == part.count { return lines.map { SpokenSounds.ways($0) } }
             return part.map { word in
                 let own = mnemonics([word])
@@ -40,7 +39,7 @@ struct EspeakVoice: Sendable {
         var output: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {
-            let count = chunk.withUnsafeMutableBytes { (try? child.read(into: $0, timeoutSeconds: Self.patience)) ?? 0 }
+            let count = chunk.withUnsafeMutableBytes { (try? child.read(into: $0, timeoutSeconds: Self.timeout)) ?? 0 }
             if count == 0 { break }
             output += chunk[..<count]
         }

@@ -1,16 +1,16 @@
 import Core
 
-// How large a grammar becomes: the recogniser puts each rule in wherever it is named, so that a few lines can come to any size.
+// The size of a grammar: the decoder expands each rule wherever it is used, so that a few lines can grow to any size.
 extension GrammarFile {
-    /// A recogniser holds all places of a grammar in memory; more than these fit into no small board.
-    static let mostPlaces = 50_000
+    /// The maximum number of places, which the decoder keeps in memory; more do not fit on a small board.
+    static let maxPlaces = 50_000
     static let deepest = 200
 
-    /// Why it is too large to be put together; nil where it is not.
+    /// Why the grammar is too large; nil if it is not.
     package var excess: String? {
         if imports { return "imports rules from other files, which are not read; copy them into this one" }
         let rules = rules
-        // Also what is named nowhere has words to be looked up.
+        // Unused rules also have words to look up.
         let written = rules.values.reduce(0) { $0 + $1.places }
         var known: [String: Extent] = [:]
         var largest = written
@@ -20,19 +20,19 @@ extension GrammarFile {
             }
             largest = max(largest, extent.places)
         }
-        guard largest <= Self.mostPlaces else {
-            return "expands to more than \(Self.mostPlaces) words; use fewer words, or fewer rules within rules"
+        guard largest <= Self.maxPlaces else {
+            return "expands to more than \(Self.maxPlaces) words; use fewer words, or fewer rules within rules"
         }
         return nil
     }
 
-    /// What a rule comes to, with all that it names.
+    /// The size of a rule with all rules that it uses.
     private struct Extent {
         var places: Int
         var depth: Int
     }
 
-    /// Nil where it is deeper than allowed. A rule within itself is one place: the recogniser goes back to it.
+    /// Returns nil beyond the maximum depth. A recursive rule counts as one place: the decoder jumps back to it.
     private static func extent(
         of name: String, in rules: [String: Rule], at depth: Int, _ known: inout [String: Extent]
     ) -> Extent? {
@@ -44,7 +44,7 @@ extension GrammarFile {
         var sum = Extent(places: rule.places, depth: rule.depth)
         for (other, inside) in rule.names {
             guard let extent = extent(of: other, in: rules, at: depth + inside + 1, &known) else { return nil }
-            // Beyond any limit the number no longer matters, only that it stays one.
+            // Avoid overflow; beyond the limit the value does not matter.
             sum.places = min(sum.places + extent.places, Int(Int32.max))
             sum.depth = max(sum.depth, inside + 1 + extent.depth)
         }

@@ -1,6 +1,6 @@
 import Core
 
-/// A grammar in JSGF: all that may be said. Its rules are the library's to understand; its words must be in the dictionary.
+/// A JSGF grammar of everything that may be said. The library parses its rules; its words must be in the dictionary.
 package struct GrammarFile: Hashable, Sendable {
     private struct Piece: Hashable, Sendable {
         var text: String
@@ -8,30 +8,30 @@ package struct GrammarFile: Hashable, Sendable {
         var isWord: Bool
     }
 
-    /// What is said, and what stands between: together they are the file.
+    /// Tokens and the text between them; together they are the file.
     private var pieces: [Piece] = []
 
-    private static let passedOver = [
+    private static let skipped = [
         ("//", "\n"), ("/*", "*/"), ("#JSGF", ";"), ("/", "/"), ("{", "}"), ("<", ">"),
     ]
 
-    /// Whether a text is a grammar and not a list of words.
+    /// Whether a text is a grammar rather than a list of words.
     package static func isGrammar(_ text: String) -> Bool {
         text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }.hasPrefix("#JSGF")
     }
 
-    /// Takes a grammar apart; nothing is refused here.
+    /// Tokenizes a grammar, without rejecting anything.
     ///
     /// - Parameter text: JSGF.
     package init(_ text: String) {
         var rest = text[...]
         var line = 1
-        /// Between a statement's beginning and what it says.
+        /// Whether the parser is between the start of a statement and its content.
         var isHead = true
         while let first = rest.first {
             var piece = ""
             var isWord = false
-            if let (opening, closing) = Self.passedOver.first(where: { rest.hasPrefix($0.0) }) {
+            if let (opening, closing) = Self.skipped.first(where: { rest.hasPrefix($0.0) }) {
                 piece = opening
                 rest = rest.dropFirst(opening.count)
                 while !rest.isEmpty, !rest.hasPrefix(closing) { piece.append(rest.removeFirst()) }
@@ -45,7 +45,7 @@ package struct GrammarFile: Hashable, Sendable {
                 while let next = rest.first, !next.isWhitespace, !"=|()[]*+;\"/{<".contains(next) {
                     piece.append(rest.removeFirst())
                 }
-                // `public`, `grammar name` and `import` say nothing.
+                // `public`, `grammar name` and `import` are not spoken.
                 isWord = !isHead
             }
             pieces.append(Piece(text: piece, line: line, isWord: isWord))
@@ -53,70 +53,70 @@ package struct GrammarFile: Hashable, Sendable {
         }
     }
 
-    /// What a rule is told to be, without what the rules in it are.
+    /// The content of a rule, without that of the rules in it.
     struct Rule {
-        /// Words, brackets, alternatives and names of rules.
+        /// The number of words, brackets, alternatives and rule names.
         var places = 0
-        /// How many brackets are in each other.
+        /// The depth of nested brackets.
         var depth = 0
-        /// The rules that it names, each as often as it does, and in how many brackets.
+        /// The rules that it uses, one entry per use, with the bracket depth.
         var names: [(name: String, inside: Int)] = []
     }
 
-    /// The rules by their names, without that of the grammar; one that is told twice is all of it.
+    /// The rules by name, without the grammar's name; rules with the same name are merged.
     var rules: [String: Rule] {
         var rules: [String: Rule] = [:]
-        var (told, isHead, open) = ("", true, 0)
+        var (ruleName, isHead, open) = ("", true, 0)
         for piece in pieces {
             let first = piece.text.first ?? " "
             if isHead {
-                if first == "<" { told = Self.bare(piece.text) }
+                if first == "<" { ruleName = Self.bare(piece.text) }
                 if piece.text == "=" { (isHead, open) = (false, 0) }
                 continue
             }
             if piece.text == ";" {
-                (told, isHead) = ("", true)
+                (ruleName, isHead) = ("", true)
                 continue
             }
-            var rule = rules.removeValue(forKey: told) ?? Rule()
+            var rule = rules.removeValue(forKey: ruleName) ?? Rule()
             if "([".contains(first) { open += 1 }
             if ")]".contains(first) { open -= 1 }
             if first == "<" { rule.names.append((Self.bare(piece.text), max(0, open))) }
             if piece.isWord && !piece.text.isEmpty || "<([|*+".contains(first) { rule.places += 1 }
             rule.depth = max(rule.depth, open)
-            rules[told] = rule
+            rules[ruleName] = rule
         }
         return rules
     }
 
-    /// Whether it would have rules of other files.
+    /// Whether it imports rules.
     var imports: Bool { pieces.contains { $0.text == "import" && !$0.isWord } }
 
-    /// `<grammar.rule>` as `<rule>`.
+    /// Converts `<grammar.rule>` to `<rule>`.
     private static func bare(_ name: String) -> String {
         "<" + (name.dropFirst().split(separator: ".").last.map(String.init) ?? name)
     }
 
-    /// Every word that it can make, once, in the order of the file.
+    /// The unique words, in the order of the file.
     var words: [(word: String, line: Int)] {
         var seen: Set<String> = []
         return pieces.filter { $0.isWord && !$0.text.isEmpty && seen.insert($0.text).inserted }
             .map { ($0.text, $0.line) }
     }
 
-    /// Rules that are used and not told, where nothing is imported; a recogniser would pass over them in silence.
+    /// Undefined rules, unless something is imported; the decoder would silently skip them.
     package var undefined: [(rule: String, line: Int)] {
         let rules = pieces.enumerated().filter { $0.element.text.hasPrefix("<") }
-        let told = Set(
+        let defined = Set(
             rules.filter { index, _ in
                 pieces[(index + 1)...].first { !$0.text.allSatisfy(\.isWhitespace) }?.text == "="
             }.map(\.element.text))
         if imports { return [] }
         return rules.map { ($0.element.text, $0.element.line) }
-            .filter { !told.contains($0.0) && $0.0 != "<NULL>" && $0.0 != "<VOID>" }
+            .filter { !defined.contains($0.0) && $0.0 != "<NULL>" && $0.0 != "<VOID>" }
     }
 
-    /// The grammar with the decoder's names for its words.
+    /// Returns the grammar with the decoder's names for its words.
     func text(naming names: [String: String]) -> String {
         pieces.map { $0.isWord ? names[$0.text] ?? $0.text : $0.text }.joined()
     }

@@ -1,21 +1,21 @@
 import Core
 
-/// `learned.txt`: words that people have put right, as a vocabulary that says of each line how often and where. Pure.
+/// `learned.txt`: words that users have corrected, as a vocabulary with counts and recordings in each line.
 ///
-/// A person may edit it: a line that is there stays as it is, but for the counts behind it; a line that begins with `#` is not used,
-/// and not written again; one that is gone comes back only where it is corrected once more, which is known by what was learned from.
+/// Users may edit it. An existing line stays, apart from its counts. A line that begins with `#` is not used and not added again.
+/// A deleted line returns only after another correction; `seen` tells which ones are new.
 package struct LearnedFile: Hashable, Sendable {
     /// A word or phrase that was corrected.
     package struct Found: Hashable, Sendable {
-        /// The keys of its words, with a space between each two.
+        /// The keys of its words, separated by spaces.
         var key: String
-        /// As it was written.
+        /// The corrected text.
         var text: String
-        /// How often it was corrected.
+        /// The number of corrections.
         var times: Int
-        /// In which recordings.
+        /// The recordings with corrections.
         var recordings: [Int]
-        /// Whether anything of this has not been learned before.
+        /// Whether any of these corrections is new.
         var isNew: Bool
 
         package init(key: String, text: String, times: Int, recordings: [Int], isNew: Bool) {
@@ -27,19 +27,18 @@ package struct LearnedFile: Hashable, Sendable {
         }
     }
 
-    /// Its name in the archive's folder.
+    /// The file's name in the archive's folder.
     package static let name = "learned.txt"
-    /// How often a phrase of it is said in a thousand words, where its line tells nothing: less than in a person's own vocabulary.
+    /// The default frequency per thousand words, lower than in a user's own vocabulary.
     static let usual = 1.0
 
-    /// The file's lines.
     private var lines: [LearnedLine]
-    /// By recording, up to which of its readings everything was learned, counted within the recording.
+    /// The number of processed passes of each recording.
     package private(set) var seen: [Int: Int] = [:]
     private let ending: String
 
-    /// The most lines that are written into it.
-    private static let mostLines = 1_000
+    /// The maximum number of lines to write.
+    private static let maxLines = 1_000
     private static let seenPrefix = "# learned from "
     private static let seenNote = "# learned from (recording:reading; without this line, removed words come back):"
     private static let seenPerLine = 16
@@ -49,7 +48,7 @@ package struct LearnedFile: Hashable, Sendable {
         "# the #? in front of a proposal to accept it. A line that you delete comes back only if it is corrected again.",
     ]
 
-    /// - Parameter text: the file's content; empty where there is none.
+    /// - Parameter text: the file's content; empty without a file.
     package init(_ text: String) {
         ending = text.contains("\r\n") ? "\r\n" : "\n"
         var rows = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
@@ -67,19 +66,19 @@ package struct LearnedFile: Hashable, Sendable {
     /// The file's content.
     package var text: String { lines.map { $0.text + ending }.joined() }
 
-    /// What is wrong with its lines, in their order.
+    /// The problems, in line order.
     package var problems: [VocabularyFile.Problem] { VocabularyFile(text).problems }
 
-    /// The same without the lines that are not used, which are empty in it, so that every line keeps its number: a person's own lines
-    /// count first, then the most often corrected.
+    /// Returns the text with unused lines emptied, so that line numbers stay the same. A user's own lines take precedence, then the
+    /// most frequently corrected ones.
     ///
-    /// - Parameter most: so many lines are used.
+    /// - Parameter most: the maximum number of lines to use.
     package func inUse(most: Int) -> String {
         let used = Set(ranked.prefix(most))
         return lines.enumerated().map { used.contains($0.offset) ? $0.element.content + "\n" : "\n" }.joined()
     }
 
-    /// The lines that may be used, by their places, the first first.
+    /// The indices of usable lines, by precedence.
     private var ranked: [Int] {
         let wrong = Set(problems.map(\.line))
         return lines.indices.filter { lines[$0].isUsed && !wrong.contains($0 + 1) }.sorted { left, right in
@@ -87,15 +86,15 @@ package struct LearnedFile: Hashable, Sendable {
         }
     }
 
-    /// Puts in what was found: new lines for what is new, and the counts of those that are there.
+    /// Adds corrections: new lines for new ones, and updated counts for existing ones.
     ///
-    /// - Parameter proposing: whether new lines are proposals, which a person has to accept.
-    /// - Returns: what was added, as it was written.
+    /// - Parameter proposing: whether new lines are proposals that a user must accept.
+    /// - Returns: the added texts.
     package mutating func add(_ found: [Found], proposing: Bool) -> [String] {
         let places = Dictionary(
             lines.indices.compactMap { index in lines[index].key.map { ($0, index) } }
         ) { first, _ in first }
-        var room = Self.mostLines - places.count
+        var room = Self.maxLines - places.count
         var added: [String] = []
         for one in found {
             if let place = places[one.key] {
@@ -110,7 +109,7 @@ package struct LearnedFile: Hashable, Sendable {
         return added
     }
 
-    /// Remembers up to which readings everything was learned.
+    /// Records the number of processed passes.
     package mutating func see(_ passes: [Int: Int]) {
         let all = seen.merging(passes) { max($0, $1) }
         guard all != seen, !lines.isEmpty else { return }
@@ -126,12 +125,11 @@ package struct LearnedFile: Hashable, Sendable {
         lines.insert(contentsOf: rows, at: min(place, lines.count))
     }
 
-    /// Takes a recording out of the lines that tell of it, and takes out those that tell of no other. What a person has written, without
-    /// counts, stays.
+    /// Removes a recording from the lines that refer to it, and removes lines that refer to no other. Lines of a user, which have no
+    /// counts, stay.
     ///
-    /// - Parameter kept: keys of words, with a space between each two, that people have corrected in the recording and that still
-    ///   stand there.
-    /// - Returns: how many lines were taken out.
+    /// - Parameter kept: the keys of corrections that still exist in the recording; words are separated by spaces.
+    /// - Returns: the number of removed lines.
     package mutating func forget(_ recording: Int, keeping kept: Set<String>) -> Int {
         var forgotten: Set<Int> = []
         for index in lines.indices where lines[index].recordings.contains(recording) {
@@ -142,10 +140,10 @@ package struct LearnedFile: Hashable, Sendable {
         return forgotten.count
     }
 
-    /// Accepts proposals: all of them, or the lines that are named, also those that a person has taken out by a `#`.
+    /// Accepts proposals: all, or the given lines, including those that a user has disabled with `#`.
     ///
-    /// - Parameter keys: the keys of their words, with a space between each two; nil for every proposal.
-    /// - Returns: the keys of what is used from now on.
+    /// - Parameter keys: the keys of the lines; words are separated by spaces. Nil for all proposals.
+    /// - Returns: the keys of the newly used lines.
     package mutating func accept(_ keys: Set<String>?) -> [String] {
         lines.indices.compactMap { index in
             guard let key = lines[index].key, keys?.contains(key) ?? lines[index].isProposal else { return nil }
@@ -156,24 +154,24 @@ package struct LearnedFile: Hashable, Sendable {
 }
 
 extension LearnedFile {
-    /// What there is to say of a line.
+    /// A line for display.
     package struct Entry: Hashable, Sendable, Codable {
-        /// What becomes of a line.
+        /// The use of a line.
         package enum State: String, Sendable, Codable { case used, proposed, off, beyond }
 
-        /// As the line has it.
+        /// The phrase as written.
         package var phrase: String
-        /// How often it was corrected; 0 where a person has written the line.
+        /// The number of corrections; 0 if a user has written the line.
         package var times: Int
-        /// In which recordings it was corrected, as far as the line tells.
+        /// The recordings with corrections.
         package var recordings: [Int]
-        /// Whether it is used; proposed; taken out by a `#`; or beyond the lines that are used.
+        /// Whether it is used, proposed, disabled with `#`, or beyond the maximum number of lines.
         package var state: State
     }
 
-    /// Its lines, in the order in which they count.
+    /// Returns the lines by precedence.
     ///
-    /// - Parameter most: so many lines are used.
+    /// - Parameter most: the maximum number of lines that are used.
     package func entries(most: Int) -> [Entry] {
         let ranked = ranked
         let rest = lines.indices.filter { !lines[$0].isUsed && lines[$0].times != nil }

@@ -1,27 +1,26 @@
 import Core
 
-/// A line of `learned.txt`: `Awa Ouedraogo * 2  # 3 times, in 4 7`, a proposal `#? Awa Ouedraogo  # 1 time, in 4`, or anything else that
-/// a person has written.
+/// A line of `learned.txt`: `Awa Ouedraogo * 2  # 3 times, in 4 7`, a proposal `#? Awa Ouedraogo  # 1 time, in 4`, or anything
+/// else that a user has written.
 struct LearnedLine: Hashable, Sendable {
-    /// As the file has it.
+    /// The whole line.
     private(set) var text: String
-    /// The keys of its words, with a space between each two; nil for what is no phrase.
+    /// The keys of its words, separated by spaces; nil if it is not a phrase.
     private(set) var key: String?
-    /// Its words.
     private(set) var phrase: String?
-    /// Whether it may be used: not where it begins with `#`, and not where it is empty.
+    /// Whether it may be used: it is not empty and does not begin with `#`.
     private(set) var isUsed = false
-    /// What a vocabulary has of it, without what is told behind it.
+    /// The vocabulary entry, without the comment.
     private(set) var content = ""
     private(set) var isProposal = false
-    /// How often it was corrected; nil where it does not tell, since a person has written it.
+    /// The number of corrections; nil if a user has written the line.
     private(set) var times: Int?
     private(set) var recordings: [Int] = []
-    /// What stands before the counts.
+    /// The text before the counts.
     private var beginning = ""
 
     private static let proposal = "#? "
-    private static let mostRecordings = 20
+    private static let maxRecordings = 20
 
     init(_ text: String) {
         self.text = text
@@ -34,14 +33,14 @@ struct LearnedLine: Hashable, Sendable {
         isUsed = !isComment && !content.allSatisfy(\.isWhitespace)
         let words = content.prefix { $0 != "=" && $0 != "*" }.split(whereSeparator: \.isWhitespace).map(String.init)
         let keys = words.map { Word.key(of: $0) }
-        // A sentence of a comment is no phrase, though it could be read as one.
+        // A commented-out phrase, unless it looks like a sentence.
         let isPhrase = !words.isEmpty && words.count <= 8 && keys.allSatisfy { !$0.isEmpty }
         if isPhrase { (key, phrase) = (keys.joined(separator: " "), words.joined(separator: " ")) }
         count(body.drop { $0 != "#" })
         if times != nil { beginning = String(text.prefix(upTo: body.drop { $0 != "#" }.startIndex)) }
     }
 
-    /// A new line; nil where a vocabulary cannot have it.
+    /// Creates a line; nil if a vocabulary cannot contain it.
     init?(_ found: LearnedFile.Found, isProposal: Bool) {
         guard VocabularyFile(found.text).problems.isEmpty, !found.text.contains("#") else { return nil }
         self.init("\(isProposal ? Self.proposal : "")\(found.text)  # 1 time, in 1")
@@ -50,37 +49,37 @@ struct LearnedLine: Hashable, Sendable {
         count(times: found.times, recordings: found.recordings)
     }
 
-    /// Tells a higher count, and more recordings, where the line tells any.
+    /// Updates the counts, if the line has any.
     mutating func count(times other: Int, recordings others: [Int]) {
         guard let known = times else { return }
         let all = Set(recordings).union(others).sorted()
-        let (most, last) = (max(known, other), Array(all.suffix(Self.mostRecordings)))
+        let (most, last) = (max(known, other), Array(all.suffix(Self.maxRecordings)))
         guard most != known || last != recordings else { return }
-        tell(times: most, recordings: last)
+        setCounts(times: most, recordings: last)
     }
 
-    /// Tells no more of a recording; returns false where the line tells of no other.
+    /// Removes a recording; returns false if the line refers to no other.
     mutating func forget(_ recording: Int) -> Bool {
         let others = recordings.filter { $0 != recording }
         guard let known = times, !others.isEmpty else { return false }
-        // At least once of what is taken off was in that recording.
-        tell(times: max(others.count, known - 1), recordings: others)
+        // At least one of the corrections was in that recording.
+        setCounts(times: max(others.count, known - 1), recordings: others)
         return true
     }
 
-    private mutating func tell(times: Int, recordings: [Int]) {
+    private mutating func setCounts(times: Int, recordings: [Int]) {
         (self.times, self.recordings) = (times, recordings)
         let list = recordings.map { "\($0)" }.joined(separator: " ")
         text = "\(beginning)# \(times) \(times == 1 ? "time" : "times"), in \(list)"
     }
 
-    /// Is used from now on.
+    /// Enables the line.
     mutating func accept() {
         guard !isUsed else { return }
         self = LearnedLine(String(text.drop { "#? \t\u{FEFF}".contains($0) }))
     }
 
-    /// Reads `# 3 times, in 4 7`.
+    /// Parses `# 3 times, in 4 7`.
     private mutating func count(_ comment: Substring) {
         let fields = comment.dropFirst().split { $0.isWhitespace || $0 == "," }
         guard fields.count > 3, let number = Int(fields[0]), (0...1_000_000).contains(number),

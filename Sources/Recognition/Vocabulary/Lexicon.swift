@@ -1,39 +1,36 @@
 import Core
 import System
 
-/// How the words of a vocabulary are to be heard: as the model's dictionary has them, as the person told, or as a voice
-/// would say them.
+/// The pronunciations of a vocabulary's words: from the model's dictionary, the user, or eSpeak NG.
 package struct Lexicon: Sendable {
-    /// Where a word's sounds come from.
+    /// The source of a word's pronunciation.
     enum Origin: String, Sendable, Codable { case dictionary, told, guessed, unknown }
 
-    /// How one word is to be heard.
+    /// The pronunciations of a word.
     struct Entry: Hashable, Sendable {
-        /// As the person wrote it.
+        /// As the user wrote it.
         var written: String
 
-        /// As the decoder names it: the dictionary's own spelling, else as it was written.
+        /// The decoder's name: the dictionary's spelling, else as written.
         var name: String
-        /// Where its sounds come from.
         var origin: Origin
 
-        /// The ways to say it that the dictionary lacks.
+        /// The pronunciations that the dictionary lacks.
         var ways: [[String]]
-        /// The line of the vocabulary that it was first written in, from 1.
+        /// The line of its first use, from 1.
         var line: Int
     }
 
-    /// A word each, in the order in which they were given.
+    /// In the order of the words.
     private(set) var entries: [Entry] = []
 
-    /// The dictionary's bytes.
     private let dictionary: [UInt8]
 
     /// - Parameters:
-    ///   - words: as they were written, and in which line.
-    ///   - sounds: those of the acoustic model.
-    ///   - speak: says words aloud: the ways to say each, none for one that it cannot say.
-    /// - Throws: `DeviceError` where the dictionary cannot be read.
+    ///   - words: the written words and their lines.
+    ///   - sounds: the acoustic model's phones.
+    ///   - speak: returns the pronunciations of each word; none for an unpronounceable one.
+    /// - Throws: `DeviceError` if the dictionary cannot be read.
     init(
         _ words: [(word: String, line: Int)], pronunciations: [String: [[String]]], dictionary path: String,
         speak: ([String]) -> [[[String]]]
@@ -55,33 +52,33 @@ package struct Lexicon: Sendable {
         }
     }
 
-    /// The same with its first words alone.
+    /// Returns a lexicon of the first words.
     func prefix(_ count: Int) -> Lexicon {
         var lexicon = self
         lexicon.entries = Array(entries.prefix(count))
         return lexicon
     }
 
-    /// Which of these words a dictionary has.
+    /// Returns which of these words a dictionary contains.
     ///
-    /// - Throws: `DeviceError` where the dictionary cannot be read.
+    /// - Throws: `DeviceError` if the dictionary cannot be read.
     package static func known(_ words: Set<String>, inDictionary path: String) throws(DeviceError) -> Set<String> {
         words.isEmpty ? [] : known(words, in: try content(ofFile: path))
     }
 
-    /// The names of the words as the decoder has them, by how they were written; without those that cannot be heard.
+    /// The decoder's names of the written words, without those that have no pronunciation.
     var names: [String: String] {
         Dictionary(entries.filter { $0.origin != .unknown }.map { ($0.written, $0.name) }) { first, _ in first }
     }
 
-    /// Words with a sound that the acoustic model lacks.
+    /// Returns the words with a phone that the acoustic model lacks.
     func strange(to sounds: Set<String>) -> [(entry: Entry, sound: String)] {
         entries.compactMap { entry in
             entry.ways.joined().first { !sounds.contains($0) }.map { (entry, $0) }
         }
     }
 
-    /// The dictionary with the ways to say words that it lacks.
+    /// Returns the dictionary with the missing pronunciations added.
     func extendedDictionary() -> [UInt8] {
         var numbers: [String: Int] = [:]
         for entry in entries where entry.origin == .told && !entry.ways.isEmpty { numbers[entry.name] = 1 }
@@ -105,19 +102,19 @@ package struct Lexicon: Sendable {
         return found
     }
 
-    /// How many ways the dictionary has for each word that `numbers` names.
+    /// Counts the dictionary's pronunciations for each word in `numbers`.
     private static func count(_ numbers: inout [String: Int], in dictionary: [UInt8]) {
         var counted = numbers.mapValues { _ in 0 }
         eachEntry(of: dictionary, among: Set(numbers.keys), withNumbers: true) { counted[$0, default: 0] += 1 }
         numbers = counted
     }
 
-    /// Calls `body` for every line of a dictionary that begins with one of the words; `word(2)` where numbers count.
+    /// Calls `body` for every dictionary line of one of the words; with `word(2)` if numbers count.
     private static func eachEntry(
         of dictionary: [UInt8], among words: Set<String>, withNumbers: Bool = false, _ body: (String) -> Void
     ) {
         guard !words.isEmpty else { return }
-        // Most of the many lines are passed over by their first byte and their length.
+        // Skip most lines by their first byte and length.
         var candidates = [Bool](repeating: false, count: 256 * 256)
         for word in words {
             if let first = word.utf8.first { candidates[Int(first) << 8 | word.utf8.count & 255] = true }

@@ -1,33 +1,33 @@
 import Core
 import Glibc
 
-/// A language model of phrases, written as ARPA, that is heard beside the model's own.
+/// A language model of phrases in ARPA format, used together with the model's own.
 ///
-/// Of two models that are interpolated with the language weight applied to each, the better one decides. So each of these
-/// probabilities says how likely a word is, given that the words before it may also have come from anywhere: how often
-/// the phrases have it there, over how often those words are said at all. Pure.
+/// When two models are interpolated with the language weight applied to each, the better one decides. So each probability
+/// here assumes that the preceding words may come from anywhere: the frequency in the phrases, divided by the total frequency
+/// of the preceding words.
 struct PhraseModel {
-    /// How likely a word is after others, the nearest first, in the model's own opinion; 0 for a word that it lacks.
+    /// Returns a word's probability after others, nearest first, in the model's own opinion; 0 for an unknown word.
     typealias Base = (_ word: String, _ before: [String]) -> Double
 
-    /// Phrases together are at most so much of what is said.
-    private static let mostOfAll = 0.25
+    /// The maximum share of all phrases in the speech.
+    private static let maxShare = 0.25
     private static let least = -9.0
-    /// A word from within a phrase is so much rarer without the one before it.
+    /// The factor for a word from within a phrase without the word before it.
     private static let alone = 0.02
 
     private var ones: [[String]: Double] = [:]
-    /// Of `ones`, what does not follow another word of its phrase.
+    /// The subset of `ones` that begin a phrase.
     private var beginnings: [[String]: Double] = [:]
     private var twos: [[String]: Double] = [:]
     private var threes: [[String]: Double] = [:]
     private let base: Base
 
-    /// - Parameter base: the model's own opinion of the phrases' words.
+    /// - Parameter base: the model's own probabilities.
     init(_ phrases: [VocabularyFile.Phrase], base: @escaping Base) {
         self.base = base
         let all = phrases.reduce(0) { $0 + $1.perThousand * Double($1.words.count) } / 1_000
-        let scale = min(1, Self.mostOfAll / max(all, .leastNormalMagnitude)) / 1_000
+        let scale = min(1, Self.maxShare / max(all, .leastNormalMagnitude)) / 1_000
         for phrase in phrases {
             let rate = phrase.perThousand * scale
             let words = phrase.words
@@ -40,7 +40,7 @@ struct PhraseModel {
         }
     }
 
-    /// The model in ARPA's form, of order three; the same phrases give the same bytes.
+    /// The model in ARPA format, of order three; the same phrases give the same bytes.
     var arpa: String {
         var first = ones.map { word, all in
             let begins = beginnings[word] ?? 0
@@ -52,7 +52,7 @@ struct PhraseModel {
             let before = Array(entry.key[0..<2])
             return (entry.key, log(entry.value / (said(before) + (twos[before] ?? 0))))
         }
-        // The library wants each order to have something.
+        // The library requires entries in each order.
         if let word = ones.keys.sorted(by: Self.precedes).first {
             if second.isEmpty || third.isEmpty {
                 second += [(["<s>"] + word, Self.least), (word + ["</s>"], Self.least)]
@@ -71,7 +71,7 @@ struct PhraseModel {
         return (lines + ["", "\\end\\", ""]).joined(separator: "\n")
     }
 
-    /// How often words come in a row, at any place, by the model's own opinion.
+    /// Returns the total frequency of a word sequence in the model's own opinion.
     private func said(_ words: [String]) -> Double {
         words.indices.reduce(1) { $0 * base(words[$1], words[..<$1].reversed()) }
     }

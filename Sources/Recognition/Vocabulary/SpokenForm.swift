@@ -1,25 +1,25 @@
-/// What is said where something is written: `Mr.` is mister, `$5.50` five dollars fifty. Pure; in English.
+/// The spoken forms of written English words: `Mr.` is mister, `$5.50` five dollars fifty.
 ///
-/// Often only the sound tells which of several ways it was: `1905`, `St.`, `NATO`.
+/// Often only the audio decides between several forms: `1905`, `St.`, `NATO`.
 struct SpokenForm: Hashable, Sendable {
-    /// The ways to say it, each of words as a dictionary has them, the likeliest first; none for what has no sound.
+    /// The spoken forms as dictionary words, most likely first; empty if there is no sound.
     var ways: [[String]]
 
-    private static let mostWays = 24
-    /// What is longer is no word, and gives one way of sounds that nobody would look up.
+    private static let maxWays = 24
+    /// Longer text is not a word; it gives one form that is in no dictionary.
     private static let longest = 60
 
-    /// - Parameter written: one word as an engine writes it, with any punctuation around it.
+    /// - Parameter written: a word from an engine, possibly with punctuation.
     init(of written: String) {
         let text = Self.plain(written)
         guard text.count <= Self.longest else {
             ways = [[String(text.lowercased().prefix(Self.longest))]]
             return
         }
-        ways = Array(Self.ways(text).filter { !$0.isEmpty }.unique.prefix(Self.mostWays))
+        ways = Array(Self.ways(text).filter { !$0.isEmpty }.unique.prefix(Self.maxWays))
     }
 
-    /// The forms of words that follow each other: of `$5 million` the dollars come at the end.
+    /// Returns the forms of consecutive words: in `$5 million`, the dollars come last.
     static func forms(of words: [String]) -> [SpokenForm] {
         let scales: Set = ["hundred", "thousand", "million", "billion", "trillion"]
         return words.indices.map { index in
@@ -34,7 +34,7 @@ struct SpokenForm: Hashable, Sendable {
         }
     }
 
-    /// Apostrophes and dashes of one kind, spaces in the place of what separates.
+    /// Unifies apostrophes and dashes, and replaces separators with spaces.
     private static func plain(_ written: String) -> String {
         String(
             written.map { character in
@@ -52,7 +52,7 @@ struct SpokenForm: Hashable, Sendable {
         return words.reduce([[]]) { product($0, waysOfWord($1)) }
     }
 
-    /// Without the marks around it; what makes a difference in sound stays.
+    /// Removes surrounding marks that are not spoken.
     private static func trimmed(_ word: Substring) -> Substring {
         func isHeard(_ character: Character) -> Bool {
             character.isLetter || character.isNumber || SpokenToken.signs[character] != nil
@@ -60,7 +60,7 @@ struct SpokenForm: Hashable, Sendable {
         }
         guard let first = word.firstIndex(where: isHeard), let last = word.lastIndex(where: isHeard) else { return "" }
         var (start, end) = (first, word.index(after: last))
-        // 'em, boys', Mr., .5: the mark may be a part of the word.
+        // 'em, boys', Mr., .5: the mark may be part of the word.
         if start > word.startIndex, "'.".contains(word[word.index(before: start)]) { start = word.index(before: start) }
         if end < word.endIndex, "'.".contains(word[end]) { end = word.index(after: end) }
         return word[start..<end]
@@ -71,13 +71,13 @@ struct SpokenForm: Hashable, Sendable {
         let parts = word.split { $0 == "-" || $0 == "/" || $0 == "," || $0 == ":" }
         guard parts.count > 1 else { return SpokenToken.waysOfLetters(parts.first ?? word) }
         let split = parts.reduce([[]]) { product($0, SpokenToken.ways($1) ?? SpokenToken.waysOfLetters($1)) }
-        // Dictionaries have a few words with a dash.
+        // Dictionaries contain a few words with a dash.
         let isJoined = word.allSatisfy { $0.isLetter || $0 == "-" || $0 == "'" }
         return isJoined ? split + [[word.lowercased()]] : split
     }
 
     static func product(_ left: [[String]], _ right: [[String]]) -> [[String]] {
         if right.isEmpty { return left }
-        return Array(left.flatMap { way in right.map { way + $0 } }.prefix(mostWays))
+        return Array(left.flatMap { way in right.map { way + $0 } }.prefix(maxWays))
     }
 }

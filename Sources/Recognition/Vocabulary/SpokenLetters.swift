@@ -1,4 +1,4 @@
-/// How words of letters are said: names of letters, abbreviations, what dictionaries spell otherwise. Pure; in English.
+/// Spoken forms of letters: spelled-out words, abbreviations, and spellings that dictionaries lack.
 extension SpokenToken {
     private static let abbreviations: [String: [[String]]] = [
         "mr": [["mister"]], "mrs": [["missus"]], "ms": [["miss"]], "dr": [["doctor"], ["drive"]],
@@ -15,14 +15,14 @@ extension SpokenToken {
         "i.e": [["that", "is"]], "e.g": [["for", "example"]],
     ]
 
-    /// The ways of what has neither digits nor dashes.
+    /// Returns the forms of text without digits or dashes.
     static func waysOfLetters(_ text: Substring) -> [[String]] {
         let bare = text.last == "." ? text.dropLast() : text
         let low = text.lowercased()
         var ways = (abbreviations[low] ?? abbreviations[bare.lowercased()] ?? [])
         let letters = bare.split(separator: ".")
         if letters.count > 1 {
-            // U.S., J.R.R.; else words that a full stop without a space runs together.
+            // U.S., J.R.R.; otherwise words joined by a period without a space.
             let areInitials = letters.allSatisfy { $0.count == 1 }
             ways +=
                 areInitials
@@ -40,7 +40,7 @@ extension SpokenToken {
         return ways
     }
 
-    /// The word as a dictionary may have it.
+    /// Returns possible dictionary spellings.
     private static func spellings(_ word: Substring) -> [String] {
         let low = word.lowercased()
         let inside = low.drop { $0 == "'" }
@@ -60,14 +60,14 @@ extension SpokenToken {
         }
     }()
 
-    /// BBC, TVs, J.
+    /// Whether letters are spelled out: BBC, TVs, J.
     private static func isSpelled(_ word: Substring) -> Bool {
         let capitals = word.hasSuffix("s") && word.count > 2 ? word.dropLast() : word
         let bare = capitals.hasSuffix("'") ? capitals.dropLast() : capitals
         return (1...6).contains(bare.count) && bare.allSatisfy { $0.isASCII && $0.isUppercase }
     }
 
-    /// Names of letters as CMU's dictionary has them: `b.` `v's`.
+    /// Returns letter names as CMU's dictionary has them: `b.` `v's`.
     private static func spelled(_ word: Substring) -> [String] {
         let letters = word.filter { $0.isLetter && ($0.isUppercase || !word.contains(where: \.isUppercase)) }
             .lowercased()
@@ -78,7 +78,7 @@ extension SpokenToken {
         return names
     }
 
-    /// `iPhone`, `YouTube`: where a capital begins another word.
+    /// Splits `iPhone` and `YouTube` at capitals.
     private static func humps(_ word: Substring) -> [String] {
         var humps: [String] = []
         var wasSmall = false

@@ -1,9 +1,7 @@
-/// How numbers are said in English. Pure.
-///
-/// A way is a list of words of a dictionary; the likeliest comes first.
+/// Spoken forms of English numbers: dictionary words, most likely first.
 enum SpokenNumber {
-    /// Longer ones are said digit by digit.
-    private static let mostDigits = 15
+    /// Longer numbers are said digit by digit.
+    private static let maxDigits = 15
 
     private static let small = [
         "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
@@ -20,11 +18,11 @@ enum SpokenNumber {
         "twelve": "twelfth",
     ]
 
-    /// The ways to say a whole number: as a count, in British English, as a year, digit by digit.
+    /// Returns the forms of an integer: as a count, in British English, as a year, digit by digit.
     ///
-    /// - Parameter isCount: whether it is written so that nobody takes it for a year: `1,234`.
+    /// - Parameter isCount: whether the notation excludes a year: `1,234`.
     static func ways(_ digits: some StringProtocol, isCount: Bool = false) -> [[String]] {
-        guard let number = Int(digits), digits.count <= mostDigits else { return [each(digits, zero: "zero")] }
+        guard let number = Int(digits), digits.count <= maxDigits else { return [each(digits, zero: "zero")] }
         var ways: [[String]] = []
         if digits.first != "0" || digits.count == 1 {
             ways = [cardinal(number), cardinal(number, and: true)]
@@ -38,14 +36,14 @@ enum SpokenNumber {
         return ways.unique
     }
 
-    /// Digit by digit.
+    /// Returns the digits.
     static func each(_ digits: some StringProtocol, zero: String) -> [String] {
         digits.compactMap(\.wholeNumberValue).map { $0 == 0 ? zero : small[$0] }
     }
 
     static func ordinalWays(_ digits: some StringProtocol) -> [[String]] { withLast(ways(digits), ordinal) }
 
-    /// Of a decade, or of cards: `nineteen nineties`, `fives`.
+    /// Returns the forms of decades or cards: `nineteen nineties`, `fives`.
     static func pluralWays(_ digits: some StringProtocol) -> [[String]] { withLast(ways(digits), plural) }
 
     static func ordinal(_ word: String) -> String {
@@ -82,7 +80,7 @@ enum SpokenNumber {
         return [tens[number / 10]] + (number % 10 == 0 ? [] : [small[number % 10]])
     }
 
-    /// `nineteen oh five`, `twenty five hundred`, `two fifty`; nil where nobody would say it so.
+    /// Returns `nineteen oh five`, `twenty five hundred`, `two fifty`; nil if nobody says it this way.
     private static func pairs(_ number: Int) -> [String]? {
         guard (100...9_999).contains(number), number % 1_000 != 0 else { return nil }
         let (first, second) = (number / 100, number % 100)
@@ -92,7 +90,7 @@ enum SpokenNumber {
 }
 
 extension [[String]] {
-    /// Without those that came before.
+    /// The elements without duplicates, in order.
     var unique: Self {
         var seen: Set<[String]> = []
         return filter { seen.insert($0).inserted }

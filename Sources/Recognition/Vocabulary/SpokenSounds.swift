@@ -1,9 +1,9 @@
-/// How words sound that no dictionary has: eSpeak NG's phonemes in the sounds of CMU's dictionary (ARPAbet). Pure.
+/// Converts eSpeak NG's phonemes to the phones of CMU's dictionary (ARPAbet).
 enum SpokenSounds {
-    /// The ways to say one word, from what `espeak-ng -q -x --sep=_ -v en-us` prints for it; none where a phoneme is not
-    /// known. After the first come the weak vowels of fast speech, and the open ones of foreign names.
+    /// Returns the pronunciations of a word from the output of `espeak-ng -q -x --sep=_ -v en-us`; none if a phoneme is unknown. Variants
+    /// with the weak vowels of fast speech and the open vowels of foreign names follow the first.
     ///
-    /// Of 3,000 words of CMU's dictionary one of the ways is right for 62 %, and 9 % of the sounds are wrong.
+    /// For 3,000 words of CMU's dictionary, one of the variants is right for 62 %, and 9 % of the phones are wrong.
     static func ways(_ mnemonics: some StringProtocol) -> [[String]] {
         let phonemes = mnemonics.split { $0 == "_" || $0.isWhitespace }
             .map { phoneme in String(phoneme.filter { !"',%=;|".contains($0) }) }.filter { !$0.isEmpty }
@@ -21,7 +21,7 @@ enum SpokenSounds {
         return ways
     }
 
-    /// Before a vowel, and at the end, a short i is a long one; at the end an a is weak.
+    /// Before a vowel and at the end, a short i becomes long; at the end, an a becomes weak.
     private static func soundsInPlace(of phoneme: String, _ its: [String], next: String?, isLast: Bool) -> [String] {
         if ["I", "I2", "I#", "i"].contains(phoneme), let next, vowels.contains(next) { return ["IY"] }
         if isLast, phoneme == "I" || phoneme == "I2" { return ["IY"] }

@@ -1,4 +1,4 @@
-/// How a piece of writing without dashes and spaces is said. Pure; in English.
+/// Spoken forms of English text without dashes and spaces.
 enum SpokenToken {
     struct Currency: Sendable {
         var one, many, cent, cents: String
@@ -9,12 +9,12 @@ enum SpokenToken {
         "€": Currency(one: "euro", many: "euros", cent: "cent", cents: "cents"),
         "£": Currency(one: "pound", many: "pounds", cent: "penny", cents: "pence"),
     ]
-    /// Signs that are said.
+    /// Signs that are spoken.
     static let signs: [Character: [String]] = [
         "%": ["percent"], "&": ["and"], "+": ["plus"], "@": ["at"], "=": ["equals"], "°": ["degrees"],
     ]
 
-    /// The ways of what has a digit or a sign in it; nil for what is of letters, or of parts.
+    /// Returns the forms of text with a digit or sign; nil for letters, or text to be split.
     static func ways(_ text: Substring) -> [[String]]? {
         if text.allSatisfy({ signs[$0] != nil }) { return [text.flatMap { signs[$0] ?? [] }] }
         guard text.contains(where: { $0.isNumber || signs[$0] != nil }) else {
@@ -28,7 +28,7 @@ enum SpokenToken {
         return number(text) ?? time(text) ?? fraction(text) ?? mixed(text)
     }
 
-    /// `1,234`, `3.5`, `.5`, `3rd`, `1990s`.
+    /// Parses `1,234`, `3.5`, `.5`, `3rd`, `1990s`.
     private static func number(_ text: Substring) -> [[String]]? {
         let text = text.last == "." ? text.dropLast() : text
         let digits = text.prefix { $0.isASCII && $0.isNumber || $0 == "," }
@@ -51,7 +51,7 @@ enum SpokenToken {
         return SpokenForm.product(before, fractions).unique
     }
 
-    /// Digits without the commas between thousands; nil where commas stand elsewhere.
+    /// Removes thousands separators; nil if commas are elsewhere.
     private static func joined(_ digits: Substring) -> String? {
         let groups = digits.split(separator: ",", omittingEmptySubsequences: false)
         guard
@@ -81,7 +81,7 @@ enum SpokenToken {
         return all.map { $0 + [$0 == ["one"] ? currency.one : currency.many] } + all.map { $0 + [currency.one] } + all
     }
 
-    /// `3:30`, `12:05:30`.
+    /// Parses `3:30`, `12:05:30`.
     private static func time(_ text: Substring) -> [[String]]? {
         let fields = text.split(separator: ":", omittingEmptySubsequences: false)
         guard (2...3).contains(fields.count), fields.allSatisfy({ $0.count <= 2 && Int($0) != nil }) else { return nil }
@@ -96,7 +96,7 @@ enum SpokenToken {
         return ways
     }
 
-    /// `1/2`, `3/4`.
+    /// Parses `1/2`, `3/4`.
     private static func fraction(_ text: Substring) -> [[String]]? {
         let fields = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
         guard fields.count == 2, let above = fields[0], let below = fields[1], (1...99).contains(above),
@@ -115,7 +115,7 @@ enum SpokenToken {
         return ways
     }
 
-    /// `MP3`, `5km`, `3:30pm`, `3.5.1`: what is of digits and what is not, each by itself.
+    /// Splits `MP3`, `5km`, `3:30pm`, `3.5.1` into numbers and other parts.
     private static func mixed(_ text: Substring) -> [[String]]? {
         guard !text.contains(where: { "-/".contains($0) }) else { return nil }
         var parts: [Substring] = []

@@ -1,16 +1,16 @@
 import Core
 
-/// A person's words and phrases, as they wrote them down: `vocabulary.txt`.
+/// A user's words and phrases: `vocabulary.txt`.
 ///
-/// A line each: `Lac Nokoué`, with how often it is said in a thousand words `harmattan * 20`, with how it sounds
-/// `Dogon = D OW G AA N`; classes `<person> = Awa | de Luca` and templates `ask <person> about it`. What follows a `#` is a
-/// comment. Members of a class share what their template is said: `Awa * 3 | Bintou` are three to one. Pure.
+/// Lines are `Lac Nokoué`, with a frequency per thousand words `harmattan * 20`, with a pronunciation `Dogon = D OW G AA N`,
+/// classes `<person> = Awa | de Luca`, and templates `ask <person> about it`. `#` begins a comment. Members of a class share the
+/// frequency of their template: `Awa * 3 | Bintou` are three to one.
 package struct VocabularyFile: Hashable, Sendable {
     /// A line that cannot be used.
     package struct Problem: Hashable, Sendable, Codable {
         /// Counted from 1.
         package var line: Int
-        /// What is wrong with it, and what is allowed.
+        /// What is wrong, and what is allowed.
         package var reason: String
 
         init(line: Int, reason: String) {
@@ -19,32 +19,32 @@ package struct VocabularyFile: Hashable, Sendable {
         }
     }
 
-    /// A phrase without classes, and how often it is said in a thousand words.
+    /// A phrase without classes.
     package struct Phrase: Hashable, Sendable {
-        /// Its words, as they were written.
+        /// Its words as written.
         package var words: [String]
-        /// How often it is said in a thousand words.
+        /// The frequency per thousand words.
         var perThousand: Double
 
-        /// The line that it was first written in.
+        /// The line of its first use.
         var line: Int
     }
 
-    /// In the order of the file; templates with every member of their classes.
+    /// In file order; templates are expanded with every member of their classes.
     package private(set) var phrases: [Phrase] = []
 
-    /// How words sound, as far as the file tells: one or more ways each.
+    /// The pronunciations in the file, one or more per word.
     private(set) var pronunciations: [String: [[String]]] = [:]
 
-    /// What is wrong, in the order of lines; the rest can be used.
+    /// The problems, in line order; all other lines can be used.
     package private(set) var problems: [Problem] = []
 
-    /// The largest file that is read, in bytes.
+    /// The maximum file size in bytes.
     package static let largest = 1 << 20
-    static let mostPhrases = 20_000
-    static let mostWords = 20
+    static let maxPhrases = 20_000
+    static let maxWords = 20
     static let counts = 0.001...1_000
-    /// How often a phrase is said in a thousand words, where its line tells nothing.
+    /// The default frequency per thousand words.
     package static let usual = 5.0
 
     private struct Item: Hashable, Sendable {
@@ -55,21 +55,21 @@ package struct VocabularyFile: Hashable, Sendable {
 
     private var classes: [String: [Item]] = [:]
 
-    /// Reads a file; what is wrong with it is in `problems`.
+    /// Parses a file; errors are in `problems`.
     ///
     /// - Parameters:
     ///   - text: the file's content.
-    ///   - usual: how often a phrase is said in a thousand words, where its line tells nothing.
+    ///   - usual: the default frequency per thousand words.
     package init(_ text: String, usual: Double = Self.usual) {
         var items: [Item] = []
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
-            // An editor's byte order mark is none of the words.
+            // Skip an editor's byte order mark.
             let bare = line.drop { $0 == "\u{FEFF}" }.prefix { $0 != "#" }
             do throws(Refusal) {
                 if let item = try read(bare, line: index + 1, usual: usual) { items.append(item) }
             } catch { problems.append(Problem(line: index + 1, reason: error.reason)) }
         }
-        // Classes may be told below the templates that use them.
+        // Classes may be defined after their templates.
         for item in items {
             do throws(Refusal) { try expand(item) } catch {
                 problems.append(Problem(line: item.line, reason: error.reason))
@@ -78,7 +78,7 @@ package struct VocabularyFile: Hashable, Sendable {
         problems.sort { $0.line < $1.line }
     }
 
-    /// Every word of every phrase, once, in the order of the file.
+    /// The unique words of all phrases, in file order.
     var words: [(word: String, line: Int)] {
         var seen: Set<String> = []
         return phrases.flatMap { phrase in phrase.words.map { (word: $0, line: phrase.line) } }
@@ -88,7 +88,7 @@ package struct VocabularyFile: Hashable, Sendable {
 
 private struct Refusal: Error { var reason: String }
 
-// Reading.
+// Parsing.
 extension VocabularyFile {
     private mutating func read(_ line: Substring, line number: Int, usual: Double) throws(Refusal) -> Item? {
         let sides = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -136,7 +136,7 @@ extension VocabularyFile {
             count = number
         }
         if words.isEmpty { throw Refusal(reason: "there is no word") }
-        if words.count > Self.mostWords { throw Refusal(reason: "has more than \(Self.mostWords) words") }
+        if words.count > Self.maxWords { throw Refusal(reason: "has more than \(Self.maxWords) words") }
         for word in words where !word.isClass { try check(word) }
         return Item(words: words, count: count, line: line)
     }
@@ -152,7 +152,7 @@ extension VocabularyFile {
         else { throw Refusal(reason: "\"\(word)\" does not begin like a word") }
     }
 
-    /// Adds the phrases of a template: one for each member of each of its classes, which share its count.
+    /// Adds the phrases of a template: one for each combination of class members, which share its frequency.
     private mutating func expand(_ item: Item) throws(Refusal) {
         var all = [Phrase(words: [], perThousand: item.count, line: item.line)]
         for word in item.words {
@@ -163,8 +163,8 @@ extension VocabularyFile {
             guard let members = classes[word] else {
                 throw Refusal(reason: "\(word) is not defined; define it by a line \(word) = one | another")
             }
-            guard all.count * members.count + phrases.count <= Self.mostPhrases else {
-                throw Refusal(reason: "makes more than \(Self.mostPhrases) phrases; use fewer classes in a line")
+            guard all.count * members.count + phrases.count <= Self.maxPhrases else {
+                throw Refusal(reason: "makes more than \(Self.maxPhrases) phrases; use fewer classes in a line")
             }
             let sum = members.reduce(0) { $0 + $1.count }
             all = all.flatMap { phrase in
@@ -175,8 +175,8 @@ extension VocabularyFile {
                 }
             }
         }
-        guard all.count + phrases.count <= Self.mostPhrases else {
-            throw Refusal(reason: "there are more than \(Self.mostPhrases) phrases")
+        guard all.count + phrases.count <= Self.maxPhrases else {
+            throw Refusal(reason: "there are more than \(Self.maxPhrases) phrases")
         }
         phrases += all
     }

@@ -2,11 +2,11 @@ import Core
 import Glibc
 import System
 
-/// Makes what the decoder needs of a person's vocabulary, once, off the recording's path, and keeps it.
+/// Prepares a user's vocabulary for the decoder once, before recording, and keeps the result.
 package struct VocabularyPreparation: Sendable {
-    /// What a vocabulary came to.
+    /// The prepared files.
     package struct Outcome: Sendable {
-        /// The model's dictionary with what it lacked.
+        /// The model's dictionary with the missing words.
         var dictionary: String
 
         /// The language model of the phrases; nil for a grammar.
@@ -15,11 +15,11 @@ package struct VocabularyPreparation: Sendable {
         /// The grammar; nil for phrases.
         package var grammar: String?
 
-        /// What there is to say about it; nil where it had been made before.
+        /// The report; nil if an earlier result was used.
         package var report: VocabularyReport?
     }
 
-    /// The vocabulary; nil where only what was learned counts.
+    /// The vocabulary; nil for learned words only.
     private let file: String?
     private let learned: String?
     private let dictionary: String
@@ -29,13 +29,13 @@ package struct VocabularyPreparation: Sendable {
     private let folder: String
 
     /// - Parameters:
-    ///   - file: `vocabulary.txt`, or a grammar in JSGF; nil for none.
-    ///   - learned: a vocabulary's text, that counts beside that of the file with a weight of its own, but not beside a grammar; nil for none.
-    ///   - dictionary: the model's.
-    ///   - languageModel: the model's; what is kept is made again when it changes.
-    ///   - language: of the words: `en-US`.
-    ///   - sounds: those of the acoustic model.
-    ///   - folder: where it is kept; it may be deleted at any time.
+    ///   - file: `vocabulary.txt`, or a JSGF grammar; nil for none.
+    ///   - learned: the text of learned words, which have a weight of their own and are not used with a grammar; nil for none.
+    ///   - dictionary: the model's dictionary.
+    ///   - languageModel: the model's language model; when it changes, the result is prepared again.
+    ///   - language: the language of the words, as `en-US`.
+    ///   - sounds: the acoustic model's phones.
+    ///   - folder: where to keep the result; it may be deleted at any time.
     init(
         file: String?, learned: String? = nil, dictionary: String, languageModel: String, language: String,
         sounds: Set<String>, folder: String
@@ -49,14 +49,14 @@ package struct VocabularyPreparation: Sendable {
         self.folder = folder
     }
 
-    /// What there is to say about the vocabulary, without making anything.
+    /// Returns the report on the vocabulary without preparing it.
     ///
     /// - Throws: `DeviceError` with `missing` or `denied` for a file that cannot be read.
     package func check() throws(DeviceError) -> VocabularyReport { try read(text()).report }
 
-    /// Makes it, or takes what was made of the same files before.
+    /// Prepares the vocabulary, or uses an earlier result for the same files.
     ///
-    /// - Parameter base: the model's own opinion of words; called only where something has to be made.
+    /// - Parameter base: the model's own probabilities; called only if something must be prepared.
     func prepare(
         base: () throws(DeviceError) -> PhraseModel.Base
     ) throws(DeviceError) -> Outcome {
@@ -90,20 +90,20 @@ package struct VocabularyPreparation: Sendable {
             : PhraseModel(phrases(reading), base: try base()).arpa
         try durableReplace(path: model, with: content)
         try durableReplace(path: words, with: reading.lexicon.extendedDictionary())
-        // Last: they are there only when all is.
+        // Last: they exist only if everything else does.
         try durableReplace(path: sums, with: Self.sums(of: [words, model]) ?? [])
         outcome.report = reading.report
-        // Each correction makes another dictionary of some megabytes: those of what was learned before are of no more use.
+        // Each correction creates another dictionary of some megabytes; delete outdated ones.
         if learned != nil, !isGrammar { try? Self.removeLearned(from: folder, but: name) }
         return outcome
     }
 
-    /// Removes what was made of learned words.
+    /// Deletes the results that contain learned words.
     ///
     /// - Parameters:
-    ///   - folder: where it is kept; it need not be there.
-    ///   - name: what stays of it.
-    /// - Throws: `DeviceError` that names what cannot be removed.
+    ///   - folder: where they are kept; it need not exist.
+    ///   - name: the result to keep.
+    /// - Throws: `DeviceError` for what cannot be deleted.
     package static func removeLearned(from folder: String, but name: String? = nil) throws(DeviceError) {
         let open: Folder
         do throws(DeviceError) { open = try Folder(opening: folder) } catch {
@@ -115,7 +115,7 @@ package struct VocabularyPreparation: Sendable {
         }
     }
 
-    /// What tells whether kept files are as they were made: the decoder ends its process on damaged ones. Nil if one cannot be read.
+    /// Returns digests of the results, because the decoder ends its process on damaged files. Nil if one cannot be read.
     private static func sums(of paths: [String]) -> [UInt8]? {
         var text = ""
         for path in paths {
@@ -162,16 +162,16 @@ package struct VocabularyPreparation: Sendable {
             own + other.words.filter { !known.contains($0.word) },
             pronunciations: vocabulary.pronunciations.merging(other.pronunciations) { own, _ in own },
             dictionary: dictionary, speak: voice.ways)
-        // Lines of the file are told, those that were learned only where there is no file.
-        let told = file == nil ? (other, lexicon) : (vocabulary, lexicon.prefix(own.count))
+        // Report learned words only if there is no file.
+        let reported = file == nil ? (other, lexicon) : (vocabulary, lexicon.prefix(own.count))
         return Reading(
             phrases: vocabulary.phrases + other.phrases, lexicon: lexicon,
             report: VocabularyReport(
-                problems: told.0.problems, phrases: told.0.phrases.count, isGrammar: false, lexicon: told.1,
+                problems: reported.0.problems, phrases: reported.0.phrases.count, isGrammar: false, lexicon: reported.1,
                 sounds: sounds))
     }
 
-    /// Phrases of which every word can be heard, in the decoder's names.
+    /// Returns the phrases whose words all have a pronunciation, with the decoder's names.
     private func phrases(_ reading: Reading) -> [VocabularyFile.Phrase] {
         let strange = Set(reading.lexicon.strange(to: sounds).map(\.entry.written))
         let names = reading.lexicon.names.filter { !strange.contains($0.key) }
@@ -182,11 +182,11 @@ package struct VocabularyPreparation: Sendable {
         }
     }
 
-    /// Names what is made of these very files.
+    /// Returns a name that identifies the input files.
     private func name(of text: String) -> String {
         var hash = Self.hash([])
         func add(_ bytes: some Sequence<UInt8>) { hash = Self.hash(bytes, after: hash) }
-        // The number grows when something else is made of the same words.
+        // Increment the version when the same words give another result.
         add("fieldscribe vocabulary 2\n\(text)\n".utf8)
         let isLearned = learned != nil && !GrammarFile.isGrammar(text)
         if isLearned, let learned { add("learned \(LearnedFile.usual)\n\(learned)\n".utf8) }

@@ -1,37 +1,37 @@
 import Core
 
-/// What there is to say about a vocabulary: how its words will be heard, and what cannot be used.
+/// The report on a vocabulary: the pronunciations of its words, and its problems.
 package struct VocabularyReport: Hashable, Sendable, Codable {
-    /// A word that the dictionary lacks, and how it will be heard.
+    /// A word that the dictionary lacks, and its pronunciations.
     package struct Guess: Hashable, Sendable, Codable {
-        /// As it was written.
+        /// As written.
         package var word: String
-        /// The line that it was first written in, from 1.
+        /// The line of its first use, from 1.
         var line: Int
-        /// The sounds of each way to say it, with a space between each two.
+        /// The pronunciations, phones separated by spaces.
         package var ways: [String]
     }
 
     /// A line that cannot be used.
     package typealias Problem = VocabularyFile.Problem
 
-    /// Phrases that can be used, templates with every member of their classes.
+    /// The number of usable phrases; templates are expanded.
     package var phrases = 0
 
-    /// Different words.
+    /// The number of different words.
     package var words = 0
 
-    /// Words that the dictionary has.
+    /// The number of words in the dictionary.
     package var known = 0
 
-    /// Words whose sounds the file tells.
+    /// The number of words with a pronunciation in the file.
     package var told = 0
-    /// Words whose sounds eSpeak NG told, in the order of the file.
+    /// The words with a pronunciation from eSpeak NG, in file order.
     package var guesses: [Guess] = []
 
-    /// What cannot be used, in the order of lines; the rest is.
+    /// The problems, in line order.
     package var problems: [Problem] = []
-    /// Whether it is a grammar, and not a list.
+    /// Whether it is a grammar rather than a list.
     package var isGrammar = false
 
     package init() {}
@@ -64,6 +64,6 @@ package struct VocabularyReport: Hashable, Sendable, Codable {
         self.problems.sort { $0.line < $1.line }
     }
 
-    /// Whether nothing of it can be heard.
+    /// Whether no word has a pronunciation.
     var isEmpty: Bool { words == 0 || known + told + guesses.count == 0 }
 }

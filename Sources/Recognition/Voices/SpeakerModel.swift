@@ -1,30 +1,30 @@
 import Core
 
-/// A folder with the network that tells voices apart, as the package fieldscribe-speakers installs it.
+/// A folder with the voice embedding network, as the package fieldscribe-speakers installs it.
 package struct SpeakerModel: Hashable, Sendable {
-    /// The name of its folder among other models.
+    /// The name of its folder.
     package static let usual = "speakers"
 
-    /// The folder, without a slash at its end.
+    /// The folder, without a trailing slash.
     package let path: String
 
-    /// The network.
+    /// The path of the network.
     package var network: String { "\(path)/campplus.ort" }
 
-    /// - Parameter path: a folder, whether there is a model in it or not.
+    /// - Parameter path: a folder, with or without a model.
     package init(path: String) { self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path }
 
-    /// Checks that network and runtime are there, without reading them.
+    /// Checks that network and runtime exist, without reading them.
     ///
-    /// - Parameter others: folders beside which a runtime is looked for, too.
-    /// - Throws: `DeviceError` with `missing` or `denied`, naming the file.
+    /// - Parameter others: more folders in which to look for a runtime.
+    /// - Throws: `DeviceError` with `missing` or `denied` for the file.
     package func check(besides others: [String] = []) throws(DeviceError) {
         try checkModelFile(
-            network, "who spoke cannot be told: the model for it", missing: "is not there",
+            network, "speakers cannot be identified: the model", missing: "is missing",
             remedy:
                 "install the package fieldscribe-speakers, name its folder with recognizer.speaker-model, or set "
                 + "recognizer.speakers = no")
-        try OnnxRuntime.check(runtimes(besides: others), besides: path, "who spoke cannot be told: ")
+        try OnnxRuntime.check(runtimes(besides: others), besides: path, "speakers cannot be identified: ")
     }
 
     func runtimes(besides others: [String]) -> [String] {

@@ -3,7 +3,7 @@ import Core
 import Glibc
 import System
 
-/// A network that makes of a stretch of speech numbers that are alike where the voice is.
+/// A network that computes voice embeddings, which are similar for the same voice.
 ///
 /// Its input `features` is f32 [windows, frames, 80], its output `embedding` f32 [windows, 192].
 package final class VoiceNetwork {
@@ -13,10 +13,10 @@ package final class VoiceNetwork {
     private let session: OnnxSession
     private let names = (inputs: CStrings(["features"]), outputs: CStrings(["embedding"]))
 
-    /// Reads all of the model's files and compares them with their digests, then loads the network.
+    /// Verifies the digests of the model's files, then loads the network.
     ///
-    /// - Parameter others: folders beside which a runtime is looked for, too.
-    /// - Throws: `DeviceError` with `missing`, `denied`, `damaged` or `unsupported`, naming the file.
+    /// - Parameter others: more folders in which to look for a runtime.
+    /// - Throws: `DeviceError` with `missing`, `denied`, `damaged` or `unsupported` for the file.
     package init(_ model: SpeakerModel, besides others: [String] = []) throws(DeviceError) {
         try model.check(besides: others)
         try ModelDigests(of: model.path).verify()
@@ -26,14 +26,14 @@ package final class VoiceNetwork {
             try session.shape(ofInput: "features").last == Self.bins
         else {
             throw DeviceError(
-                .unsupported, "CreateSession", on: model.network, "not a network that tells voices apart",
+                .unsupported, "CreateSession", on: model.network, "not a voice embedding network",
                 remedy: "make it with deploy/model speakers --folder DIR")
         }
     }
 
-    /// The numbers of one window.
+    /// Returns the embedding of one window.
     ///
-    /// - Parameter features: 80 a frame, 47 to 200 frames.
+    /// - Parameter features: 80 per frame, 47 to 200 frames.
     /// - Throws: `DeviceError` with `failed`.
     package func voice(_ features: [Float]) throws(DeviceError) -> [Float] {
         let frames = features.count / Self.bins

@@ -1,7 +1,7 @@
 import Core
 import FoundationEssentials
 
-/// What `whisper-cli --output-json-full` writes of an utterance.
+/// Parses the output of `whisper-cli --output-json-full` for an utterance.
 struct WhisperAnswer {
     private struct Answer: Decodable {
         struct Offsets: Decodable {
@@ -18,7 +18,7 @@ struct WhisperAnswer {
 
         struct Token: Decodable {
             var text: String
-            /// Missing where the program could not tell.
+            /// Missing if the program does not know them.
             var offsets: Offsets?
             var p: Double
         }
@@ -32,12 +32,12 @@ struct WhisperAnswer {
         var transcription: [Segment]
     }
 
-    /// In the order of time, by the utterance's samples; some may lie behind its end.
+    /// In time order, in samples of the utterance; some may be after its end.
     let words: [Word]
 
-    /// Nil for what is no such answer.
+    /// Returns nil for invalid output.
     init?(_ bytes: [UInt8]) {
-        // A character that two tokens share is whole in neither.
+        // A character that is split over two tokens is invalid in both.
         let repaired = Array(String(decoding: bytes, as: UTF8.self).utf8)
         guard let checked = try? JSONStrings.check(repaired),
             let answer = try? JSONDecoder().decode(Answer.self, from: Data(checked))
@@ -48,7 +48,7 @@ struct WhisperAnswer {
     private static func words(of segment: Answer.Segment) -> [Word] {
         let texts = segment.text.split(whereSeparator: \.isWhitespace).map(String.init)
         guard let first = texts.first?.first, let last = texts.last?.last else { return [] }
-        // [BLANK_AUDIO], (music): nobody said that.
+        // [BLANK_AUDIO], (music): not speech.
         if (first == "[" && last == "]") || (first == "(" && last == ")") || first == "♪" { return [] }
         let groups = groups(of: segment.tokens)
         if groups.count == texts.count {
@@ -59,7 +59,7 @@ struct WhisperAnswer {
                     text, SampleRange(start, ranges.map(\.end).max() ?? start), confidence: confidence(of: tokens))
             }
         }
-        // Tokens that are not words of this text: each word gets its share of the time.
+        // If tokens and words do not match, spread the words over the segment.
         let (range, sure) = (segment.offsets.range, confidence(of: segment.tokens))
         return texts.enumerated().map { index, text in
             let edges = [index, index + 1].map { range.start + range.count.share(Int64($0), of: Int64(texts.count)) }
@@ -67,7 +67,7 @@ struct WhisperAnswer {
         }
     }
 
-    /// The tokens of each word: one that begins with a blank begins a word.
+    /// Groups tokens by word: a leading space starts a word.
     private static func groups(of tokens: [Answer.Token]) -> [[Answer.Token]] {
         var groups: [[Answer.Token]] = []
         for token in tokens where !token.text.hasPrefix("[_") && token.text.contains(where: { !$0.isWhitespace }) {
@@ -80,7 +80,7 @@ struct WhisperAnswer {
         return groups
     }
 
-    /// That of the least sure token.
+    /// Returns the confidence of the least likely token.
     private static func confidence(of tokens: [Answer.Token]) -> Double {
         let sure = tokens.map(\.p).min() ?? 0
         return sure.isFinite ? min(max(0, sure), 1) : 0

@@ -2,14 +2,13 @@ import Core
 import Glibc
 import System
 
-/// A model for whisper.cpp, in the form of its own (ggml), which a person brings.
+/// A ggml model for whisper.cpp, which the user provides.
 package struct WhisperModel: Hashable, Sendable {
-    /// The model's file.
     let path: String
 
     package init(path: String) { self.path = path }
 
-    /// `whisper-cli` of the PATH, the first that may be run, else the first; nil where it is not installed.
+    /// The first executable `whisper-cli` in PATH, else the first one; nil if it is not installed.
     package static var program: String? {
         let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin"
         let candidates: [String] = folders.split(separator: ":").map { "\($0)/whisper-cli" }
@@ -17,9 +16,9 @@ package struct WhisperModel: Hashable, Sendable {
         return installed.first { access($0, X_OK) == 0 } ?? installed.first
     }
 
-    /// Checks that the program is installed and that the file is such a model, without loading it; returns the program's path.
+    /// Checks that the program is installed and the file is a model, without loading it; returns the program's path.
     ///
-    /// - Throws: `DeviceError` with `missing`, `denied` or `damaged`, naming program or file.
+    /// - Throws: `DeviceError` with `missing`, `denied` or `damaged` for the program or file.
     @discardableResult
     package func check() throws(DeviceError) -> String {
         guard let program = Self.program else {

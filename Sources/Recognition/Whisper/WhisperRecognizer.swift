@@ -2,7 +2,7 @@ import Core
 import Glibc
 import System
 
-/// Opens the engine that whisper.cpp is, by its program: the library's own interface changes with every release.
+/// Opens whisper.cpp through its command-line program, because the library's API changes with every release.
 package struct WhisperProvider: RecognizerProvider {
     private let model: WhisperModel
 
@@ -13,16 +13,16 @@ package struct WhisperProvider: RecognizerProvider {
     }
 }
 
-/// Reads each utterance with a `whisper-cli` of its own. It has no partial results, and learns nothing.
+/// Runs `whisper-cli` for each utterance. It has no partial results and does not adapt.
 final class WhisperRecognizer: Recognizer {
-    /// The program takes at most so much longer than the audio; on the smallest boards it is slower than speech.
-    private static let patience = (seconds: 60, timesAudio: 40)
+    /// The program's timeout; the smallest boards are slower than speech.
+    private static let timeout = (seconds: 60, timesAudio: 40)
 
-    /// What it prints is the text alone; nothing longer is that.
-    private static let mostOutput = 1 << 20
+    /// The program prints only the text, which is never longer.
+    private static let maxOutput = 1 << 20
 
-    /// Below a second the program reads nothing.
-    private static let fewestSamples = SamplePosition.rate * 5 / 4
+    /// The program reads nothing shorter than a second.
+    private static let minSamples = SamplePosition.rate * 5 / 4
 
     let engine: EngineDescription
     private let model: WhisperModel
@@ -39,7 +39,7 @@ final class WhisperRecognizer: Recognizer {
         _ samples: UnsafeBufferPointer<Int16>, _ request: ReadingRequest
     ) throws(DeviceError) -> Hypothesis {
         if samples.isEmpty { return Hypothesis() }
-        // For this utterance alone: workers end by SIGKILL, which would leave a folder of the process behind.
+        // One folder per utterance: workers end by SIGKILL, which would leave a folder of the process behind.
         let folder = try ScratchFolder(for: "whisper")
         defer { withExtendedLifetime(folder) {} }
         let (sound, answer) = ("\(folder.path)/utterance.wav", "\(folder.path)/answer")
@@ -47,10 +47,10 @@ final class WhisperRecognizer: Recognizer {
         _ = try Self.output(
             of: program,
             ["-m", model.path, "-f", sound, "-l", "auto", "-np", "-ojf", "-of", answer],
-            within: Self.patience.seconds + samples.count * Self.patience.timesAudio / SamplePosition.rate)
+            within: Self.timeout.seconds + samples.count * Self.timeout.timesAudio / SamplePosition.rate)
         guard let bytes = try? content(ofFile: "\(answer).json"), let reading = WhisperAnswer(bytes) else {
             throw DeviceError(
-                .failed, "whisper-cli", on: program, "gave no answer with the model \(model.path)",
+                .failed, "whisper-cli", on: program, "gave no result with the model \(model.path)",
                 remedy: "try both by hand: \(program) -m \(model.path) -f FILE.wav")
         }
         return Hypothesis(words: reading.words)
@@ -58,23 +58,23 @@ final class WhisperRecognizer: Recognizer {
 
     private static func version(of program: String) throws(DeviceError) -> String {
         // whisper.cpp version: 1.9.5
-        let words = try output(of: program, ["--version"], within: patience.seconds).split(
+        let words = try output(of: program, ["--version"], within: timeout.seconds).split(
             whereSeparator: \.isWhitespace)
         return words.last.map(String.init) ?? ""
     }
 
-    /// What a program prints until it ends; its errors are dropped, for they may tell of what was said.
+    /// Returns what a program prints until it ends. Standard error is dropped, because it may contain what was said.
     private static func output(
         of program: String, _ arguments: [String], within seconds: Int
     ) throws(DeviceError) -> String {
         let child = try ChildProcess(program, arguments: arguments, showsErrors: false)
-        // For all of it: one that goes on printing is not waited for any longer than one that says nothing.
+        // The deadline applies to the whole output.
         let deadline = MonotonicClock.nanoseconds + Int64(seconds) * 1_000_000_000
         var text: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4_096)
         while true {
             let left = deadline - MonotonicClock.nanoseconds
-            guard left > 0, text.count <= mostOutput else {
+            guard left > 0, text.count <= maxOutput else {
                 throw DeviceError(
                     .failed, "whisper-cli", on: program,
                     "did not finish within \(seconds) s, or printed without end", remedy: "try it by hand")
@@ -88,9 +88,9 @@ final class WhisperRecognizer: Recognizer {
         }
     }
 
-    /// Writes a WAV: 16 kHz, mono, 16-bit, with silence behind what is too short.
+    /// Writes a WAV: 16 kHz, mono, 16-bit; short audio is padded with silence.
     private func write(_ samples: [Int16], to path: String) throws(DeviceError) {
-        let silence = [Int16](repeating: 0, count: max(0, Self.fewestSamples - samples.count))
+        let silence = [Int16](repeating: 0, count: max(0, Self.minSamples - samples.count))
         let size = UInt32((samples.count + silence.count) * 2)
         let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
         var header = Array("RIFF".utf8) + Self.bytes(size + 36) + Array("WAVEfmt ".utf8)

@@ -1,22 +1,20 @@
-/// How a board transcribes: with how many workers, and with which profiles.
-///
-/// Pure: cores, memory and speed are measured by whoever asks.
+/// How a board transcribes: the number of workers and the profiles. The caller measures cores, memory and speed.
 package struct DecodePlan: Hashable, Sendable {
-    /// What a board has to offer.
+    /// The resources of a board.
     package struct Board: Hashable, Sendable {
-        /// Processors that are on line.
+        /// The number of online processors.
         var cores: Int
 
-        /// Its memory as a whole, in megabytes.
+        /// The total memory in megabytes.
         var memoryMegabytes: Int
 
-        /// Seconds of audio that one worker decodes in a second with the profile `live`; nil where not measured.
+        /// Seconds of audio that one worker decodes per second with the profile `live`; nil if not measured.
         var liveSpeed: Double?
 
-        /// What the engine takes.
+        /// What the engine needs.
         var cost: EngineCost
 
-        /// Whether its workers share the model, as `WorkerCommand.makesCopies`.
+        /// Whether workers share the model; see `WorkerCommand.makesCopies`.
         var sharesModel: Bool
 
         package init(
@@ -31,26 +29,26 @@ package struct DecodePlan: Hashable, Sendable {
         }
     }
 
-    /// Decode workers, 1 or more.
+    /// The number of decode workers, 1 or more.
     package var workers: Int
 
-    /// Names the profile that keeps pace with speech: `live`, or the engine's faster one.
+    /// The profile that keeps up with speech: `live`, or the engine's faster one.
     package var profile: String
 
     /// Whether the board has time and memory for a second pass.
     package var secondPass: Bool
 
-    /// Whether the plan keeps pace with someone who never stops speaking; nil where the speed is not known.
+    /// Whether the plan keeps up with continuous speech; nil if the speed is not known.
     package var keepsPace: Bool?
 
-    /// What the rest of a small board's system needs, recording included.
+    /// The memory for the rest of the system, recording included, in megabytes.
     private static let reserve = 320
-    /// A worker whose speed is below this falls behind as soon as anything else runs.
+    /// Below this speed, a worker falls behind as soon as anything else runs.
     private static let headroom = 1.5
-    /// A second pass that takes longer than four times the audio never comes to an end in daily use.
+    /// A second pass that takes more than four times the audio never finishes in daily use.
     private static let slowestSecondPass = 0.25
 
-    /// What suits a board.
+    /// Chooses the plan for a board.
     package init(for board: Board) {
         let cost = board.cost
         guard board.memoryMegabytes >= cost.smallBoardMegabytes else {
@@ -66,7 +64,7 @@ package struct DecodePlan: Hashable, Sendable {
             secondPass = room >= 0
             return
         }
-        // Utterances are decoded beside each other, but one that is being spoken by one worker alone.
+        // Workers decode utterances concurrently, but only one worker reads the utterance that is being spoken.
         let isFast = speed >= Self.headroom || cost.faster == nil
         profile = isFast ? "live" : cost.faster ?? "live"
         keepsPace = speed * (isFast ? 1 : cost.fasterRatio) * Double(workers) >= Self.headroom

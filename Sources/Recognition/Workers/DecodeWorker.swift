@@ -3,9 +3,9 @@ import FoundationEssentials
 import Glibc
 import System
 
-/// The worker's side of the protocol: frames in, JSON lines out, until the input ends.
+/// The worker's side of the protocol: reads frames and writes JSON lines until the input ends.
 ///
-/// It runs in a process of its own, so that neither a crash nor a leak of the engine can reach the recording.
+/// It runs in its own process, so that a crash or a leak of the engine cannot harm the recording.
 package struct DecodeWorker: ~Copyable {
     private let input: FileDescriptor
     private let output: FileDescriptor
@@ -18,12 +18,11 @@ package struct DecodeWorker: ~Copyable {
         self.output = output
     }
 
-    /// Loads the engine, says that it is ready, and serves until the input ends.
+    /// Loads the engine, reports that it is ready, and serves until the input ends.
     ///
-    /// - Parameter copies: how many of this process to make once the engine is loaded, which serve as well, each on pipes of
-    ///   its own. In each of them this returns, too, and no thread but the calling one is there.
-    /// - Throws: `DeviceError`, after having told the parent, where the engine cannot be loaded; also where parent and
-    ///   worker no longer understand each other.
+    /// - Parameter copies: how many times to fork once the engine is loaded. Each copy serves on its own pipes and returns from
+    ///   this call, too, with the calling thread only.
+    /// - Throws: `DeviceError` if the engine cannot be loaded, after reporting it to the parent; also after a protocol error.
     package mutating func serve(_ provider: any RecognizerProvider, copies: Int = 0) throws {
         let recognizer: any Recognizer
         do {
@@ -52,32 +51,29 @@ package struct DecodeWorker: ~Copyable {
         if request.survey == true { return try survey(request, recognizer) }
         guard let recognizer = recognizer as? any Adaptation else {
             try readAll()
-            // What follows depends on nothing that this teaches: others may be begun beside it.
+            // The next utterance does not depend on this one's result: others may start now.
             try reply(.init(heard: true))
             let reading = ReadingRequest(alternatives: request.alternatives, parts: request.parts ?? [])
-            return try tell(samples.withUnsafeBufferPointer { try recognizer.read($0, reading) })
+            return try sendResult(samples.withUnsafeBufferPointer { try recognizer.read($0, reading) })
         }
         var failure: DeviceError?
         do throws(DeviceError) { try recognizer.begin(from: request.adaptation) } catch { failure = error }
         samples.removeAll(keepingCapacity: true)
-        // To the end, whatever fails: the next frame has to be the next request.
+        // Read to the end, even after an error: the next frame must be the next request.
         while try readAudio() {
             defer { samples.removeAll(keepingCapacity: true) }
             guard failure == nil else { continue }
-            failure = samples.withUnsafeBufferPointer { samples -> DeviceError? in
-                do throws(DeviceError) { try recognizer.hear(samples) } catch { return error }
-                return nil
-            }
             do throws(DeviceError) {
-                while failure == nil, !isMoreToRead, try recognizer.search() {}
+                try rethrowing { try samples.withUnsafeBufferPointer { try recognizer.hear($0) } }
+                while !hasInput, try recognizer.search() {}
             } catch { failure = error }
         }
         if let failure { throw failure }
         if let state = try recognizer.close() { try reply(.init(adaptation: state)) }
-        try tell(recognizer.finish(alternatives: request.alternatives))
+        try sendResult(recognizer.finish(alternatives: request.alternatives))
     }
 
-    private mutating func tell(_ hypothesis: Hypothesis) throws {
+    private mutating func sendResult(_ hypothesis: Hypothesis) throws {
         try reply(
             .init(
                 result: .init(
@@ -96,8 +92,8 @@ package struct DecodeWorker: ~Copyable {
         try reply(.init(result: .init(words: [], alternatives: [], cpuSeconds: cpuSinceReport())))
     }
 
-    /// Whether the parent has sent more, or is gone.
-    private var isMoreToRead: Bool {
+    /// Whether the parent has sent more, or has closed the pipe.
+    private var hasInput: Bool {
         var input = pollfd(fd: input.number, events: Int16(POLLIN), revents: 0)
         return poll(&input, 1, 0) > 0
     }
@@ -121,13 +117,13 @@ package struct DecodeWorker: ~Copyable {
         try reply(.init(done: true))
     }
 
-    /// Reads an utterance to its end into `samples`.
+    /// Reads a whole utterance into `samples`.
     private mutating func readAll() throws {
         samples.removeAll(keepingCapacity: true)
         while try readAudio() {}
     }
 
-    /// Adds the next audio frame to `samples`; false at the utterance's end.
+    /// Appends the next audio frame to `samples`; false at the end of the utterance.
     private mutating func readAudio() throws -> Bool {
         switch try readFrame() {
         case .audio:
@@ -140,27 +136,27 @@ package struct DecodeWorker: ~Copyable {
         }
     }
 
-    /// Reads a frame into `payload`; nil where the input has ended between two frames.
+    /// Reads a frame into `payload`; nil if the input ended between frames.
     private mutating func readFrame() throws -> WorkerProtocol.Frame? {
         var header = [UInt8](repeating: 0, count: 5)
-        guard try Self.fill(&header, from: input.number, endMayCome: true) else { return nil }
+        guard try Self.fill(&header, from: input.number, allowsEnd: true) else { return nil }
         let length = header[1...4].reversed().reduce(0) { $0 << 8 | Int($1) }
         guard let kind = WorkerProtocol.Frame(rawValue: header[0]), length <= WorkerProtocol.longestFrame else {
             throw DeviceError(
                 .failed, Self.transport, "the decode worker received an unknown frame; it ends and is restarted")
         }
         payload = [UInt8](repeating: 0, count: length)
-        _ = try Self.fill(&payload, from: input.number, endMayCome: false)
+        _ = try Self.fill(&payload, from: input.number, allowsEnd: false)
         return kind
     }
 
-    private static func fill(_ bytes: inout [UInt8], from input: Int32, endMayCome: Bool) throws -> Bool {
+    private static func fill(_ bytes: inout [UInt8], from input: Int32, allowsEnd: Bool) throws -> Bool {
         var done = 0
         while done < bytes.count {
             let count = bytes.withUnsafeMutableBytes { bytes in
                 uninterrupted { Glibc.read(input, bytes.baseAddress.map { $0 + done }, bytes.count - done) }
             }
-            if count == 0, done == 0, endMayCome { return false }
+            if count == 0, done == 0, allowsEnd { return false }
             guard count > 0 else { throw DeviceError(.disconnected, transport, "the decode worker's input ended") }
             done += count
         }

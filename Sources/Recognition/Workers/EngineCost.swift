@@ -1,32 +1,32 @@
-/// What an engine takes of a board, so that `DecodePlan` can tell what suits it. The defaults are PocketSphinx's.
+/// What an engine needs, for `DecodePlan`. The defaults are PocketSphinx's.
 package struct EngineCost: Hashable, Sendable {
-    /// What the first worker takes, with the model, in megabytes.
+    /// The memory of the first worker with the model, in megabytes.
     package var firstMegabytes = 130
 
-    /// What each further worker takes that shares the model, in megabytes.
+    /// The memory of each further worker that shares the model, in megabytes.
     package var furtherMegabytes = 40
 
-    /// What each further worker takes that loads a model of its own, in megabytes.
+    /// The memory of each further worker with a model of its own, in megabytes.
     package var aloneMegabytes = 100
 
-    /// The profile that takes the place of `live` on a board that is too slow for it; nil: there is none.
+    /// The profile for boards that are too slow for `live`; nil for none.
     package var faster: String? = "fast"
 
-    /// How much faster that is.
+    /// How much faster that profile is.
     package var fasterRatio = 1.3
 
-    /// How much faster at most, in what was measured: a board goes back to `live` only where that is certain to keep pace.
-    package var mostFasterRatio = 2.0
+    /// The highest measured ratio: a board returns to `live` only if that certainly keeps up.
+    package var maxFasterRatio = 2.0
 
     /// How much longer `final` takes than `live`.
     package var finalRatio = 4.0
 
-    /// Whether `final` searches otherwise than `live`.
+    /// Whether `final` searches differently from `live`.
     package var finalReadsBetter = true
 
-    /// A board with less memory reads with one worker, with the faster profile, and once only. 0: none is too small.
+    /// A board with less memory uses one worker, the faster profile and no second pass. 0 for no limit.
     package var smallBoardMegabytes = 0
 
-    /// PocketSphinx's.
+    /// Creates PocketSphinx's values.
     package init() {}
 }

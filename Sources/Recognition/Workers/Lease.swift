@@ -1,11 +1,10 @@
 import Glibc
 import System
 
-/// A worker on its way through the pool, with the one thread that talks to it.
-// Safety: the pool hands a lease to one caller at a time, so only one thread at a time uses the process.
+/// A worker of the pool, and the one thread that talks to it.
+// Safety: the pool gives a lease to one caller at a time, so only one thread at a time uses the process.
 final class Lease: @unchecked Sendable {
     let process: WorkerProcess
-    /// How it was started.
     let command: WorkerCommand
     private let thread = WorkThread(named: "decode")
 
@@ -14,7 +13,7 @@ final class Lease: @unchecked Sendable {
         self.command = command
     }
 
-    /// Does on the worker's thread what waits for it.
+    /// Runs blocking work on the worker's thread.
     func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await thread.run(body)
     }
@@ -23,7 +22,6 @@ final class Lease: @unchecked Sendable {
     func kill() { _ = Glibc.kill(process.id, SIGKILL) }
 }
 
-/// Where a worker is, without keeping it.
 struct WeakLease {
     weak var lease: Lease?
 }

@@ -2,74 +2,50 @@ import Core
 import Glibc
 import System
 
-/// Decode workers that share the work: processes, started when they are needed, started anew when they die.
+/// A pool of decode worker processes. Starts them on demand, and restarts them when they die.
 package actor WorkerPool {
-    /// What an utterance came to.
-    package struct Decoded: Sendable {
-        /// What was read; its times count from the first sample of the utterance.
-        var hypothesis: Hypothesis
-        /// What has read it: the wanted engine, or its fallback.
-        var engine: EngineDescription
-        /// CPU time that the worker spent on it.
-        var cpuSeconds: Double
-        /// Sessions that this took: more than one where a worker died and the utterance was decoded again.
-        var attempts: Int
-    }
-
-    /// An utterance that a worker has taken.
+    /// An utterance that a worker has accepted.
     package struct Session: Sendable {
-        /// The adaptation state after this utterance, where the engine knows it.
+        /// The adaptation state after this utterance, if the engine knows it.
         var adaptation: AdaptationState?
-        /// One, and one for each worker that died before its first answer.
+        /// 1, plus the number of workers that died before their first answer.
         fileprivate var attempts = 1
-        fileprivate var worker: Lease
+        fileprivate(set) var worker: Lease
         fileprivate var reply: WorkerProtocol.Reply
     }
 
-    /// What a recording has taught the engine so far.
-    struct Surveyed: Sendable {
-        var state: AdaptationState
-        /// `Adaptation.candidates`.
-        var candidates: [[AdaptationState]]
-    }
-
-    /// An utterance that a worker hears while it is still being spoken.
-    struct Hearing: Sendable {
-        fileprivate var worker: Lease
-    }
-
-    /// Waits before a worker that died is started anew: the restart's backoff.
+    /// The delays before restarting a dead worker.
     private static let backoff: [Duration] = [.milliseconds(100), .milliseconds(400), .milliseconds(1600)]
 
-    /// How the worker for volatile readings is started.
+    /// The command of the worker for partial results.
     nonisolated let partials: WorkerCommand
-    /// How workers are started now: as wanted, or where those cannot read, as `fallback` says.
+    /// The current command: the wanted one or the fallback.
     private var command: WorkerCommand
     private let wanted: WorkerCommand
     private let fallback: WorkerCommand?
-    /// Whether the wanted ones cannot even be started, so that they are not tried again.
+    /// Whether the wanted workers cannot be started at all, so that they are not tried again.
     private var isBroken = false
-    /// Why `fallback` reads, until somebody has taken it.
+    /// Why the fallback is used, until it is reported.
     private var complaint: DeviceError?
-    /// Names the settings that its workers read with.
+    /// The name of the workers' settings.
     package var profile: String { command.profile }
     private let size: Int
     private let niceness: Int32
     private var idle: [Lease] = []
     private var count = 0
     private var waiting: [CheckedContinuation<Lease?, Never>] = []
-    /// Every worker that has been started and is not yet gone.
+    /// All started workers that still exist.
     private var started: [WeakLease] = []
-    /// How many calls are starting some.
+    /// The number of calls that are starting workers.
     private var starting = 0
     private var hasEnded = false
     private let pace = WorkerPace()
 
     /// - Parameters:
-    ///   - size: the most workers at a time, 1 or more.
-    ///   - fallback: what reads on where the wanted workers cannot be started, or die again and again.
-    ///   - partials: what gives volatile readings; nil: the same.
-    ///   - complaint: why another engine reads than the one that is wanted.
+    ///   - size: the maximum number of workers, 1 or more.
+    ///   - fallback: used if the wanted workers cannot be started or die repeatedly.
+    ///   - partials: the command for partial results; nil for the same.
+    ///   - complaint: why the wanted engine is not used from the beginning.
     package init(
         _ command: WorkerCommand, size: Int, niceness: Int32 = 0, fallback: WorkerCommand? = nil,
         partials: WorkerCommand? = nil, complaint: DeviceError? = nil
@@ -83,28 +59,28 @@ package actor WorkerPool {
         self.niceness = niceness
     }
 
-    /// Starts one worker, so that a missing or damaged model is known at once, and tells its engine.
+    /// Starts one worker, to detect a missing or damaged model early, and returns its engine.
     package func prepare() async throws -> EngineDescription {
         let worker = try await acquire()
         release(worker)
         return worker.process.engine
     }
 
-    /// Why another engine reads than the one that is wanted; once each time that it came to that.
+    /// Returns once each reason why the wanted engine is not used.
     package func takeComplaint() -> DeviceError? {
         defer { complaint = nil }
         return complaint
     }
 
-    /// Tells of a worker that was replaced since it did nothing.
+    /// Keeps the error of a worker that was replaced because it stalled.
     private func note(_ error: any Error) {
         if let error = error as? DeviceError, error.operation == WorkerStall.operation, complaint == nil {
             complaint = error
         }
     }
 
-    /// Lets the fallback read from here on, in the place of workers that were started so; false where it cannot, and where it
-    /// was these. Somebody else may have come to that before.
+    /// Switches from the failed command to the fallback. Returns false if that is not possible; true if another call has
+    /// already switched.
     private func fallBack(from failed: WorkerCommand, because error: any Error, isBroken: Bool) -> Bool {
         guard let fallback, failed != fallback, !hasEnded, !(error is CancellationError) else { return false }
         guard command == failed else { return true }
@@ -119,26 +95,26 @@ package actor WorkerPool {
         return true
     }
 
-    /// Hands an utterance to the next free worker. Returns once the adaptation state is known, or that it cannot be.
+    /// Sends an utterance to the next free worker. Returns once its adaptation state is known, or known to be missing.
     ///
-    /// - Parameter parts: where speech is, of several utterances that are read as one; else empty.
-    /// - Throws: `DeviceError`, after every attempt has failed.
+    /// - Parameter parts: the ranges with speech, if several utterances are read as one; else empty.
+    /// - Throws: `DeviceError` after every attempt has failed.
     package func begin(
         _ samples: [Int16], adaptation: AdaptationState?, alternatives: Int, parts: [SampleRange] = []
     ) async throws -> Session {
-        try await again { worker in
+        try await retrying { worker in
             let reply = try await worker.blocking {
                 try worker.process.open(adaptation: adaptation, alternatives: alternatives, parts: parts)
-                try worker.process.hear(samples)
+                try worker.process.append(samples)
                 return try worker.process.close(samples.count)
             }
             return Session(adaptation: reply.adaptation, worker: worker, reply: reply)
         }
     }
 
-    /// Waits for the reading of the utterance. A worker that dies meanwhile is replaced, and the utterance decoded again.
+    /// Waits for the result. If the worker dies, another one decodes the utterance again.
     ///
-    /// - Throws: `DeviceError`, after every attempt has failed.
+    /// - Throws: `DeviceError` after every attempt has failed.
     package func finish(
         _ session: Session, _ samples: [Int16], adaptation: AdaptationState?, alternatives: Int,
         parts: [SampleRange] = []
@@ -151,23 +127,22 @@ package actor WorkerPool {
             do {
                 let result = try await worker.blocking { try worker.process.finish(samples.count, after: reply) }
                 release(worker)
+                let seconds = Double(samples.count) / Double(SamplePosition.rate)
                 Log.debug(
                     .recognizing, "decoded",
                     [
-                        "process": "\(worker.process.id)",
-                        "seconds": "\(Double(samples.count) / Double(SamplePosition.rate))",
-                        "cpuSeconds": "\(result.cpuSeconds)", "words": "\(result.words.count)",
-                        "attempts": "\(attempts)",
+                        "process": "\(worker.process.id)", "seconds": "\(seconds)",
+                        "cpuSeconds": "\(result.cpuSeconds)",
+                        "words": "\(result.words.count)", "attempts": "\(attempts)",
                     ])
+                let hypothesis = Hypothesis(
+                    words: result.words, alternatives: result.alternatives, score: result.score, voice: result.voice,
+                    voices: result.voices ?? [])
                 return Decoded(
-                    hypothesis: Hypothesis(
-                        words: result.words, alternatives: result.alternatives, score: result.score,
-                        voice: result.voice,
-                        voices: result.voices ?? []),
-                    engine: worker.process.engine, cpuSeconds: result.cpuSeconds, attempts: attempts)
+                    hypothesis: hypothesis, engine: worker.process.engine, cpuSeconds: result.cpuSeconds,
+                    attempts: attempts)
             } catch {
-                discard()
-                note(error)
+                discard(because: error)
                 deaths += 1
                 Log.debug(.recognizing, "failed", ["process": "\(worker.process.id)", "message": "\(error)"])
                 if hasEnded { throw CancellationError() }
@@ -184,54 +159,47 @@ package actor WorkerPool {
         }
     }
 
-    /// Hands an utterance that is still being spoken to a worker that is free at once; nil where none is.
-    func hear(adaptation: AdaptationState?, alternatives: Int) async throws -> Hearing? {
+    /// Assigns a free worker to the utterance that is being spoken; nil if none is free.
+    func beginEarly(adaptation: AdaptationState?, alternatives: Int) async throws -> Lease? {
         guard !hasEnded, waiting.isEmpty, !idle.isEmpty || count < size else { return nil }
         let worker = try await acquire()
-        try await keeping {
-            try await worker.blocking { try worker.process.open(adaptation: adaptation, alternatives: alternatives) }
+        try await blocking(worker) { try $0.open(adaptation: adaptation, alternatives: alternatives) }
+        return worker
+    }
+
+    /// Sends more of the utterance. If this throws, the worker is gone.
+    func append(_ samples: [Int16], to worker: Lease) async throws {
+        try await blocking(worker) { try $0.append(samples) }
+    }
+
+    /// Sends the rest of the utterance, which is now complete. If this throws, the worker is gone.
+    func close(_ worker: Lease, behind rest: [Int16], of cut: UtteranceCutter.Cut) async throws -> Session {
+        let reply = try await blocking(worker) {
+            try $0.append(rest)
+            return try $0.close(cut.samples.count)
         }
-        return Hearing(worker: worker)
+        return Session(adaptation: reply.adaptation, worker: worker, reply: reply)
     }
 
-    /// Hands the worker more of the utterance. Where this throws, the worker is gone.
-    func hear(_ samples: [Int16], by hearing: Hearing) async throws {
-        try await keeping { try await hearing.worker.blocking { try hearing.worker.process.hear(samples) } }
-    }
-
-    /// Hands the worker the rest of an utterance that is now complete. Where this throws, the worker is gone.
-    func close(_ hearing: Hearing, behind rest: [Int16], of cut: UtteranceCutter.Cut) async throws -> Session {
-        let reply = try await keeping {
-            try await hearing.worker.blocking {
-                try hearing.worker.process.hear(rest)
-                return try hearing.worker.process.close(cut.samples.count)
-            }
-        }
-        return Session(adaptation: reply.adaptation, worker: hearing.worker, reply: reply)
-    }
-
-    /// Lets go of a worker in the midst of an utterance.
-    func abandon(_ hearing: Hearing) { abandon(hearing.worker) }
-
-    /// Lets go of a worker that reads an utterance for nobody.
-    func abandon(_ session: Session) { abandon(session.worker) }
-
-    private func abandon(_ worker: Lease) {
+    /// Kills a worker whose result is no longer needed, even in the middle of an utterance.
+    func abandon(_ worker: Lease) {
         worker.kill()
         discard()
     }
 
-    private func keeping<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
-        do { return try await body() } catch {
-            discard()
-            note(error)
+    /// Runs blocking work on the worker's thread; discards the worker if it fails.
+    private func blocking<Value: Sendable>(
+        _ worker: Lease, _ body: @escaping @Sendable (WorkerProcess) throws -> Value
+    ) async throws -> Value {
+        do { return try await worker.blocking { try body(worker.process) } } catch {
+            discard(because: error)
             throw error
         }
     }
 
-    /// Adds to a state what an utterance teaches, without reading it; nil where the engine does not tell.
+    /// Adds what an utterance teaches to a state without reading it; nil if the engine does not adapt or the worker dies.
     ///
-    /// - Throws: `DeviceError` where no worker can be started; one that dies is no error, the utterance is left out.
+    /// - Throws: `DeviceError` if no worker can be started.
     func survey(_ samples: [Int16], into state: AdaptationState?) async throws -> Surveyed? {
         let worker = try await acquire()
         do {
@@ -239,35 +207,33 @@ package actor WorkerPool {
             release(worker)
             return surveyed
         } catch {
-            discard()
-            note(error)
+            discard(because: error)
             return nil
         }
     }
 
-    /// Whether no worker is there.
+    /// Whether the pool has no workers.
     package var isEmpty: Bool { count == 0 }
 
-    /// Ends the workers that wait for work; others are started when they are needed.
+    /// Ends idle workers; others are started on demand.
     package func releaseIdle() {
         count -= idle.count
         idle = []
-        // What died of an utterance may read the next recording.
+        // An utterance that killed the wanted workers does not rule them out for the next recording.
         if count == 0, !isBroken { command = wanted }
     }
 
-    /// Ends all workers, also in mid-utterance: who waits for one is told that it was cancelled.
+    /// Ends all workers, even in the middle of an utterance. Waiting callers get `CancellationError`.
     package func end() {
         hasEnded = true
         releaseIdle()
-        // A worker that is still held has not been waited for, so that its number is nobody else's yet.
+        // A leased worker has not been reaped, so its process ID is still its own.
         for lease in started { lease.lease?.kill() }
         for waiter in waiting { waiter.resume(returning: nil) }
         waiting = []
     }
 
-    /// Ends all workers, and returns once each is gone and waited for, so that what it has used is counted as its parent's; one
-    /// that cannot end keeps nobody for longer than 5 s.
+    /// Ends all workers and waits until they are reaped, at most 5 s. Then the parent's resource usage includes theirs.
     package func finish() async {
         end()
         for _ in 0..<500 where starting > 0 || started.contains(where: { $0.lease != nil }) {
@@ -275,30 +241,26 @@ package actor WorkerPool {
         }
     }
 
-    private func again(_ attempt: (Lease) async throws -> Session) async throws -> Session {
-        for (deaths, pause) in Self.backoff.enumerated() {
+    /// Retries with another worker after each backoff, then with the fallback.
+    private func retrying(_ attempt: (Lease) async throws -> Session) async throws -> Session {
+        var deaths = 0
+        while true {
             let worker = try await acquire()
             do {
                 var session = try await attempt(worker)
                 session.attempts += deaths
                 return session
             } catch {
-                discard()
-                note(error)
-                try await Task.sleep(for: pause)
+                discard(because: error)
+                if deaths < Self.backoff.count {
+                    try await Task.sleep(for: Self.backoff[deaths])
+                    deaths += 1
+                } else {
+                    if hasEnded { throw CancellationError() }
+                    guard fallBack(from: worker.command, because: error, isBroken: false) else { throw error }
+                    deaths = 0
+                }
             }
-        }
-        let worker = try await acquire()
-        do {
-            var session = try await attempt(worker)
-            session.attempts += Self.backoff.count
-            return session
-        } catch {
-            discard()
-            note(error)
-            if hasEnded { throw CancellationError() }
-            guard fallBack(from: worker.command, because: error, isBroken: false) else { throw error }
-            return try await again(attempt)
         }
     }
 
@@ -311,7 +273,7 @@ package actor WorkerPool {
         }
     }
 
-    /// Starts a worker, and with it all that are missing where they share what they load.
+    /// Starts a worker; if workers share their model, starts all missing workers.
     private func start() async throws -> Lease {
         let command = command
         let missing = command.makesCopies ? size - count : 1
@@ -364,7 +326,13 @@ package actor WorkerPool {
         if waiting.isEmpty { idle.append(worker) } else { waiting.removeFirst().resume(returning: worker) }
     }
 
-    /// Forgets workers that are of no more use, and lets the next in line start others.
+    /// Forgets a failed worker, and keeps its error if it stalled.
+    private func discard(because error: any Error) {
+        discard()
+        note(error)
+    }
+
+    /// Forgets dead workers, so that waiting callers can start others.
     private func discard(_ gone: Int = 1) {
         count -= gone
         for _ in 0..<min(gone, waiting.count) { waiting.removeFirst().resume(returning: nil) }

@@ -5,21 +5,20 @@ import System
 
 /// How to start a decode worker: a program that speaks `WorkerProtocol`.
 package struct WorkerCommand: Hashable, Sendable {
-    /// The program's path.
     var path: String
-    /// Its arguments, without its name.
+    /// Without the program's name.
     var arguments: [String]
 
-    /// Added to the environment, where that does not have such a name.
+    /// Environment variables to add unless they are already set.
     var environment: [String: String]
 
-    /// Whether it knows `--copies N`, and then makes so many copies of itself.
+    /// Whether the program supports `--copies N`.
     var makesCopies: Bool
 
-    /// What it loads, for errors: the model's folder.
+    /// The model's folder, for error messages.
     var model: String
 
-    /// Names the settings that it reads with, as passes are told apart by.
+    /// The name of the worker's settings; it distinguishes passes.
     var profile: String
 
     package init(
@@ -35,64 +34,60 @@ package struct WorkerCommand: Hashable, Sendable {
     }
 }
 
-/// The parent's side of one worker process. All methods block; one thread at a time.
+/// The parent's side of one worker process. All methods block; use one thread at a time.
 ///
-/// After any thrown error but a refusal by the engine the worker is of no more use.
+/// After any thrown error except a refusal by the engine, the worker is unusable.
 final class WorkerProcess {
-    /// How long an engine may take for what it is asked, whatever it says meanwhile: on the smallest boards decoding is slower
-    /// than speech.
-    struct Patience: Sendable {
+    /// How long an engine may take for a request, whatever it sends meanwhile. The smallest boards decode slower than speech.
+    struct Timeout: Sendable {
         var seconds = 60
         var timesAudio = 40
 
         func seconds(for samples: Int) -> Int { seconds + samples * timesAudio / SamplePosition.rate }
     }
 
-    /// A model is read from a card that may be busy with a copy, by a process that everything else comes before.
-    private static let loadingPatience = 300
+    /// Long, because the model may be read from a card that is busy with a copy, at low priority.
+    private static let loadingTimeout = 300
 
-    /// However long the utterance, its frames stay below the protocol's longest.
+    /// Keeps frames below the protocol's maximum.
     private static let samplesPerFrame = 30 * SamplePosition.rate
 
     private(set) var engine: EngineDescription
-    /// The processes of its copies.
     private var copies: [Int32] = []
     private let child: ChildProcess
     private var replies = WorkerReplies()
-    /// The parts of the utterance that was begun last.
+    /// The number of parts of the current utterance.
     private var parts = 0
     private var chunk = [UInt8](repeating: 0, count: 65_536)
-    private let patience: Patience
-    /// When what it was asked last has to be done, in nanoseconds of the monotonic clock.
+    private let timeout: Timeout
+    /// The deadline of the current request, in monotonic nanoseconds.
     private var deadline = Int64.max
-    /// The seconds that it had for that.
-    private var given = 0
+    /// The timeout of the current request in seconds, for messages.
+    private var timeoutSeconds = 0
     private var stall: WorkerStall
-    /// What is done with one that does not answer.
     private static let remedy = "it is restarted"
 
     /// Starts the worker and waits until its model is loaded.
     ///
     /// - Parameters:
     ///   - seconds: how long that may take.
-    ///   - pace: how quickly workers like it have answered.
-    /// - Throws: `DeviceError` as the engine gives it: `missing` or `damaged` for its model; `failed` where it takes longer.
+    ///   - pace: the pace of other workers of this kind.
+    /// - Throws: the engine's `DeviceError`: `missing` or `damaged` for its model; `failed` after a timeout.
     init(
-        _ command: WorkerCommand, within seconds: Int = loadingPatience, patience: Patience = Patience(),
+        _ command: WorkerCommand, within seconds: Int = loadingTimeout, timeout: Timeout = Timeout(),
         pace: WorkerPace = WorkerPace()
     ) throws {
-        self.patience = patience
-        stall = WorkerStall(patience.seconds, pace)
+        self.timeout = timeout
+        stall = WorkerStall(timeout.seconds, pace)
         child = try ChildProcess(
             command.path, arguments: command.arguments, remedy: Self.remedy, environment: command.environment)
         engine = EngineDescription(name: "", version: "", model: "")
         engine = try ready(within: seconds)
     }
 
-    /// Starts workers that share what they load, where the program can do that; else one.
+    /// Starts workers that share their model, if the program supports that; else one worker.
     ///
-    /// - Parameter count: how many, 1 or more; fewer are started where the system allows no more.
-    /// - Throws: as `init`.
+    /// - Parameter count: 1 or more; fewer are started if the system does not allow more.
     static func start(
         _ command: WorkerCommand, count: Int, pace: WorkerPace = WorkerPace()
     ) throws -> [WorkerProcess] {
@@ -106,55 +101,55 @@ final class WorkerProcess {
     }
 
     private init(_ command: WorkerCommand, copies: [ChildPipes], _ pace: WorkerPace) throws {
-        patience = Patience()
-        stall = WorkerStall(patience.seconds, pace)
+        timeout = Timeout()
+        stall = WorkerStall(timeout.seconds, pace)
         child = try ChildProcess(
             command.path, arguments: command.arguments + ["--copies", "\(copies.count)"],
             remedy: Self.remedy, environment: command.environment, copies: copies)
         engine = EngineDescription(name: "", version: "", model: "")
-        engine = try ready(within: Self.loadingPatience)
+        engine = try ready(within: Self.loadingTimeout)
     }
 
     private init(copy id: Int32, _ pipes: ChildPipes, of first: WorkerProcess) throws {
-        patience = first.patience
-        stall = WorkerStall(patience.seconds, first.stall.pace)
+        timeout = first.timeout
+        stall = WorkerStall(timeout.seconds, first.stall.pace)
         child = try ChildProcess(adopting: id, pipes)
         engine = first.engine
     }
 
     var id: Int32 { child.id }
 
-    /// Starts an utterance; `hear` and `close` follow.
+    /// Starts an utterance; `append` and `close` follow.
     ///
-    /// - Parameter parts: where speech is, of several utterances that are read as one; else empty.
+    /// - Parameter parts: the ranges with speech, if several utterances are read as one; else empty.
     func open(adaptation: AdaptationState?, alternatives: Int, parts: [SampleRange] = []) throws {
         var request = request(partials: false, alternatives, adaptation)
         request.parts = parts.isEmpty ? nil : parts
         self.parts = parts.count
-        allow(patience.seconds)
+        setDeadline(timeout.seconds)
         try send(.request, JSONEncoder().encode(request))
     }
 
-    /// Sends more of the utterance. Waits while the worker is behind by more than a pipe holds.
-    func hear(_ samples: [Int16]) throws {
-        allow(patience.seconds(for: samples.count))
+    /// Sends more of the utterance. Blocks while the worker is more than a pipe's capacity behind.
+    func append(_ samples: [Int16]) throws {
+        setDeadline(timeout.seconds(for: samples.count))
         try send(samples)
     }
 
-    /// Says that the utterance of so many samples is complete, and returns the adaptation state after it as soon as the worker
-    /// knows it; nil where the utterance is too short to tell.
+    /// Ends the utterance of `samples` samples. Returns the first reply, which has the adaptation state unless the utterance
+    /// is too short.
     func close(_ samples: Int) throws -> WorkerProtocol.Reply {
-        allow(patience.seconds(for: samples))
+        setDeadline(timeout.seconds(for: samples))
         stall.begin(samples)
         try send(.end, Data())
         return try next(within: samples)
     }
 
-    /// Adds to a state what an utterance teaches; nil where the engine does not tell.
+    /// Adds what an utterance teaches to a state; nil if the engine does not adapt.
     func survey(_ samples: [Int16], into state: AdaptationState?) throws -> WorkerPool.Surveyed? {
         var request = request(partials: false, 0, state)
         request.survey = true
-        allow(patience.seconds(for: samples.count))
+        setDeadline(timeout.seconds(for: samples.count))
         try send(.request, JSONEncoder().encode(request))
         try send(samples)
         try send(.end, Data())
@@ -167,12 +162,12 @@ final class WorkerProcess {
         return surveyed
     }
 
-    /// Waits for what `begin` announced.
+    /// Waits for the result of the utterance.
     func finish(_ samples: Int, after reply: WorkerProtocol.Reply) throws -> WorkerProtocol.Result {
         var reply = reply
-        // The time that it was given at the end of the audio goes on; what it has said meanwhile can be read in any case.
+        // The deadline set at the end of the audio still applies; replies that have arrived can always be read.
         let left = deadline
-        allow(patience.seconds)
+        setDeadline(timeout.seconds)
         deadline = max(deadline, left)
         while true {
             if let failure = reply.error { throw DeviceError(failure) }
@@ -185,15 +180,15 @@ final class WorkerProcess {
     }
 
     func beginPartials(adaptation: AdaptationState?) throws {
-        allow(patience.seconds)
+        setDeadline(timeout.seconds)
         try send(.request, JSONEncoder().encode(request(partials: true, 0, adaptation)))
     }
 
-    /// Sends more of the utterance and returns what it reads as now.
+    /// Sends more of the utterance and returns its text so far.
     func partial(after samples: [Int16]) throws -> String {
         var text = ""
-        allow(patience.seconds(for: samples.count))
-        // Each frame is answered.
+        setDeadline(timeout.seconds(for: samples.count))
+        // The worker answers each frame.
         for frame in Self.frames(of: samples) {
             try send(.audio, frame)
             let reply = try next(within: samples.count)
@@ -204,16 +199,16 @@ final class WorkerProcess {
     }
 
     func endPartials() throws {
-        allow(patience.seconds)
+        setDeadline(timeout.seconds)
         try send(.end, Data())
         while try next(within: 0).done != true {}
     }
 
     private func ready(within seconds: Int) throws -> EngineDescription {
         let reply: WorkerProtocol.Reply?
-        allow(seconds)
+        setDeadline(seconds)
         do { reply = try next(within: 0) } catch let error as DeviceError
-            // Late is not strange: the next one may be in time.
+            // Report a timeout as such: the next attempt may be in time.
             where error.code != .failed || error.status == ETIMEDOUT
         {
             throw error
@@ -240,7 +235,7 @@ final class WorkerProcess {
 
     private static func frames(of samples: [Int16]) -> [Data] {
         stride(from: 0, to: samples.count, by: samplesPerFrame).map { start in
-            // Every machine that Fieldscribe is built for is little-endian, as the frames are.
+            // Frames are little-endian, as are all supported machines.
             samples[start..<min(samples.count, start + samplesPerFrame)].withUnsafeBytes { Data($0) }
         }
     }
@@ -256,29 +251,28 @@ final class WorkerProcess {
         }
     }
 
-    /// Gives the engine so long for what it is asked next: for all of it, so that no stream of other replies, and no reply that
-    /// comes byte by byte, holds it up for longer.
-    private func allow(_ seconds: Int) {
-        given = seconds
+    /// Sets the deadline for the whole request, so that neither a stream of other replies nor single bytes can extend it.
+    private func setDeadline(_ seconds: Int) {
+        timeoutSeconds = seconds
         stall.restart()
         deadline = MonotonicClock.nanoseconds + Int64(seconds) * 1_000_000_000
     }
 
-    /// What is left of that time, 1 or more.
+    /// The remaining seconds, 1 or more.
     private var secondsLeft: Int {
         get throws {
             let left = deadline - MonotonicClock.nanoseconds
             guard left > 0 else {
                 throw DeviceError(
                     .failed, "poll", status: ETIMEDOUT, on: child.name,
-                    "did not finish within \(given) s (process \(id))",
+                    "did not finish within \(timeoutSeconds) s (process \(id))",
                     remedy: Self.remedy)
             }
             return Int((left + 999_999_999) / 1_000_000_000)
         }
     }
 
-    /// The next reply; what it says of an utterance of so many samples lies within them.
+    /// Returns the next reply, with words limited to `samples`.
     private func next(within samples: Int) throws -> WorkerProtocol.Reply {
         while true {
             do {
@@ -296,7 +290,7 @@ final class WorkerProcess {
                 throw DeviceError(
                     .disconnected, "decode-worker", "the decode worker (process \(id)) ended unexpectedly")
             }
-            replies.take(chunk[..<count])
+            replies.append(chunk[..<count])
         }
     }
 }
@@ -304,7 +298,7 @@ final class WorkerProcess {
 extension WorkerCommand {
     /// Starts a worker, which loads its model, and ends it.
     ///
-    /// - Throws: as a worker tells it: `missing` or `damaged` for the model.
+    /// - Throws: the worker's error: `missing` or `damaged` for the model.
     package func load() throws(DeviceError) {
         do { _ = try WorkerProcess.start(self, count: 1) } catch { throw DeviceError(wrapping: error) }
     }

@@ -1,61 +1,59 @@
 import Core
 
-/// What passes between Fieldscribe and a decode worker.
+/// The protocol between Fieldscribe and a decode worker.
 ///
-/// To the worker go frames: one byte of kind, four bytes of length (little-endian), and as many bytes of payload.
-/// From the worker come JSON objects, one a line. Positions count samples from the utterance's first.
+/// The worker receives frames: one byte of kind, four bytes of little-endian length, and the payload. It sends JSON objects,
+/// one per line. Positions count samples from the start of the utterance.
 ///
-/// Fieldscribe's own worker, started with `--copies N`, copies itself once its model is loaded; see `ProcessCopies`.
+/// Fieldscribe's own worker, started with `--copies N`, forks once its model is loaded; see `ProcessCopies`.
 enum WorkerProtocol {
-    /// The kind of a frame.
     enum Frame: UInt8, Sendable {
-        /// A `Request` as JSON; then follow `audio` frames.
+        /// A `Request` as JSON; `audio` frames follow.
         case request = 0x72
         /// Mono 16-bit little-endian samples at 16 kHz.
         case audio = 0x61
-        /// The utterance is complete; without payload.
+        /// The utterance is complete; no payload.
         case end = 0x65
     }
 
-    /// No frame is longer: a minute of audio and some.
+    /// The longest frame: a little more than a minute of audio.
     static let longestFrame = 2 << 20
 
     /// Starts an utterance.
     struct Request: Codable, Sendable {
-        /// Whether the worker answers each audio frame with a `partial` and the end with nothing but a `done`.
+        /// Whether the worker answers each audio frame with `partial`, and the end only with `done`.
         var partials = false
-        /// How many other readings are wanted.
+        /// The number of alternatives.
         var alternatives = 0
-        /// What the engine has learnt before.
+        /// What the engine has learnt so far.
         var adaptation: AdaptationState?
-        /// Whether only `adaptation` with what this utterance teaches is wanted, and a result without words.
+        /// Whether to return only `adaptation` after this utterance, and a result without words.
         var survey: Bool?
-        /// Where speech is, in samples from the first, where several utterances are to be read as one; else left out.
+        /// The ranges with speech, in samples, if several utterances are read as one.
         var parts: [SampleRange]?
 
         private enum CodingKeys: String, CodingKey {
             case partials, alternatives, survey, parts
-            // As engines have been told it ever since.
+            // The name in the protocol since its first version.
             case adaptation = "channel"
         }
     }
 
-    /// A line from the worker: exactly one of the fields is set, but for `copies` and `candidates`.
+    /// A line from the worker. Exactly one field is set, except `copies` and `candidates`.
     struct Reply: Codable, Sendable {
         /// The model is loaded.
         var ready: EngineDescription?
-        /// Beside `ready`: the processes of the copies that the worker was asked for, which serve as it does.
+        /// With `ready`: the process IDs of the requested copies, which serve in the same way.
         var copies: [Int32]?
-        /// What the engine has learnt up to the end of this utterance; comes before the search.
+        /// What the engine has learnt after this utterance; sent before the search.
         var adaptation: AdaptationState?
-        /// The utterance has come whole and is being read; comes in the place of `adaptation` from an engine that learns nothing, and
-        /// may be left out.
+        /// The utterance is complete and being read. Engines that do not adapt may send it instead of `adaptation`.
         var heard: Bool?
-        /// Beside `adaptation` in the answer to a survey: `Adaptation.candidates`.
+        /// With `adaptation`, in answer to a survey: `Adaptation.candidates`.
         var candidates: [[AdaptationState]]?
-        /// The reading that `end` was answered with.
+        /// The answer to `end`.
         var result: Result?
-        /// What the utterance reads as so far.
+        /// The text so far.
         var partial: String?
         /// A partial utterance has ended.
         var done: Bool?
@@ -64,38 +62,36 @@ enum WorkerProtocol {
 
         private enum CodingKeys: String, CodingKey {
             case ready, copies, heard, candidates, result, partial, done, error
-            // As engines have told it ever since.
+            // The name in the protocol since its first version.
             case adaptation = "channel"
         }
     }
 
-    /// What was read of one utterance.
+    /// The result of one utterance.
     struct Result: Codable, Sendable {
-        /// The best reading; ranges in samples from the utterance's first.
+        /// The best reading; ranges count samples from the start of the utterance.
         var words: [Word]
         /// Other readings, best first.
         var alternatives: [Alternative]
-        /// CPU time of the worker since its last result.
+        /// The worker's CPU time since its last result.
         var cpuSeconds: Double
-        /// `Hypothesis.score`.
         var score: Double?
-        /// `Hypothesis.voice`.
         var voice: VoiceAnalytics?
-        /// `Hypothesis.voices`: as many as the request has `parts`; left out where it has none, or nothing is told.
+        /// One voice per requested part; missing without parts.
         var voices: [VoiceAnalytics?]?
     }
 
-    /// What went wrong, as a `DeviceError` says it.
+    /// A `DeviceError` in the protocol.
     struct Failure: Codable, Sendable {
-        /// `DeviceError.Code`; any other counts as `failed`.
+        /// A `DeviceError.Code`; unknown values count as `failed`.
         var code: String
 
         /// One line: what failed, and the remedy.
         var message: String
 
-        /// The same in its parts, as Fieldscribe's own workers tell them; others may leave them out.
+        /// The message without the remedy. Fieldscribe's own workers send it; others may omit it.
         var statement: String?
-        /// What a person can do about it; see `DeviceError.remedy`.
+        /// See `DeviceError.remedy`.
         var remedy: String?
     }
 }

@@ -1,23 +1,23 @@
 import Core
 import FoundationEssentials
 
-/// What a worker answers, as it comes: in pieces, and from a program that may be anybody's.
+/// Parses the replies of a worker, which arrive in pieces and may come from a foreign program.
 struct WorkerReplies {
-    /// No reply is longer: half an hour of speech with a hundred alternatives.
+    /// The longest reply: half an hour of speech with a hundred alternatives.
     static let longestLine = 16 << 20
 
-    /// A line that is no reply.
+    /// A line that is not a valid reply.
     struct Unreadable: Error {}
 
     private var received: [UInt8] = []
 
-    mutating func take(_ bytes: some Collection<UInt8>) { received.append(contentsOf: bytes) }
+    mutating func append(_ bytes: some Collection<UInt8>) { received.append(contentsOf: bytes) }
 
-    /// The next reply, nil where it has not come whole.
+    /// Returns the next reply; nil if it is not complete yet.
     ///
     /// - Parameters:
-    ///   - samples: the length of the utterance; no word lies beyond it.
-    ///   - parts: how many parts of it were named; there are as many voices, or none.
+    ///   - samples: the length of the utterance; words are limited to it.
+    ///   - parts: the number of requested parts; voices are dropped unless there are as many.
     mutating func next(within samples: Int, parts: Int = 0) throws -> WorkerProtocol.Reply? {
         guard let end = received.firstIndex(of: 0x0A) else {
             guard received.count <= Self.longestLine else { throw Unreadable() }
@@ -33,11 +33,11 @@ struct WorkerReplies {
 }
 
 extension WorkerProtocol.Result {
-    /// Words in the order of time, none over another, inside the utterance and each of one line; shares between 0 and 1; voices
-    /// only where there is one for each part.
+    /// Puts words in order within the utterance, without overlaps and line breaks; clamps confidences to 0...1; drops voices
+    /// unless there is one per part.
     ///
-    /// Of two that overlap the first ends where the second begins; one that is told to begin before the one before it
-    /// begins behind that: the text's order is the engine's, whatever its times are.
+    /// Of two overlapping words, the first ends where the second begins. A word that begins before its predecessor is moved
+    /// after it: the order of the text counts, whatever the times are.
     mutating func settle(within samples: Int64, parts: Int = 0) {
         if parts == 0 || voices?.count != parts { voices = nil }
         var settled: [Word] = []
@@ -65,7 +65,7 @@ extension WorkerProtocol.Result {
         cpuSeconds = max(cpuSeconds, 0)
     }
 
-    /// The text without what would end a line or steer a terminal.
+    /// Returns the text without line breaks and control characters.
     private static func line(_ text: String) -> String {
         let clean = text.unicodeScalars.map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? " " : $0 }
         var line = String.UnicodeScalarView()

@@ -3,35 +3,34 @@ import Glibc
 import Synchronization
 import System
 
-/// How quickly workers of one kind have answered at the slowest, in seconds a second of sound; nothing before the first answer.
+/// The slowest answer of workers of one kind, in seconds per second of audio; nil before the first answer.
 final class WorkerPace: Sendable {
     private let slowest = Mutex<Double?>(nil)
 
     var secondsPerSecond: Double? { slowest.withLock { $0 } }
 
     func add(_ seconds: Double, for samples: Int) {
-        // A short utterance has little to tell but what each costs.
+        // Fixed costs dominate short utterances.
         let pace = seconds / max(1, Double(samples) / Double(SamplePosition.rate))
         slowest.withLock { $0 = max($0 ?? 0, pace) }
     }
 }
 
-/// Whether a worker that is to answer does nothing: a signal has stopped it, or a driver hangs. One that works is seen to, however busy
-/// the machine is.
+/// Detects a worker that makes no progress: it was stopped by a signal, or a driver hangs. A busy machine does not count.
 struct WorkerStall {
-    /// What errors of it have as their operation.
+    /// The `operation` of its errors.
     static let operation = "progress"
 
-    /// One that does nothing may at least so many seconds.
+    /// The minimum number of idle seconds.
     private static let shortest = 10.0
-    /// So many times as long as the slowest answer so far.
+    /// The limit, as a multiple of the slowest answer so far.
     private static let factor = 4.0
 
     let pace: WorkerPace
-    /// As long as nothing was measured, in seconds.
+    /// The limit before any answer, in seconds.
     private let unmeasured: Double
     private var samples = 0
-    private var asked = MonotonicClock.nanoseconds
+    private var requestedAt = MonotonicClock.nanoseconds
     private var seen: ProcessProgress?
     private var watched = MonotonicClock.nanoseconds
     private var idleSeconds = 0.0
@@ -41,31 +40,31 @@ struct WorkerStall {
         self.pace = pace
     }
 
-    /// The end of an utterance of so many samples is told.
+    /// Starts measuring an utterance of `samples` samples.
     mutating func begin(_ samples: Int) {
         self.samples = samples
-        asked = MonotonicClock.nanoseconds
+        requestedAt = MonotonicClock.nanoseconds
     }
 
-    /// It was answered.
+    /// Records that the utterance was answered.
     mutating func end() {
-        pace.add(Double(MonotonicClock.nanoseconds - asked) / 1e9, for: samples)
+        pace.add(Double(MonotonicClock.nanoseconds - requestedAt) / 1e9, for: samples)
         samples = 0
     }
 
-    /// Something else is asked.
+    /// Starts watching a new request.
     mutating func restart() {
         seen = nil
         idleSeconds = 0
         watched = MonotonicClock.nanoseconds
     }
 
-    /// To be called each second while it is waited for.
+    /// Checks for progress. Call it every second while waiting.
     ///
-    /// - Throws: `DeviceError` with `failed` where it has done nothing for longer than its pace allows.
+    /// - Throws: `DeviceError` with `failed` if the worker has been idle for longer than its pace allows.
     mutating func watch(_ child: borrowing ChildProcess) throws(DeviceError) {
         let now = MonotonicClock.nanoseconds
-        // Where this process was stopped itself, the time does not count.
+        // The time that this process itself was stopped does not count.
         let passed = min(2, Double(now - watched) / 1e9)
         watched = now
         guard let progress = ProcessProgress(of: child.id) else { return }

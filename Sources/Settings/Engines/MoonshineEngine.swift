@@ -92,7 +92,7 @@ struct MoonshineEngine: EngineEntry {
     func cost(in configuration: Configuration) -> EngineCost {
         var cost = EngineCost()
         (cost.firstMegabytes, cost.furtherMegabytes, cost.aloneMegabytes) = (220, 90, 220)
-        (cost.faster, cost.fasterRatio, cost.mostFasterRatio) = ("fast", 1.4, 2)
+        (cost.faster, cost.fasterRatio, cost.maxFasterRatio) = ("fast", 1.4, 2)
         (cost.finalRatio, cost.finalReadsBetter) = (1, false)
         cost.smallBoardMegabytes = Self.smallMegabytes
         return cost

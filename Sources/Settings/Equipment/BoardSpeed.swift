@@ -43,7 +43,7 @@ package struct BoardSpeed: Sendable {
         let live =
             switch profile {
             case "live": speed
-            case cost.faster: speed / cost.mostFasterRatio
+            case cost.faster: speed / cost.maxFasterRatio
             default: 0.0
             }
         guard let model, live > 0 else { return }

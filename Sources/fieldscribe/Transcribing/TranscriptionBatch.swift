@@ -168,9 +168,9 @@ private final class FileSink: TranscriptSink {
         if engine != wanted { other.withLock { $0 = engine } }
     }
 
-    func commit(_ segment: Segment, adaptation: AdaptationState?) async {
-        collected.withLock { $0.append(segment) }
-        progress.reached(index, segment.range.end)
+    func commit(_ segments: [Segment], adaptation: AdaptationState?) async {
+        collected.withLock { $0 += segments }
+        if let last = segments.last { progress.reached(index, last.range.end) }
     }
 
     func transcribed(upTo position: SamplePosition) async { progress.reached(index, position) }

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Finds words in the text of a pronouncing dictionary: a line a way, `word` or `word(2)` and then its sounds.
+/// Finds words in a pronouncing dictionary: one pronunciation per line, `word` or `word(2)` and its phones.
 struct DictionaryScan {
     private let words: Set<String>
-    /// By first byte and length: most of the many lines are passed over by these.
+    /// By first byte and length: this skips most lines.
     private var candidates = [Bool](repeating: false, count: 1 << 16)
 
     init(_ words: Set<String>) {
@@ -16,7 +16,7 @@ struct DictionaryScan {
 
     private static func kind(_ first: UInt8, _ count: Int) -> Int { Int(first) << 8 | min(count, 255) }
 
-    /// Calls `body` with each line's word, without its number, and its sounds.
+    /// Calls `body` with the word, without its number, and the phones of each line.
     func run(over bytes: UnsafeRawBufferPointer, _ body: (String, Substring) -> Void) {
         guard let base = bytes.baseAddress else { return }
         candidates.withUnsafeBufferPointer { candidates in
@@ -26,7 +26,7 @@ struct DictionaryScan {
                 let newline = memchr(base + start, 0x0A, left)
                 let end = newline.map { UnsafeRawPointer($0) - UnsafeRawPointer(base) } ?? bytes.count
                 var next = start
-                // The bracket of a number ends the word, but does not begin one.
+                // A parenthesis ends the word, unless it is its first character.
                 while next < end, bytes[next] > 0x20, bytes[next] != 0x28 || next == start { next += 1 }
                 if next > start, candidates[Self.kind(bytes[start], next - start)] {
                     let word = String(decoding: bytes[start..<next], as: UTF8.self)

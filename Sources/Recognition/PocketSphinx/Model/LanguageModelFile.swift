@@ -2,12 +2,12 @@ import Core
 internal import CPocketSphinx
 import Glibc
 
-/// Owns a language model that is asked for its opinion, without a decoder.
+/// Owns a language model that is used without a decoder.
 final class LanguageModelFile {
-    // Safety: owned by this object alone, closed once in deinit.
+    // Safety: owned by this object, closed once in deinit.
     private let opened: fieldscribe_lm
 
-    /// - Throws: `DeviceError` with `damaged` where the library refuses the file.
+    /// - Throws: `DeviceError` with `damaged` if the library rejects the file.
     init(path: String) throws(DeviceError) {
         opened = fieldscribe_lm_open(path, DecoderLog.listener)
         guard opened.model != nil else {
@@ -20,7 +20,7 @@ final class LanguageModelFile {
 
     deinit { fieldscribe_lm_close(opened) }
 
-    /// How likely a word is after others, the nearest first; 0 for one that the model lacks.
+    /// Returns the probability of a word after others, nearest first; 0 for an unknown word.
     func probability(of word: String, after before: [String]) -> Double {
         let strings = ([word] + before).map { strdup($0) }
         defer { strings.forEach { free($0) } }

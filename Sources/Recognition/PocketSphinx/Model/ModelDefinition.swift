@@ -1,8 +1,8 @@
-/// An acoustic model's definition, `mdef` in its binary form: which sounds it has, and which Gaussians each state of them.
+/// An acoustic model's binary definition, `mdef`: its phones and the Gaussians of each of their states.
 ///
-/// All numbers are little-endian. Behind magic, version, and the length of a description and that: ten counts of 32 bits; the names of the
-/// sounds, each ended by a zero, filled up to four bytes; a tree that leads from neighbours to a triphone, 8 bytes a node; the sounds and
-/// then the triphones, 12 bytes each: its sequence of states, its transition matrix, and what else is known of it; the sequences, 16 bits a state.
+/// All numbers are little-endian. After magic, version, and a description with its length follow: ten 32-bit counts; the
+/// NUL-terminated phone names, padded to four bytes; a tree from neighbors to triphones, 8 bytes per node; the phones and then
+/// the triphones, 12 bytes each: state sequence, transition matrix and other data; the sequences, 16 bits per state.
 struct ModelDefinition {
     /// As the dictionary writes them, in the model's order.
     let sounds: [String]
@@ -15,7 +15,7 @@ struct ModelDefinition {
         case sounds, phones, states, statesOfSounds, allStates, matrices, sequences, neighbours, nodes, silence
     }
 
-    /// - Parameter bytes: of the file; nil comes back where they are none of such a file.
+    /// - Parameter bytes: the content of the file; returns nil if it is invalid.
     init?(_ bytes: [UInt8]) {
         guard bytes.starts(with: "BMDF".utf8), let description = Self.number(bytes, at: 8),
             (0...1 << 20).contains(description)
@@ -39,11 +39,11 @@ struct ModelDefinition {
         (self.bytes, self.counts, self.sounds) = (bytes, counts, sounds)
     }
 
-    /// The same without triphones: each sound is heard alike whatever its neighbours are. Nil where the file does not have what its counts say.
+    /// The definition without triphones: each phone is independent of its neighbors. Nil if the file does not match its counts.
     ///
-    /// PocketSphinx hands on which states it asks for as differences of a byte, and where one is further away it asks for some on the way,
-    /// too, so that the Gaussians of 14 sounds are computed in a frame in which 5 are looked for. The states of sounds without neighbours are all
-    /// near each other.
+    /// PocketSphinx encodes the requested states as one-byte differences, and requests intermediate states for larger ones. So it
+    /// computes the Gaussians of 14 phones in a frame that needs 5. The states of context-independent phones are close to each
+    /// other.
     var withoutNeighbours: [UInt8]? {
         let (sounds, states) = (count(.sounds), count(.states))
         guard states > 0, count(.phones) >= sounds, count(.nodes) >= 0, count(.sequences) >= 0,
@@ -70,7 +70,7 @@ struct ModelDefinition {
         var result = Array(bytes[..<startOfCounts])
         for count in counts { result += Self.bytes(of: count) }
         result += bytes[startOfCounts + 4 * counts.count..<endOfNames]
-        // A tree in which nothing is found.
+        // An empty tree.
         for _ in 0..<Self.places { result += [0xFF, 0xFF, 1, 0, 0, 0, 0, 0] as [UInt8] }
         result += phones
         result += Self.bytes(of: sounds * states)
@@ -78,12 +78,12 @@ struct ModelDefinition {
         return result
     }
 
-    /// Within a word, at its beginning, its end, or alone: the tree's first level, which the library takes for granted.
+    /// Word position (inside, begin, end, single): the tree's first level, which the library requires.
     private static let places = 4
 
     private func count(_ count: Count) -> Int { counts[count.rawValue] }
 
-    /// Where so many entries of such a size end; nil if the file does.
+    /// Returns the end of `count` entries; nil if the file is shorter.
     private func end(_ start: Int, _ count: Int, _ size: Int) -> Int? {
         count >= 0 && count <= (bytes.count - start) / size && start <= bytes.count ? start + count * size : nil
     }

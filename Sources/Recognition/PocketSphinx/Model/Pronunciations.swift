@@ -2,23 +2,22 @@ import Core
 import Glibc
 import System
 
-/// How words sound, as the model's dictionary has them, or as eSpeak NG says them; a bounded number of answers is kept.
+/// Pronunciations from the model's dictionary or eSpeak NG, with a bounded cache.
 ///
 /// The dictionary stays on the disk: an aligner needs some dozens of its words at a time.
 final class Pronunciations {
-    /// What stands for a word that nobody can say: any speech.
+    /// The phone for any speech, for words without a pronunciation.
     private static let anySpeech = "+SPN+"
-    private static let mostKept = 4_096
+    private static let maxKept = 4_096
 
     private let dictionary: MappedFile
     private let sounds: Set<String>
     private let voice: EspeakVoice
-    /// The ways of each word that was asked for, sounds with a space between; none for one that the dictionary lacks.
+    /// The pronunciations of each requested word, phones separated by spaces; empty if the dictionary lacks it.
     private var known: [String: [String]] = [:]
     private var said: [String: [String]] = [:]
 
-    /// - Throws: `DeviceError` where the dictionary cannot be read, `damaged` where the acoustic model does not tell its
-    ///   sounds.
+    /// - Throws: `DeviceError` if the dictionary cannot be read, `damaged` if the acoustic model's phones cannot be read.
     init(model: PocketSphinxModel) throws(DeviceError) {
         dictionary = try MappedFile(model.dictionary)
         guard let sounds = ModelFolder.sounds(of: model.acousticModel) else {
@@ -30,7 +29,7 @@ final class Pronunciations {
         voice = EspeakVoice(language: ModelFolder.language(of: model.name))
     }
 
-    /// Of each word the ways that can be said with words of the dictionary; the likeliest where there is none.
+    /// Returns the forms of each word that consist of dictionary words; the most likely form if there are none.
     func choose(_ forms: [SpokenForm]) -> [[[String]]] {
         lookUp(Set(forms.flatMap { $0.ways.joined() }))
         return forms.map { form in
@@ -39,8 +38,8 @@ final class Pronunciations {
         }
     }
 
-    /// The ways to say each word, all in sounds of the acoustic model; at least one a word, none where that has no sound
-    /// for any speech.
+    /// Returns the pronunciations of each word in phones of the acoustic model: at least one per word, or none if the model has no
+    /// phone for any speech.
     func ways(of words: Set<String>) -> [String: [String]] {
         lookUp(words)
         say(words.filter { known[$0]?.isEmpty != false && said[$0] == nil }.sorted())
@@ -52,7 +51,7 @@ final class Pronunciations {
 
     private func say(_ words: [String]) {
         guard !words.isEmpty else { return }
-        if said.count + words.count > Self.mostKept { said = [:] }
+        if said.count + words.count > Self.maxKept { said = [:] }
         // A word that begins with a dash would be an option.
         let sayable = words.filter { $0.contains(where: \.isLetter) && $0.first != "-" }
         for word in words { said[word] = [] }
@@ -61,9 +60,9 @@ final class Pronunciations {
         }
     }
 
-    /// Finds in one pass what is not known yet.
+    /// Looks up unknown words in one pass.
     private func lookUp(_ words: Set<String>) {
-        if known.count + words.count > Self.mostKept { known = [:] }
+        if known.count + words.count > Self.maxKept { known = [:] }
         let missing = words.filter { known[$0] == nil }
         guard !missing.isEmpty else { return }
         for word in missing { known[word] = [] }

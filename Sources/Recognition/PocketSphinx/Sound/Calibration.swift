@@ -1,9 +1,9 @@
 import Core
 import Glibc
 
-/// What the decoder tells of a word's reliability.
+/// The decoder's evidence for a word.
 package struct WordEvidence: Hashable, Sendable {
-    /// Its share among the readings of the lattice, 0 to 1.
+    /// Its posterior probability in the lattice.
     var posterior: Double
 
     /// Its length in frames of 10 ms.
@@ -15,13 +15,12 @@ package struct WordEvidence: Hashable, Sendable {
     }
 }
 
-/// Turns what the decoder tells into the chance that a word is right: a logistic function, fitted on transcribed speech
-/// by `benchmark calibrate`.
+/// Estimates the probability that a word is correct: a logistic function, fitted on transcribed speech by `benchmark calibrate`.
 ///
-/// A posterior alone says too much: of words with 0.9 and more a fifth is wrong, and whether the utterance around it was
-/// understood tells as much as the word itself.
+/// The posterior alone is too optimistic: a fifth of the words with 0.9 or more is wrong. The other words of the utterance tell
+/// as much as the word itself.
 package struct Calibration: Hashable, Sendable {
-    /// An utterance none of whose words reaches this is held back: it was noise.
+    /// If no word reaches this confidence, the utterance is rejected as noise.
     static let floor = 0.05
 
     /// Weights, in the order of `features`.
@@ -29,14 +28,14 @@ package struct Calibration: Hashable, Sendable {
 
     package init(weights: [Double]) { self.weights = weights }
 
-    /// The features of each word: 1, its posterior and that of the utterance's words on average, both as log odds, and
-    /// the logarithm of its length.
+    /// Returns the features of each word: 1, the log odds of its posterior, their mean over the utterance, and the logarithm of
+    /// its length.
     package static func features(of words: [WordEvidence]) -> [[Double]] {
         let mean = words.reduce(0) { $0 + $1.posterior } / Double(max(1, words.count))
         return words.map { [1, logOdds($0.posterior), logOdds(mean), log(Double(max(1, $0.frames)))] }
     }
 
-    /// The chance of each word of an utterance to be right.
+    /// Returns the probability that each word of an utterance is correct.
     func confidences(of words: [WordEvidence]) -> [Double] {
         Self.features(of: words).map { features in
             1 / (1 + exp(-zip(weights, features).reduce(0) { $0 + $1.0 * $1.1 }))

@@ -1,22 +1,22 @@
 import Core
 
-/// What PocketSphinx keeps from one utterance to the next; its JSON: `{"cepstralMean": [...], "warp": 1.08, "surveyed": 1}`.
+/// PocketSphinx's state between utterances, as JSON: `{"cepstralMean": [...], "warp": 1.08, "surveyed": 1}`.
 struct CepstralAdaptation: Hashable {
-    /// The state has the weight of so many frames when an utterance is added to it: the library's own window.
+    /// The weight of the state, in frames, when an utterance is added: the library's own window.
     private static let window: Float = 500
-    /// How far a speaker's frequencies may lie from the model's, from the nearest outwards.
+    /// The candidate warps of a speaker's frequencies, in each direction.
     private static let warps = [[0.92, 0.86], [1.08, 1.16]]
 
-    /// Mean of each cepstral coefficient; empty: not known.
+    /// The mean of each cepstral coefficient; empty if unknown.
     private(set) var mean: [Double] = []
 
-    /// How far the speaker's frequencies lie from the model's, as a factor; nil: not at all.
+    /// The ratio of the speaker's frequencies to the model's; nil for 1.
     private(set) var warp: Double?
 
-    /// From so many samples the mean was taken, where a recording is surveyed.
+    /// The number of surveyed samples in the mean.
     private var surveyed = 0.0
 
-    /// Nil where it is none, or another engine's.
+    /// Returns nil for the state of another engine.
     init?(_ state: AdaptationState?) {
         guard let state, let mean = state.content["cepstralMean"]?.numbers else { return nil }
         self.mean = mean
@@ -29,10 +29,10 @@ struct CepstralAdaptation: Hashable {
         self.warp = warp
     }
 
-    /// As the library takes it.
+    /// The mean in the library's type.
     var floats: [Float] { mean.map { Float($0) } }
 
-    /// As others keep it.
+    /// The state for the archive.
     var state: AdaptationState {
         var members: [String: JSONValue] = ["cepstralMean": .array(mean.map { .number($0) })]
         if let warp { members["warp"] = .number(warp) }
@@ -40,7 +40,7 @@ struct CepstralAdaptation: Hashable {
         return AdaptationState(.object(members))
     }
 
-    /// After an utterance of so many samples with this mean: what was known before fades with each utterance.
+    /// Returns the state after an utterance; earlier utterances fade.
     func after(_ own: [Float], of samples: Int) -> CepstralAdaptation {
         let (before, weight) = (floats, Float(samples / Int(PocketSphinxRecognizer.samplesPerFrame)))
         guard before.count == own.count else { return CepstralAdaptation(mean: own, warp: warp) }
@@ -50,7 +50,7 @@ struct CepstralAdaptation: Hashable {
             }, warp: warp)
     }
 
-    /// With an utterance of so many samples more in the mean of all, each by its length; nil where it does not fit to it.
+    /// Returns the state with an utterance added to the mean, weighted by length; nil if its mean does not fit.
     func surveying(_ own: [Float], of samples: Int) -> CepstralAdaptation? {
         guard surveyed > 0 else {
             var first = CepstralAdaptation(mean: own, warp: warp)
@@ -66,7 +66,7 @@ struct CepstralAdaptation: Hashable {
         return sum
     }
 
-    /// Those of other speakers, of whom nothing is known but the warp.
+    /// The states with only a warp, for speakers unlike the model's.
     static var candidates: [[AdaptationState]] {
         warps.map { $0.map { CepstralAdaptation(warp: $0).state } }
     }

@@ -1,13 +1,13 @@
-/// The mean of an utterance's first frames; it grows in place.
+/// The running mean of an utterance's first frames.
 struct CepstralMean {
-    /// So many frames were taken.
+    /// The number of frames so far.
     private(set) var frames = 0
-    /// A value for each place of a frame; empty before the first frame.
+    /// One value per coefficient; empty before the first frame.
     private(set) var values: [Float] = []
     private var sums: [Double] = []
-    private var heard = 0.0
+    private var summed = 0.0
 
-    /// Takes further frames of a front end, until it has so many, or all that there are.
+    /// Adds frames of a front end up to `count`, or all that exist.
     mutating func grow(to count: Int, of frontEnd: FrontEnd) {
         let (width, count) = (frontEnd.width, min(count, frontEnd.frames))
         guard count > frames else { return }
@@ -15,13 +15,13 @@ struct CepstralMean {
             sums = [Double](repeating: 0, count: width)
             values = [Float](repeating: 0, count: width)
         }
-        // Frames without energy say nothing of the channel; the library leaves them out as well.
+        // Frames without energy say nothing about the channel; the library skips them, too.
         for first in stride(from: frames * width, to: count * width, by: width) where frontEnd.cepstra[first] >= 0 {
-            heard += 1
+            summed += 1
             for index in 0..<width { sums[index] += Double(frontEnd.cepstra[first + index]) }
         }
         frames = count
-        guard heard > 0 else { return }
-        for index in 0..<width { values[index] = Float(sums[index] / heard) }
+        guard summed > 0 else { return }
+        for index in 0..<width { values[index] = Float(sums[index] / summed) }
     }
 }

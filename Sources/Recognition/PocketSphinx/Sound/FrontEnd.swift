@@ -1,16 +1,16 @@
 import Core
 internal import CPocketSphinx
 
-/// Owns a front end: the samples of one utterance after the other in, cepstra and their mean out.
+/// Owns a front end, which computes the cepstra of one utterance at a time.
 final class FrontEnd {
-    // Safety: owned by this object alone, closed once in deinit; nil where the library keeps its own to itself.
+    // Safety: owned by this object, closed once in deinit; nil if the library does not export its front end.
     private let pointer: OpaquePointer?
     private static let batch = 64
 
     let warp: Double
-    /// Values a frame; 0 where the library keeps its front end to itself.
+    /// Values per frame; 0 if the library does not export its front end.
     let width: Int
-    /// The frames of the utterance so far, one behind the other.
+    /// The contiguous frames of the utterance so far.
     private(set) var cepstra: [Float] = []
 
     init(decoder: DecoderHandle, warp: Double) {
@@ -28,7 +28,7 @@ final class FrontEnd {
         if let pointer { fieldscribe_fe_begin(pointer) }
     }
 
-    func hear(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
+    func append(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
         guard let pointer else { return }
         var (next, left) = (samples.baseAddress, samples.count)
         while left > 0 {
@@ -38,18 +38,18 @@ final class FrontEnd {
                 throw DeviceError(
                     .failed, "fe_process_frames", "PocketSphinx rejected the audio", remedy: "it is tried again")
             }
-            // What is less than a frame it keeps for the next time.
+            // The library keeps an incomplete frame for the next call.
             if count == 0, left == before { return }
         }
     }
 
-    /// The utterance is complete.
+    /// Ends the utterance.
     func end() {
         guard let pointer else { return }
         _ = grow { fieldscribe_fe_end(pointer, $0) }
     }
 
-    /// The mean of all frames; nil without any.
+    /// The mean of all frames; nil without frames.
     var mean: [Float]? {
         var mean = CepstralMean()
         mean.grow(to: frames, of: self)

@@ -1,35 +1,34 @@
 import Core
 import Glibc
 
-/// Tells what is played or whistled from speech: plucked strings, melodies, sirens, birds. The decoder makes words of it.
+/// Detects played or whistled sounds: plucked strings, melodies, sirens, birds. The decoder would read words from them.
 ///
-/// Within a note each moment sounds like the one before, while a voice glides; of a whistle or a siren each sample follows from the two
-/// before it. The constants were chosen with a model of this in numpy, on made
-/// sounds and on pieces of 1 to 5 s of the open set: of its speech the nearest had 0.44 of 0.45 in 1 s, 0.35 in 2 s; and 0.25 of 0.40
-/// in 0.8 s. Speech beside a hum, or a melody 10 dB below it, stays speech.
+/// Within a note, spectra stay alike, while a voice glides. In a whistle or siren, two samples predict the next. The constants
+/// were chosen with a numpy model on synthetic sounds and pieces of 1 to 5 s of the open set. Its closest speech had 0.44 of
+/// 0.45 in 1 s, 0.35 in 2 s; and 0.25 of 0.40 in 0.8 s. Speech beside a hum, or a melody 10 dB below it, stays speech.
 enum PlayedSound {
-    /// Whether these samples, an utterance with the silence around it, are that.
+    /// Whether an utterance with its surrounding silence is a played sound.
     static func isPlayed(_ samples: [Int16]) -> Bool { isWhistled(samples) || hasNotes(samples) }
 
     // MARK: - Whistles
 
-    /// In seconds: of less a voice may have as much.
+    /// In seconds; shorter voices may be as pure.
     private static let shortestWhistle = 0.8
-    /// Samples of a piece, each beginning in the middle of the one before.
+    /// Samples of a piece; pieces overlap by half.
     private static let piece = 256
-    /// How much of the energy of a piece's slopes may not follow from the two samples before, at most.
-    private static let mostLeft = 0.01
-    /// In hertz: below, hums of a voice are as pure.
+    /// The maximum share of a piece's energy that two samples do not predict.
+    private static let maxUnpredicted = 0.01
+    /// In Hz; lower hums of a voice are as pure.
     private static let lowestWhistle = 700.0
-    /// How much of the energy lies in pieces that are whistled, at least.
-    private static let leastWhistled = 0.40
+    /// The minimum share of energy in whistled pieces.
+    private static let minWhistled = 0.40
 
     private static func isWhistled(_ samples: [Int16]) -> Bool {
         guard Double(samples.count) >= shortestWhistle * Double(SamplePosition.rate) else { return false }
         let highest = 2 * cos(2 * Double.pi * lowestWhistle / Double(SamplePosition.rate))
         var (whistled, all) = (0.0, 0.0)
         for start in stride(from: 0, through: samples.count - piece, by: piece / 2) {
-            // By least squares: the sum of a sample's neighbours against the sample.
+            // Least squares: the sum of a sample's neighbors against the sample.
             var (energy, along, sums) = (0.0, 0.0, 0.0)
             for index in start + 1..<start + piece - 1 {
                 let value = Double(samples[index])
@@ -43,9 +42,9 @@ enum PlayedSound {
             // Twice the cosine of the frequency.
             let turn = along / energy
             let slopes = energy * max(0, 4 - turn * turn)
-            if turn < highest, sums - turn * along < mostLeft * slopes { whistled += energy }
+            if turn < highest, sums - turn * along < maxUnpredicted * slopes { whistled += energy }
         }
-        return all > 0 && whistled >= leastWhistled * all
+        return all > 0 && whistled >= minWhistled * all
     }
 
     // MARK: - Notes
@@ -54,23 +53,23 @@ enum PlayedSound {
     private static let shortestNotes = 1.5
     private static let window = 1_024
     private static let hop = 512
-    /// Of the first bins, offset and rumble, nothing counts.
+    /// Skips offset and rumble.
     private static let firstBin = 4
     private static let width = window / 2 + 1 - firstBin
-    /// How alike two moments of a note are, at least, as a cosine of their amplitudes.
+    /// The minimum cosine of two amplitude spectra of a note.
     private static let alike = 0.97
-    /// What is quieter than the loudest by so much does not count.
+    /// Windows below this share of the loudest are ignored.
     private static let quiet = 0.05
-    /// How much of the sound lies in notes, at least: as it is, and without what is there all the time, such as a hum.
-    private static let leastOfAll = 0.45
-    private static let leastOfChanging = 0.30
-    /// So many times the middle level of a frequency is taken for what is there all the time.
+    /// The minimum share of notes in the sound: with and without constant sounds such as a hum.
+    private static let minShare = 0.45
+    private static let minShareOfChanging = 0.30
+    /// How many times its median level a frequency may have and still count as constant.
     private static let steady: Float = 1.5
 
     private static func hasNotes(_ samples: [Int16]) -> Bool {
         guard Double(samples.count) >= shortestNotes * Double(SamplePosition.rate) else { return false }
         var levels = amplitudes(of: samples)
-        guard shareOfNotes(levels) >= leastOfAll else { return false }
+        guard shareOfNotes(levels) >= minShare else { return false }
         let count = levels.count / width
         var column = [Float](repeating: 0, count: count)
         for bin in 0..<width {
@@ -79,10 +78,10 @@ enum PlayedSound {
             let floor = steady * column[count / 2]
             for frame in 0..<count { levels[frame * width + bin] = max(0, levels[frame * width + bin] - floor) }
         }
-        return shareOfNotes(levels) >= leastOfChanging
+        return shareOfNotes(levels) >= minShareOfChanging
     }
 
-    /// Of each window the amplitudes of its frequencies, `width` a window.
+    /// Returns the amplitude spectrum of each window, `width` values each.
     private static func amplitudes(of samples: [Int16]) -> [Float] {
         var levels: [Float] = []
         levels.reserveCapacity(samples.count / hop * width)
@@ -92,7 +91,7 @@ enum PlayedSound {
         return levels
     }
 
-    /// How much of what is loud sounds as it did one window before, by amplitude.
+    /// Returns the share of loud windows, by amplitude, that sound like the previous one.
     private static func shareOfNotes(_ levels: [Float]) -> Double {
         let count = levels.count / width
         guard count > 2 else { return 0 }

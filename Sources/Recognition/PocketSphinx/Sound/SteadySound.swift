@@ -1,25 +1,25 @@
 import Core
 import Glibc
 
-/// Tells steady tones, alone and mixed, from speech: of a tone, of a hum with its harmonics, every moment sounds like the
-/// whole. The decoder makes words of some, and is sure of them.
+/// Detects steady tones, single or mixed: every moment of a tone or hum sounds like the whole. The decoder confidently reads
+/// words from some.
 ///
-/// Compared are the levels of bands as wide as a slight vibrato, of windows of 32 ms, against their mean over the
-/// utterance, each by its energy. The constants were chosen with a model of this in numpy, which weighs frames a little
-/// otherwise, on all of the open set: tones with noise 17 dB below them had amplitudes of at least 0.971 and energies of
-/// 0.987; of the recordings' 2 s pieces one was nearer than 0.88 and 0.84 (0.963 and 0.987), and whole ones none.
+/// It compares band levels of 32 ms windows with their mean over the utterance, weighted by energy. Bands are as wide as a
+/// slight vibrato. The constants were chosen with a numpy model, which weighs frames slightly differently, on the whole open
+/// set. Tones with noise 17 dB below them had amplitudes of at least 0.971 and energies of 0.987. Of the recordings' 2 s pieces,
+/// one was above 0.88 and 0.84 (0.963 and 0.987), and no whole one.
 enum SteadySound {
     private static let window = 512
     private static let hop = 256
-    /// How alike the amplitudes and the energies of the bands are, at least, as cosines.
-    private static let leastOfAmplitudes = 0.97
-    private static let leastOfEnergies = 0.984
-    /// In seconds: a single vowel may be as steady.
+    /// The minimum cosines of the amplitudes and energies of the bands.
+    private static let minAmplitudeCosine = 0.97
+    private static let minEnergyCosine = 0.984
+    /// In seconds; a single vowel may be as steady.
     private static let shortest = 0.8
-    /// Of the first bins, offset and rumble, nothing counts.
+    /// Skips offset and rumble.
     private static let firstBin = 2
 
-    /// Whether these samples, an utterance with the silence around it, are a tone.
+    /// Whether an utterance with its surrounding silence is a tone.
     static func isTone(_ samples: [Int16]) -> Bool {
         guard Double(samples.count) >= shortest * Double(SamplePosition.rate) else { return false }
         var levels: [Float] = []
@@ -32,11 +32,11 @@ enum SteadySound {
             }
         }
         let energies = likeness(levels)
-        guard energies >= leastOfEnergies else { return false }
-        return likeness(levels.map { $0.squareRoot() }) >= leastOfAmplitudes
+        guard energies >= minEnergyCosine else { return false }
+        return likeness(levels.map { $0.squareRoot() }) >= minAmplitudeCosine
     }
 
-    /// The mean cosine between the levels of each frame and the mean of all, by the length of each.
+    /// Returns the mean cosine between each frame and the mean of all, weighted by the frames' norms.
     private static func likeness(_ levels: [Float]) -> Double {
         let width = bands.count
         var mean = [Double](repeating: 0, count: width)
@@ -60,7 +60,7 @@ enum SteadySound {
         var weights: [Float]
     }
 
-    /// Overlapping bands, from 60 Hz on, each 62.5 Hz or an eighth of a tone above the last.
+    /// Overlapping bands from 60 Hz on, each 62.5 Hz or an eighth of a tone above the previous one.
     private static let bands: [Band] = {
         let spacing = Double(SamplePosition.rate) / Double(window)
         var (bands, edge) = ([Band](), 60.0)

@@ -4,10 +4,10 @@ import Core
 package struct VoiceReading: Sendable {
     package init() {}
 
-    /// The voice of each part; nil where next to nothing is voiced, or the library keeps its estimator to itself.
+    /// Returns the voice of each part; nil if almost nothing is voiced, or the library does not export its estimator.
     ///
     /// - Parameters:
-    ///   - parts: counted from the first sample; what lies outside the samples is left out.
+    ///   - parts: ranges from the first sample; anything outside the samples is ignored.
     ///   - samples: mono, 16-bit, 16 kHz.
     package func voices(
         of parts: [SampleRange], in samples: UnsafeBufferPointer<Int16>

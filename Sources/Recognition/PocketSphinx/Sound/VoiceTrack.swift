@@ -2,66 +2,66 @@ import Core
 internal import CPocketSphinx
 import Glibc
 
-/// The pitch of the voice of one utterance, by sphinxbase's estimator (YIN), a frame every 10 ms.
+/// Tracks the pitch of one utterance with sphinxbase's estimator (YIN), one frame per 10 ms.
 ///
-/// It is taken while the utterance is spoken: at its end it would hold up the text.
+/// It runs while the utterance is spoken, because it would delay the text at the end.
 final class VoiceTrack {
     private struct Frame {
-        /// In samples; nil where it is not voiced.
+        /// In samples; nil if not voiced.
         var period: Double?
         var peak: Double
     }
 
-    /// The window holds two periods of the lowest voice, 62.5 Hz.
+    /// Two periods of the lowest voice, 62.5 Hz.
     private static let window = 512
-    /// The estimator is given the mean of so many samples: twice as many take four times as long, and the period is refined
-    /// from all of them anyway.
+    /// The decimation before the estimator: twice the samples take four times as long, and the period is refined with all
+    /// samples afterwards.
     private static let thinning = 2
     private static let hop = 160
-    /// Periods of 500 down to 65 Hz.
+    /// Periods from 500 down to 65 Hz.
     private static let periods = 32.0...246.0
-    /// Of the frame's energy so much may be left when it is taken away from itself a period later.
-    private static let mostDifference = 0.2
-    /// A change by more is another word, or an octave that was mistaken.
-    private static let mostChange = 0.15
+    /// The maximum share of energy left after subtracting the frame one period later.
+    private static let maxDifference = 0.2
+    /// A larger change is another word, or an octave error.
+    private static let maxChange = 0.15
     private static let least = 5
-    /// Frames that tell how a voice ends.
+    /// The frames that describe how a voice ends.
     private static let last = 20
 
-    /// Windows that are taken at a time.
+    /// The windows to process at a time.
     private static let step = 25
 
-    // Safety: owned by this object alone, closed once in deinit; nil where the library keeps its own to itself.
+    // Safety: owned by this object, closed once in deinit; nil if the library does not export its estimator.
     private let pointer = fieldscribe_voice_open(Int32(window / thinning))
-    /// What the estimator is given next.
+    /// The estimator's input.
     private var thinned = [Int16](repeating: 0, count: window / thinning)
-    /// Windows that the estimator was given.
-    private var given = 0
+    /// The number of windows passed to the estimator.
+    private var processed = 0
     private var periods: [UInt16] = []
     private var differences: [UInt16] = []
 
     deinit { if let pointer { fieldscribe_voice_close(pointer) } }
 
-    /// Takes a little more of what was heard; false where nothing is left.
+    /// Processes some windows; false if there are no more.
     ///
-    /// - Parameter samples: of the utterance, from its start.
+    /// - Parameter samples: the utterance from its start.
     func follow(_ samples: [Int16]) -> Bool {
         guard let pointer else { return false }
-        let before = given
+        let before = processed
         samples.withUnsafeBufferPointer { samples in
-            while given < before + Self.step, given * Self.hop + Self.window <= samples.count {
-                take(samples.baseAddress.map { $0 + given * Self.hop }, by: pointer)
-                given += 1
+            while processed < before + Self.step, processed * Self.hop + Self.window <= samples.count {
+                process(samples.baseAddress.map { $0 + processed * Self.hop }, by: pointer)
+                processed += 1
             }
         }
-        return given > before
+        return processed > before
     }
 
-    /// How the voice sounded within `range`; nil where next to nothing is voiced. The utterance is complete then.
+    /// Analyzes the voice within `range` of a complete utterance; nil if almost nothing is voiced.
     func analytics(of range: SampleRange, in samples: [Int16]) -> VoiceAnalytics? {
         guard let pointer else { return nil }
         while follow(samples) {}
-        while take(nil, by: pointer) {}
+        while process(nil, by: pointer) {}
         let first = (max(0, Int(range.start.samples)) + Self.hop - 1) / Self.hop
         let end = min(samples.count, Int(range.end.samples))
         return samples.withUnsafeBufferPointer { samples in
@@ -74,8 +74,8 @@ final class VoiceTrack {
         }
     }
 
-    /// Whether the estimator told of another window.
-    @discardableResult private func take(_ window: UnsafePointer<Int16>?, by pointer: OpaquePointer) -> Bool {
+    /// Passes a window to the estimator; returns whether it has a result for another window.
+    @discardableResult private func process(_ window: UnsafePointer<Int16>?, by pointer: OpaquePointer) -> Bool {
         var (period, difference): (UInt16, UInt16) = (0, 0)
         if let window {
             for index in thinned.indices {
@@ -83,10 +83,10 @@ final class VoiceTrack {
                 thinned[index] = Int16(sum / Self.thinning)
             }
         }
-        let told = thinned.withUnsafeBufferPointer {
+        let hasResult = thinned.withUnsafeBufferPointer {
             fieldscribe_voice_hear(pointer, window == nil ? nil : $0.baseAddress, &period, &difference)
         }
-        guard told != 0 else { return false }
+        guard hasResult != 0 else { return false }
         periods.append(period)
         differences.append(difference)
         return true
@@ -94,12 +94,11 @@ final class VoiceTrack {
 
     private func frame(_ index: Int, _ window: UnsafeBufferPointer<Int16>) -> Frame {
         let peak = window.reduce(0.0) { max($0, abs(Double($1))) }
-        let isVoiced = Double(differences[index]) < Self.mostDifference * 32_768 && peak > 0
+        let isVoiced = Double(differences[index]) < Self.maxDifference * 32_768 && peak > 0
         return Frame(period: isVoiced ? Self.refined(Int(periods[index]) * Self.thinning, in: window) : nil, peak: peak)
     }
 
-    /// The estimator knows every second sample, coarser than a voice wavers: the minimum of the difference lies beside it, and
-    /// between samples.
+    /// Refines the period: the estimator uses every second sample. The minimum of the difference lies nearby and between samples.
     private static func refined(_ period: Int, in window: UnsafeBufferPointer<Int16>) -> Double? {
         let reach = thinning
         guard period > reach + 1, period + reach + 1 < Self.window / 2 else { return nil }
@@ -126,7 +125,7 @@ final class VoiceTrack {
         guard voiced.count >= least else { return nil }
         let pairs = zip(frames, frames.dropFirst()).compactMap { one, next -> (Double, Double)? in
             guard let period = one.period, let following = next.period,
-                abs(following - period) <= mostChange * period
+                abs(following - period) <= maxChange * period
             else { return nil }
             return (abs(following - period) / period, abs(next.peak - one.peak) / max(one.peak, next.peak))
         }
