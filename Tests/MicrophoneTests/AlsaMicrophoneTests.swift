@@ -6,13 +6,13 @@ import Testing
 
 /// libasound's own plugins stand for sound cards.
 @Suite("ALSA microphones") struct AlsaMicrophoneTests {
-    /// Asks libasound to read our configuration; before the first test opens anything, and once.
+    /// Makes libasound read our configuration, once, before any test opens a device.
     private static let folder: Result<Folder, any Error> = Result {
         let folder = try Folder()
         var configuration = "</usr/share/alsa/alsa.conf>\n"
         for (name, bytes) in sources {
             let file = try folder.write(bytes, to: "\(name).raw")
-            // That one has two channels and no other number of them.
+            // That one has exactly two channels.
             let slave = name == "balanced" ? "pair" : "null"
             configuration += """
                 pcm.\(name) { type file slave.pcm \(slave) file /dev/null infile "\(file)" format raw }
@@ -30,7 +30,7 @@ import Testing
             }
             """
         setenv("ALSA_CONFIG_PATH", try folder.write(Array(configuration.utf8), to: "asound.conf"), 1)
-        // Nobody else ends a static value.
+        // Nothing else frees a static value.
         atexit { try? AlsaMicrophoneTests.folder.get().remove() }
         return folder
     }
@@ -76,7 +76,7 @@ import Testing
         let microphone = try open("balanced")
         #expect(microphone.configuration.channels == 2 && microphone.channels == 1)
         let output = try samples(of: microphone, blocks: 19)
-        // Either is as loud.
+        // Both are equally loud.
         let ideal = sine(440, rate: 16_000, count: output.count)
         #expect(output.count == 30_400)
         #expect(max(signalToNoise(output, ideal: ideal), signalToNoise(output, ideal: ideal.map { -$0 })) > 40)

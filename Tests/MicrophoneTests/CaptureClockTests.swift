@@ -5,7 +5,7 @@ import Testing
 @Suite("Capture clock") struct CaptureClockTests {
     private static let start: Int64 = 5_000_000_000_000
 
-    /// A sound card that is read each 100 ms for so many seconds; returns the clock and the time of the last read.
+    /// Reads a simulated sound card every 100 ms; returns the clock and the time of the last read.
     private func capture(seconds: Int, driftPPM: Double, rate: Int, jitter: (Int) -> Int64) -> (CaptureClock, Int64) {
         var clock = CaptureClock(rate: rate, start: Self.start)
         var now = Self.start
@@ -23,11 +23,11 @@ import Testing
         arguments: [-500.0, -100, 0, 100, 500], [16_000, 48_000])
     func overrunLength(driftPPM: Double, rate: Int) {
         var (clock, now) = capture(seconds: 3_600, driftPPM: driftPPM, rate: rate) { block in
-            // Reads come a little late, and some very late.
+            // Reads are slightly late, and some very late.
             block % 50 == 7 ? 60_000_000 : Int64(block * 7_919 % 1_500_000)
         }
         let before = clock.frames
-        // Three seconds without a read, then a new start.
+        // Three seconds without a read, then a restart.
         now += 3_000_000_000
         let lost = clock.restarted(at: now)
         let expected = Double(rate) * (3.0 + 0.008)

@@ -3,17 +3,17 @@ import Testing
 
 @testable import System
 
-/// How ffmpeg makes a container of a sound, and what it is able to tell of what is missing.
+/// How ffmpeg creates a container, and how its damage can be detected.
 struct ContainerRecipe: CustomTestStringConvertible, Sendable {
-    /// What a file tells of sound that is not there any more.
+    /// What reveals that a file is incomplete.
     enum Telling: Sendable {
-        /// Its header says how long it is.
+        /// The length in its header.
         case length
-        /// Its end says that it is the end.
+        /// An end marker.
         case end
-        /// Nothing: a part of it is a whole file.
+        /// Nothing: a part is a valid file.
         case nothing
-        /// What it needs to be read at all lies at its end.
+        /// It cannot be read without its end.
         case everything
     }
 
@@ -21,7 +21,7 @@ struct ContainerRecipe: CustomTestStringConvertible, Sendable {
     let ending: String
     let arguments: [String]
     let telling: Telling
-    /// Whether two of them one behind the other are one recording.
+    /// Whether two concatenated files are one recording.
     let joins: Bool
 
     init(_ name: String, _ ending: String, _ arguments: String, _ telling: Telling, joins: Bool = true) {
@@ -61,7 +61,7 @@ struct ContainerRecipe: CustomTestStringConvertible, Sendable {
         ContainerRecipe("AVI", "avi", "-c:a pcm_s16le", .length, joins: false),
     ]
 
-    /// Encodes a WAV, and returns the path of what came of it.
+    /// Encodes a WAV, and returns the path of the result.
     func make(of wav: String, in folder: Folder) throws -> String {
         let path = "\(folder.path)/made.\(ending)"
         let child = try ChildProcess(

@@ -5,17 +5,17 @@ import TestKit
 @testable import Audio
 @testable import Core
 
-/// Whatever happened to a container: what is given and what the report names are together what it held.
+/// However a container is damaged, the returned audio and the reported losses add up to its original length.
 @Suite("Containers", .serialized) struct ContainerTests {
     private static let seconds = 12
 
-    /// What a file gave, and what was said of it.
+    /// The audio of a file, and the report.
     private struct Reading {
         var samples: [Int16]
         var report: SoundAccount
 
         var seconds: Double { Double(samples.count) / 16_000 }
-        /// What was given and what is said to be missing at the end; gaps are given as silence.
+        /// The returned audio plus what is reported missing at the end; gaps are returned as silence.
         var accounted: Double { seconds + report.missingAtEnd }
 
         init(_ path: String) throws {
@@ -24,7 +24,7 @@ import TestKit
             report = reader.report
         }
 
-        /// The whole second of the original that is heard in the middle of a second, by its pitch.
+        /// Returns which second of the original is audible in the middle of a second, from its pitch.
         func second(heardIn second: Int) -> Int? {
             guard samples.count >= second * 16_000 + 12_000 else { return nil }
             let part = samples[(second * 16_000 + 4_000)..<(second * 16_000 + 12_000)]
@@ -33,7 +33,7 @@ import TestKit
         }
     }
 
-    /// A tone for each second, 100 Hz higher than the one before.
+    /// Returns one tone per second, each 100 Hz higher than the previous one.
     private static func talk() -> [Int16] {
         var phase = 0.0
         return (0..<seconds * 16_000).map { index in
@@ -42,7 +42,7 @@ import TestKit
         }
     }
 
-    /// Where containers are cut and damaged: the same places each time. `FIELDSCRIBE_TEST_SEED=NUMBER` tries others.
+    /// The places to cut and damage, the same in each run; `FIELDSCRIBE_TEST_SEED=NUMBER` tries others.
     private static func places(_ recipe: ContainerRecipe) -> SeededGenerator {
         let seed = getenv("FIELDSCRIBE_TEST_SEED").flatMap { UInt64(String(cString: $0)) } ?? 1
         return SeededGenerator(seed: recipe.testDescription.utf8.reduce(seed) { $0 &* 31 &+ UInt64($1) })
@@ -72,7 +72,7 @@ import TestKit
             for second in [0, 11] { #expect(reading.second(heardIn: second) == second) }
             for second in [13, 22] { #expect(reading.second(heardIn: second) == second - 12) }
         } else {
-            // What cannot be read is said.
+            // Unreadable audio is reported.
             #expect(abs(reading.seconds - 24) < 0.5 || reading.report.damage != nil, "\(reading.seconds) s")
         }
     }
@@ -113,14 +113,14 @@ import TestKit
         for index in place..<(place + count) { bytes[index] = 0 }
         let reading = try Reading(folder.write(bytes, to: "damaged.\(recipe.ending)"))
         let about = "\(count) of \(bytes.count) bytes at \(share): \(reading.seconds) s, \(reading.report)"
-        // Behind a fragment's damaged head nothing is read, and how much that is, is an estimate.
+        // After a damaged fragment header nothing is read, and the reported loss is an estimate.
         let isEstimate = recipe.ending == "mp4" && reading.report.damage != nil
         #expect(abs(reading.accounted - 12) < (isEstimate ? 8 : 0.7), "\(about)")
         #expect(reading.second(heardIn: 0) == 0, "\(about)")
-        // libFLAC sometimes finds the next frame by itself, and nothing tells how many it left out. Speex needs seconds until it is on a
-        // tone's pitch again. A block of WavPack lasts for seconds and is noise then.
+        // libFLAC sometimes resynchronizes without reporting how many frames it skipped. Speex takes seconds to follow a tone's pitch
+        // again. A WavPack block lasts for seconds and becomes noise.
         if reading.seconds > 11.5, !["flac", "spx", "wv"].contains(recipe.ending) {
-            // The end is in its place if less than a quarter of a second was lost or gained.
+            // The end is in place if less than a quarter of a second was lost or added.
             #expect(reading.second(heardIn: 10) == 10, "\(about)")
         }
     }

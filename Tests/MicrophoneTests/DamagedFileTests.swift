@@ -181,7 +181,7 @@ import Testing
             format: SF_FORMAT_WAV | SF_FORMAT_PCM_16)
         let reader = try AudioFileReader(path: path)
         let output = try samples(of: reader)
-        // Either is as loud.
+        // Both are equally loud.
         let ideal = sine(440, rate: 16_000, count: 32_000)
         #expect(max(signalToNoise(output, ideal: ideal), signalToNoise(output, ideal: ideal.map { -$0 })) > 60)
         #expect(reader.damage == nil && reader.report.notes.contains { $0.contains("cancel") }, "\(reader.report)")

@@ -5,7 +5,7 @@ import Testing
 @testable import Audio
 @testable import Core
 
-/// A folder that is removed at the end, with everything in it.
+/// A temporary folder, deleted with its content in deinit.
 final class Folder: Sendable {
     let path: String
 
@@ -54,7 +54,7 @@ final class Folder: Sendable {
         return bytes
     }
 
-    /// Lets libsndfile write a file of any format, and returns its path.
+    /// Encodes a file with libsndfile, and returns its path.
     func encode(_ samples: [Float], rate: Int, channels: Int = 1, format: Int, name: String = "audio") throws -> String
     {
         let file = "\(path)/\(name)"
@@ -72,7 +72,7 @@ final class Folder: Sendable {
     }
 }
 
-/// A plain WAV of 16 kHz, mono, 16 bits, whose header may lie.
+/// A plain WAV with 16 kHz, mono, 16 bits, and possibly a wrong header.
 func wav(_ samples: [Int16], dataSize: UInt32? = nil, riffSize: UInt32? = nil, tail: [UInt8] = []) -> [UInt8] {
     let audio = littleEndian(samples)
     let size = dataSize ?? UInt32(audio.count)
@@ -83,7 +83,7 @@ func wav(_ samples: [Int16], dataSize: UInt32? = nil, riffSize: UInt32? = nil, t
     return head + littleEndian(UInt32(16)) + format + Array("data".utf8) + littleEndian(size) + audio + tail
 }
 
-/// Everything that a reader gives, in blocks of an odd size.
+/// Reads all samples, in blocks of an odd size.
 func samples(of reader: AudioFileReader, block: Int = 1_601) throws -> [Int16] {
     let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: block)
     defer { buffer.deallocate() }
@@ -101,12 +101,12 @@ func deviceError(_ body: () throws -> Void) throws -> DeviceError {
     throw Unexpected.success
 }
 
-/// The reading end of a pipe that holds the bytes and was closed by its writer.
+/// Returns the reading end of a pipe with these bytes, whose writing end is closed.
 func pipe(holding bytes: [UInt8]) throws -> Int32 {
     var ends: [Int32] = [0, 0]
     try #require(pipe(&ends) == 0)
     defer { close(ends[1]) }
-    // What a pipe takes without a reader; more would wait for ever.
+    // The capacity of a pipe; a larger write would block.
     try #require(bytes.count <= 65_536)
     try #require(write(ends[1], bytes, bytes.count) == bytes.count)
     return ends[0]

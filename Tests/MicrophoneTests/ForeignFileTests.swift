@@ -4,7 +4,7 @@ import Testing
 @testable import Audio
 @testable import Core
 
-/// Files that other programs make, and that `ContainerTests` has no kind of.
+/// Files of other programs that `ContainerTests` does not cover.
 @Suite("Files of other programs", .serialized) struct ForeignFileTests {
     private let folder: Folder
     private static let variable = ContainerRecipe("MP3", "mp3", "-c:a libmp3lame -q:a 2 -id3v2_version 0", .length)
@@ -13,7 +13,7 @@ import Testing
 
     init() throws { folder = try Folder() }
 
-    /// Noise, of which each frame is large, and then so many seconds of a tone, of which none is.
+    /// Returns noise, which has large frames, followed by a tone, which has small ones.
     private func talk(seconds: Int) -> [Int16] {
         var random = SystemRandomNumberGenerator()
         let noise = (0..<48_000).map { _ in Int16.random(in: -12_000...12_000, using: &random) }
@@ -24,7 +24,7 @@ import Testing
         try folder.read(recipe.make(of: folder.write(wav(samples), to: "talk.wav"), in: folder))
     }
 
-    /// Reads all of a file; how many seconds that is, and what is said of it.
+    /// Reads a whole file; returns its length in seconds and the report.
     private func reading(_ bytes: [UInt8], ending: String) throws -> (seconds: Double, report: SoundAccount) {
         let reader = try AudioFileReader(path: folder.write(bytes, to: "file.\(ending)"))
         let count = try samples(of: reader, block: 16_000).count
@@ -60,7 +60,7 @@ import Testing
 
     @Test("What stands in front of an MP3, and is no sound, costs none", arguments: ["junk", "two tags"])
     func inFront(kind: String) throws {
-        // 1,000 bytes of nothing behind each head; the length has seven bits in each byte.
+        // 1,000 zero bytes after each header; the length has seven bits per byte.
         let tag = Array("ID3".utf8) + [4, 0, 0, 0, 0, 7, 0x68] + [UInt8](repeating: 0, count: 1_000)
         let front = kind == "junk" ? (0..<500).flatMap { _ in Array("junk".utf8) } : tag + tag
         let read = try reading(front + made(Self.variable, talk(seconds: 9)), ending: "mp3")

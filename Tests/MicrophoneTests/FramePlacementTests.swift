@@ -5,7 +5,7 @@ import Testing
 @Suite("Frames on the container's clock") struct FramePlacementTests {
     private typealias Silence = FramePlacement.Silence
 
-    /// Adds frames of 320 samples at these times.
+    /// Places frames of 320 samples with these times.
     private func placed(_ times: [Int64?], _ placement: FramePlacement = FramePlacement()) -> FramePlacement {
         var placement = placement
         for time in times { placement.add(time: time, count: 320) }

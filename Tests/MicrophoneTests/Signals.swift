@@ -7,7 +7,7 @@ func sine(_ frequency: Double, rate: Int, count: Int, amplitude: Double = 0.5) -
     (0..<count).map { Float(amplitude * sin(2 * .pi * frequency * Double($0) / Double(rate))) }
 }
 
-/// How far the difference from an ideal signal lies below it, in decibels; the edges are left out.
+/// Returns the signal-to-noise ratio against an ideal signal in decibels, without the edges.
 func signalToNoise(_ samples: [Int16], ideal: [Float], edge: Int = 400) -> Double {
     var signal = 0.0
     var noise = 0.0
@@ -20,12 +20,12 @@ func signalToNoise(_ samples: [Int16], ideal: [Float], edge: Int = 400) -> Doubl
     return 10 * log10(signal / max(noise, 1e-30))
 }
 
-/// Every frame's sample in each of so many channels.
+/// Copies each sample to all channels.
 func interleaved(_ samples: [Float], channels: Int) -> [Float] {
     samples.flatMap { [Float](repeating: $0, count: channels) }
 }
 
-/// 16-bit samples that differ from their neighbours and use the whole range.
+/// 16-bit samples that differ from their neighbors and use the whole range.
 func ramp(_ count: Int) -> [Int16] { (0..<count).map { Int16(truncatingIfNeeded: $0 * 331 - 32_768) } }
 
 func littleEndian(_ samples: [Int16]) -> [UInt8] {
@@ -36,7 +36,7 @@ func littleEndian(_ number: some FixedWidthInteger) -> [UInt8] {
     (0..<number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
 }
 
-/// All that a microphone gives until it ends or as many blocks are read.
+/// Reads a microphone until it ends, or a number of blocks.
 func samples(of microphone: any Microphone, blocks: Int = .max) throws -> [Int16] {
     let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: microphone.channels * microphone.maximumBlock)
     defer { buffer.deallocate() }

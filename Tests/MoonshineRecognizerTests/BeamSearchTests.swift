@@ -4,14 +4,14 @@ import Testing
 @testable import Core
 @testable import Recognition
 
-/// A network that is a table: what comes behind each text, as chances; what is not named shares the rest.
+/// A network defined by a table: the probabilities of the tokens after each text. Other tokens share the rest.
 private struct Table: TokenSource {
     static let tokens = 12
 
     var chances: [[Int]: [Int: Double]]
     private var texts: [[Int]] = [[]]
     private(set) var steps = 0
-    /// Hypotheses that were gone on with at a step, at most.
+    /// The maximum number of hypotheses in a step.
     private(set) var mostRows = 0
 
     init(_ chances: [[Int]: [Int: Double]]) { self.chances = chances }
@@ -34,7 +34,7 @@ private struct Table: TokenSource {
 
 @Suite("The search for the likeliest text")
 struct BeamSearchTests {
-    /// The likeliest first token leads to a text that is less likely than another.
+    /// The most likely first token leads to a less likely text.
     private let garden = Table([
         []: [5: 0.6, 6: 0.4], [5]: [7: 0.4, 8: 0.3, 9: 0.3], [6]: [10: 0.95], [6, 10]: [2: 0.99], [5, 7]: [2: 0.9],
     ])
@@ -96,7 +96,7 @@ struct BeamSearchTests {
 
     @Test("a phrase is preferred where it is said as a whole, and taken back where it is not")
     func phrases() throws {
-        // 5 begins a word, 6 goes on with it, 7 is another end of it; 3 begins words, too.
+        // 5 begins a word, 6 continues it, 7 is another end of it; 3 begins words, too.
         let trie = PhraseTrie(
             [(number: 0, tokens: [5, 6])], weight: 2, beginsWord: { [3, 5].contains($0) }, isMark: { $0 == 2 })
         let misheard: [[Int]: [Int: Double]] = [
@@ -108,7 +108,7 @@ struct BeamSearchTests {
         source = Table(misheard)
         search.bias = trie
         #expect(try search.readings(of: &source, limit: 10).first?.tokens == [5, 6])
-        // A word that only begins like it gains nothing.
+        // A word with the same beginning gains nothing.
         var other = misheard
         other[[5]] = [7: 0.95, 6: 0.0001]
         source = Table(other)

@@ -7,7 +7,7 @@ import TestKit
 @testable import Recognition
 @testable import System
 
-/// The folder that `deploy/model moonshine-tiny-en --folder` made; nil, which is told, where the environment names none.
+/// The folder made by `deploy/model moonshine-tiny-en --folder`; nil, with a message, if the environment has none.
 let realModel: MoonshineModel? = {
     guard let path = getenv("FIELDSCRIBE_TEST_MODEL").map({ String(cString: $0) }), !path.isEmpty else {
         print("skipped: tests with Moonshine's real model: FIELDSCRIBE_TEST_MODEL names no folder of it")
@@ -52,7 +52,7 @@ struct MoonshineModelTests {
         try MoonshineModel(path: folder.path).verify()
     }
 
-    // Here, because Swift 6.0.3 cannot read it among the arguments.
+    // Not inline, because Swift 6.0.3 cannot parse it among the arguments.
     private static let badLists = ["hello\n", String(repeating: "0", count: 64) + "  ../x\n"]
 
     @Test("a list of digests that is none is damaged", arguments: badLists)

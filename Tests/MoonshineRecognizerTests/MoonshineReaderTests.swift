@@ -8,7 +8,7 @@ import TestKit
 @testable import Recognition
 @testable import System
 
-// One after the other: while a network is loaded, the process has no standard error.
+// Serialized: while a network is loaded, standard error is redirected for the whole process.
 @Suite("The real network", .serialized)
 struct MoonshineReaderTests {
     private static let speech = "/usr/share/pocketsphinx/test/data"
@@ -24,7 +24,7 @@ struct MoonshineReaderTests {
         }
     }
 
-    /// "go forward ten meters", as bare samples.
+    /// "go forward ten meters", as raw samples.
     private func command() throws -> [Int16] {
         try content(ofFile: "\(Self.speech)/goforward.raw").withUnsafeBytes { bytes in
             bytes.withMemoryRebound(to: Int16.self) { Array($0) }

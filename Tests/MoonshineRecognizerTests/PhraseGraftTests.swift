@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Listed phrases, set into what was read without the list")
 struct PhraseGraftTests {
-    /// The text of both readings; words of phrases are in brackets in `listed`.
+    /// Returns the merged text; `listed` has its phrases in brackets.
     private func text(_ plain: String, _ listed: String) -> String {
         let plain = plain.split(separator: " ").map(String.init)
         let marked = listed.split(separator: " ").map(String.init)
@@ -21,18 +21,18 @@ struct PhraseGraftTests {
         "a phrase takes the place of what sounds like it, and other words stay as they were",
         arguments: [
             ("he met mister brown", "he met mister [Braun]", "he met mister Braun"),
-            // What only came along with the phrase.
+            // A word outside the phrase changed, too.
             ("he had recited it", "he [hath] resides in it", "he hath recited it"),
             ("a long walk by the see", "the long walk by the [C]", "a long walk by the C"),
             ("it was so and he met brown.", "it is so and he met [Braun.]", "it was so and he met Braun."),
-            // More words than the phrase has, or fewer.
+            // More or fewer words than the phrase.
             ("scrim geor came", "[Scrimgeour] came", "Scrimgeour came"),
             ("the vanburen road", "the [Van] [Buren] road", "the Van Buren road"),
             ("the van burn road", "the [Van] [Buren] road", "the Van Buren road"),
             ("up and way to go", "[Upanway] two go", "Upanway to go"),
             // The phrase ends within a word.
             ("meet horatiosoon now", "meet [Horatio] soon now", "meet Horatio soon now"),
-            // Nothing is there, or all is.
+            // One text is empty, or lacks the phrase.
             ("", "[Braun]", "Braun"), ("he said", "he said [Braun]", "he said Braun"),
             ("brown", "[Braun]", "Braun"), ("he said", "", "he said"), ("he said so", "she said so", "he said so"),
             ("Braun — and", "[Braun] and", "Braun — and"),

@@ -5,7 +5,7 @@ import TestKit
 @testable import Core
 @testable import Recognition
 
-/// A tokenizer of these pieces, behind the 259 that every one has.
+/// A tokenizer of these pieces, after the 259 fixed tokens.
 func tokenizer(_ pieces: [String], in folder: TemporaryFolder) throws -> Tokenizer {
     let bytes = (Array(repeating: "<x>", count: 259) + pieces).flatMap { piece -> [UInt8] in
         let bytes = Array(piece.utf8)
@@ -27,7 +27,7 @@ struct TokenizerTests {
         let words = tokens.words(of: [259, 260, 261, 262])
         #expect(words.map(\.text) == ["Hello,", "world"])
         #expect(words.map(\.tokens) == [0..<2, 2..<4])
-        // A blank of its own, and what is no text.
+        // A separate space, and special tokens.
         #expect(tokens.words(of: [1, 263, 262, 40_000, 2]).map(\.text) == ["ld"])
         #expect(tokens.words(of: []).isEmpty)
     }
@@ -43,7 +43,7 @@ struct TokenizerTests {
     @Test("a text is told by the pairs with the lowest numbers first, unknown characters by their bytes")
     func encoding() throws {
         let tokens = try tokenizer(["▁", "a", "b", "ab", "▁a", "▁ab"], in: folder)
-        // "▁a" comes behind "ab", so that "a" and "b" are joined first.
+        // "▁a" is after "ab", so "a" and "b" are merged first.
         #expect(tokens.tokens(of: "ab") == [264])
         #expect(tokens.tokens(of: "ab a") == [264, 263])
         #expect(tokens.tokens(of: "aé") == [263] + Array("é".utf8).map { Int($0) + 3 })

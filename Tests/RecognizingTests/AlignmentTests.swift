@@ -6,7 +6,7 @@ import TestKit
 @testable import Core
 @testable import Recognition
 
-/// Debian's en-us model, real and made speech.
+/// With Debian's en-us model, on real and synthetic speech.
 @Suite("Forced alignment") struct AlignmentTests {
     private let aligner: ForcedAligner
 
@@ -91,7 +91,7 @@ import TestKit
         #expect(ranges.count == words.count)
         #expect(ranges[4].isEmpty, "a dash has no sound")
         #expect(ranges.enumerated().allSatisfy { $0.offset == 4 || $0.element.seconds > 0.05 }, "\(ranges)")
-        // Money is said in four words: the longest of all.
+        // The amount of money has four words, so it takes longest.
         #expect(ranges.map(\.seconds).max() == ranges[7].seconds)
     }
 
@@ -131,7 +131,7 @@ import TestKit
     func manyWords() throws {
         let samples = try Speech.samples(Speech.amiable)
         let before = try times(Speech.amiableWords, samples)
-        // Numbers are said in words that repeat, names are not.
+        // Numbers consist of repeated words, names do not.
         let path = "\(PocketSphinxModel.debian)/cmudict-en-us.dict"
         let file = try #require(fopen(path, "r"))
         defer { fclose(file) }

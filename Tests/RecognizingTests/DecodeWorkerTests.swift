@@ -8,7 +8,7 @@ import TestKit
 @testable import System
 
 @Suite("Decode worker") struct DecodeWorkerTests {
-    /// An engine that can read, and nothing else.
+    /// An engine that can only read.
     private final class Plain: Recognizer {
         struct Provider: RecognizerProvider {
             func open() throws(DeviceError) -> any Recognizer { Plain() }
@@ -39,7 +39,7 @@ import TestKit
             + frame(.end)
     }
 
-    /// What a worker with that engine answers, behind `ready`.
+    /// The replies of a worker with that engine, after `ready`.
     private func answers(_ frames: [UInt8]) throws -> [WorkerProtocol.Reply] {
         let (input, output) = (folder.file("input"), folder.file("output"))
         try Data(frames).write(to: URL(filePath: input))
@@ -59,7 +59,7 @@ import TestKit
         let replies = try answers(
             utterance(plain, [[1, 2], [], [3]]) + utterance(#"{"partials":false,"alternatives":0}"#, []))
         #expect(replies.compactMap { $0.result?.words.map(\.text) } == [["w3s6"], ["w0s0"]])
-        // That it has come whole is told before it is read, so that the next can be begun beside it.
+        // The end of the audio is reported before it is read, so that the next utterance can start.
         #expect(replies.map(\.heard) == [true, nil, true, nil])
         #expect(replies.compactMap(\.result).first?.alternatives.map(\.text) == ["a0", "a1"])
         #expect(replies.allSatisfy { $0.adaptation == nil })

@@ -5,7 +5,7 @@ import TestKit
 @testable import Core
 @testable import Recognition
 
-/// What who watches may rely on, over sound that nobody thought of.
+/// The guarantees for event listeners, with random audio.
 @Suite("The contract of events") struct EventContractTests {
     /// Bursts, whispers, silences and gaps, in pieces of any size.
     private static func chunks(_ random: inout SeededGenerator) -> [AudioChunk] {
@@ -61,14 +61,14 @@ import TestKit
                 #expect(range.start >= .zero && !range.isEmpty, "seed \(seed)")
             }
         }
-        // What was volatile became final.
+        // Every partial segment became final.
         let finals = Set(sink.events.compactMap { if case .final(let segment) = $0 { segment.id } else { nil } })
         let partials = Set(sink.events.compactMap { if case .partial(let id, _) = $0 { id } else { nil } })
         #expect(partials.isSubset(of: finals), "seed \(seed)")
     }
 }
 
-/// Keeps what is told, in its order.
+/// Records the events in order.
 private final class WatchingSink: TranscriptSink {
     enum Told: Sendable {
         case final(Segment)

@@ -6,12 +6,12 @@ import TestKit
 @testable import Recognition
 
 @Suite("What reads on where the wanted engine cannot") struct FallbackTests {
-    /// As the executable does: a worker that no longer reads is an error, and no reason to die.
+    /// As in the executable: a closed pipe is an error, not the end of the process.
     init() { signal(SIGPIPE, SIG_IGN) }
 
     private let sound = [AudioChunk.samples(TranscriberTests.sound([5, 30, 6, 25]))]
 
-    /// Workers of one mode of worker.py, with another beside.
+    /// Workers with a mode of worker.py, and a fallback.
     private func pool(_ mode: String, size: Int = 2) -> WorkerPool {
         WorkerPool(
             TranscriberTests.pool(mode).partials, size: size, fallback: TranscriberTests.pool("plain").partials)
@@ -27,7 +27,7 @@ import TestKit
         #expect(complaint?.message.contains("/nowhere/worker") == true)
         let (sink, _) = try await TranscriberTests.transcribe(sound, with: pool)
         #expect(sink.segments.map(\.words.count) == [1, 1, 1, 1] && sink.faults.isEmpty)
-        // What cannot be started is not tried again.
+        // Workers that cannot be started are not tried again.
         await pool.releaseIdle()
         _ = try await pool.prepare()
         #expect(await pool.takeComplaint() == nil)
@@ -41,10 +41,10 @@ import TestKit
         #expect(sink.segments.map(\.endedBy) == [.silence, .silence, .silence, .silence])
         #expect(sink.segments.map(\.words.count) == [1, 1, 1, 1])
         #expect(sink.faults.count == 1, "\(sink.faults)")
-        // Who has read is told: of one worker in the order in which they read.
+        // A single worker reports its engines in order.
         #expect(size > 1 || sink.engines.map(\.model) == ["never", "plain"])
         #expect(sink.engines.contains { $0.model == "plain" })
-        // The next recording may be read by it again.
+        // The next recording may use the wanted engine again.
         await pool.releaseIdle()
         let (again, _) = try await TranscriberTests.transcribe([.samples(TranscriberTests.sound([5, 6]))], with: pool)
         #expect(again.segments.map(\.words.count) == [1, 1] && again.faults.isEmpty)

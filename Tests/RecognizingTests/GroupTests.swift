@@ -13,12 +13,12 @@ import TestKit
     private static var settings: Transcriber.Settings {
         var settings = Transcriber.Settings()
         settings.groups = groups
-        // Of no effect where utterances are read together.
+        // No effect on grouped utterances.
         settings.hearsEarly = true
         return settings
     }
 
-    /// Bursts of noise of 0.2 to 6 s, now and then one that goes on, and pauses of 0.1 to 5 s.
+    /// Bursts of noise of 0.2 to 6 s, sometimes a longer one, and pauses of 0.1 to 5 s.
     private static func sound(_ random: inout SeededGenerator, bursts: Int = 14) -> [Int16] {
         var samples = [Int16](repeating: 0, count: 8_000)
         for _ in 0..<bursts {
@@ -26,7 +26,7 @@ import TestKit
                 samples += (0..<Int.random(in: 3_200...96_000, using: &random)).map { _ in
                     Int16.random(in: -6_000...6_000, using: &random)
                 }
-                // Too short to end it.
+                // Too short to end the utterance.
                 samples += [Int16](repeating: 0, count: 1_600)
             }
             let longest = Bool.random(using: &random) ? 16_000 : 80_000
@@ -96,7 +96,7 @@ import TestKit
 
     @Test("Each utterance of a group becomes one segment with its own words, other readings and voice")
     func segments() async throws {
-        // 1.2 s, 2 s and 1 s with half a second between them; 6 s later one that is alone.
+        // 1.2 s, 2 s and 1 s with pauses of half a second; a single one 6 s later.
         let sound =
             TranscriberTests.sound([12, 20, 10]) + [Int16](repeating: 0, count: 96_000)
             + TranscriberTests.sound([9])
@@ -166,8 +166,8 @@ import TestKit
             let rest = try await Self.read([.samples(samples)], start: start, firstID: segment.id + 1).segments
             let expected = whole.dropFirst(segment.id)
             #expect(rest.map(\.id) == expected.map(\.id), "behind segment \(segment.id)")
-            // The room is learnt anew, so that an edge may lie some frames elsewhere; and of an utterance that is now alone
-            // the stand-in's word has the padding, too.
+            // The noise floor is learned again, so an edge may move by some frames. A single utterance's stand-in word includes the
+            // padding.
             for (one, other) in zip(rest, expected) {
                 #expect(abs(one.range.start - other.range.start) <= 4_800, "behind segment \(segment.id)")
                 #expect(abs(one.range.end - other.range.end) <= 4_800, "behind segment \(segment.id)")
@@ -188,7 +188,7 @@ import TestKit
         #expect(work.nextJob()?.cut.group.parts.count == 2)
     }
 
-    /// What a listener is told while audio comes in pieces of 100 ms, and how many samples the worker heard of each group.
+    /// Returns the partial results for audio in pieces of 100 ms, and how many samples the worker received of each group.
     private static func partials(
         _ sound: [Int16], groups: GroupSettings
     ) async -> (told: [(id: Int, range: SampleRange, text: String)], lastOpen: [Int: SampleRange]) {
@@ -215,14 +215,14 @@ import TestKit
         let (told, lastOpen) = await Self.partials(sound, groups: Self.groups)
         #expect(Set(told.map(\.id)) == [1] && lastOpen.count == 1)
         #expect(Set(told.map(\.range.start)).count == 1)
-        // The stand-in tells how many samples it has heard of each utterance: the first stays to be seen beside the second.
+        // The stand-in returns how many samples it received of each utterance: the first one's text stays with the second's.
         let last = try #require(told.last)
         let heard = last.text.split(separator: " ").compactMap { Int64($0) }
         #expect(heard.count == 2, "\(last.text)")
         #expect(
             told.contains { $0.text == "\(heard[0])" }
                 && told.allSatisfy { $0.text.hasPrefix("\(heard[0]) ") || !$0.text.contains(" ") })
-        // A little of the silence that ends an utterance is heard before it is known to be that.
+        // Some of the final silence is sent before it is known to end the utterance.
         let open = try #require(lastOpen[1])
         #expect((0...4_800).contains(last.range.end - open.end))
         #expect((19_200...32_000).contains(heard[0]) && (32_000...44_800).contains(heard[1]))

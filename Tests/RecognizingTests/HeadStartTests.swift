@@ -9,7 +9,7 @@ import TestKit
 @Suite("Head start") struct HeadStartTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    /// Half seconds, as they come from a microphone.
+    /// Pieces of half a second, as from a microphone.
     private static func pieces(_ sound: [Int16]) -> [AudioChunk] {
         stride(from: 0, to: sound.count, by: 8_000).map { .samples(Array(sound[$0..<min(sound.count, $0 + 8_000)])) }
     }
@@ -28,7 +28,7 @@ import TestKit
     func same(mode: String, workers: Int) async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
-        // Short ones, long ones, and one of half a minute whose pauses are too short to end it: it is rotated.
+        // Short and long bursts, and one of half a minute whose pauses are too short to end it: it is rotated.
         let breath = Array(TranscriberTests.sound([8], seed: seed).dropFirst(8_000).dropLast(4_800))
         let pieces = Self.pieces(
             TranscriberTests.sound([12, 60, 3], seed: seed) + (0..<30).flatMap { _ in breath }
@@ -40,7 +40,7 @@ import TestKit
         #expect(early.segments == whole.segments, "seed \(seed)")
         #expect(whole.segments.count > 7 && early.faults.isEmpty)
         #expect(whole.segments.contains { $0.endedBy == .rotation })
-        // Where its seam was read across, a segment has a word more.
+        // A segment has another word if its seam was bridged.
         #expect(whole.segments.contains { $0.words.count == 2 } == (mode == "holed"))
     }
 
@@ -51,7 +51,7 @@ import TestKit
         let fifo = folder.file("heard")
         try #require(mkfifo(fifo, 0o600) == 0)
         let sound = TranscriberTests.sound([60])
-        // The end of the speech comes only once the worker has told.
+        // The end of the speech is held back until the worker has received the beginning.
         let source = HeldSource(
             first: Self.pieces(Array(sound.prefix(88_000))), last: .samples(Array(sound.dropFirst(88_000))),
             fifo: fifo)
@@ -90,7 +90,7 @@ import TestKit
     }
 }
 
-/// Holds its last chunk back until something is written to a fifo.
+/// Holds back its last chunk until something is written to a FIFO.
 private final class HeldSource: AudioSource {
     private let first: ListSource
     private let last: ListSource
@@ -115,7 +115,7 @@ private final class HeldSource: AudioSource {
     }
 }
 
-/// Gives its chunks, then fails.
+/// Returns its chunks, then throws.
 private final class FailingSource: AudioSource {
     private let list: ListSource
 

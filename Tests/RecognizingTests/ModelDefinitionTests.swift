@@ -4,7 +4,7 @@ import Testing
 @testable import Core
 @testable import Recognition
 
-/// That of Debian's model, whole, cut short and damaged.
+/// Debian's model definition: complete, truncated and damaged.
 @Suite("The definition of an acoustic model") struct ModelDefinitionTests {
     private let bytes: [UInt8]
 

@@ -5,19 +5,19 @@ import TestKit
 @testable import Core
 @testable import Recognition
 
-/// Models of Debian's packages, and one that is put together from their parts as a person would.
+/// Models from Debian's packages, and one assembled from their parts.
 @Suite("Model folders") struct ModelFolderTests {
     private static let data = "/usr/share/pocketsphinx/test/data"
     private let folder = TemporaryFolder()
 
-    /// A model of a few words under the folder `models/turtle`, with other names than Debian's.
+    /// A model of a few words in the folder `models/turtle`, with file names unlike Debian's.
     private func turtle() throws -> String {
         let path = folder.file("models/turtle")
         let files = FileManager.default
         try files.createDirectory(atPath: path, withIntermediateDirectories: true)
         try files.copyItem(atPath: "\(Self.data)/an4_ci_cont", toPath: "\(path)/an4")
         try files.copyItem(atPath: "\(Self.data)/turtle.lm.bin", toPath: "\(path)/turtle.lm.bin")
-        // The acoustic model, of spelled names and numbers, lacks six of the sounds.
+        // The acoustic model, for spelled names and numbers, lacks six of the phones.
         let words = String(decoding: try Data(contentsOf: URL(filePath: "\(Self.data)/turtle.dic")), as: UTF8.self)
         try write(
             words.split(separator: "\n").filter {
@@ -78,7 +78,7 @@ import TestKit
         let problem = try #require(problems.first)
         let name = try #require(file.split(separator: "/").last)
         #expect(problem.contains(expected), "\(problem)")
-        // Of two files of which one is enough, the usual one is asked for.
+        // If one of two files is enough, the usual one is named.
         #expect(problem.contains(name) || problem.contains("sendump"), "\(problem)")
     }
 }

@@ -6,7 +6,7 @@ import TestKit
 @testable import Core
 @testable import Recognition
 
-/// What nobody said is not to be written down.
+/// Sounds without speech must give no text.
 @Suite("No speech") struct NoSpeechTests {
     /// A sound without speech, of some seconds at 16 kHz.
     enum Sound: String, CaseIterable, CustomTestStringConvertible {

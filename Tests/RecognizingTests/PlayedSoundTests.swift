@@ -5,7 +5,7 @@ import TestKit
 @testable import Core
 @testable import Recognition
 
-/// Of what is played or whistled the decoder makes words.
+/// The decoder would read words from played or whistled sounds.
 @Suite("Played and whistled sounds") struct PlayedSoundTests {
     private static let rate = Double(SamplePosition.rate)
 

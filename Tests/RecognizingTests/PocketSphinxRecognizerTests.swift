@@ -6,7 +6,7 @@ import TestKit
 @testable import Core
 @testable import Recognition
 
-/// Debian's en-us model, and people reading from a novel.
+/// With Debian's en-us model, on people reading from a novel.
 @Suite("PocketSphinxRecognizer") struct PocketSphinxRecognizerTests {
     // he might even have been made amiable himself
     private static let speech =
@@ -133,9 +133,9 @@ import TestKit
         #expect(try read(own).0.words.map(\.text) == alone.0.words.map(\.text))
         let other = CepstralAdaptation(mean: mean(own).map { $0 + 20 }).state
         #expect(try read(other).0 != alone.0)
-        // A state of another model's length is passed over.
+        // A state for another model's length is ignored.
         #expect(try read(AdaptationState(["cepstralMean": [1, 2]])).0 == alone.0)
-        // So is what another engine has left.
+        // So is another engine's state.
         for strange: JSONValue in [.null, 7, [1, [2]], ["cepstralMean": ["a": 1]], ["speaker": .string("Awa")]] {
             #expect(try read(AdaptationState(strange)).0 == alone.0)
         }
@@ -162,7 +162,7 @@ import TestKit
                 #expect(abs(own[index] - expected) < 1e-3)
             }
             #expect(CepstralAdaptation(both)?.warp == CepstralAdaptation(first)?.warp)
-            // What teaches nothing changes nothing.
+            // Empty audio changes nothing.
             #expect(try survey([], into: both) == nil)
         }
     }
@@ -177,7 +177,7 @@ import TestKit
         let recognizer = try PocketSphinxRecognizer(
             model: PocketSphinxModel(folder: PocketSphinxModel.debian), profile: profile)
         let once = try speech()
-        // Longer than the head from which the search may begin.
+        // Longer than the head from which the search may start.
         let speech = once + once + once + once
         let whole = try read(speech, by: recognizer)
         try recognizer.begin(from: nil)

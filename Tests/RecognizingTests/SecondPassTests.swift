@@ -8,10 +8,10 @@ import TestKit
 @Suite("Second pass") struct SecondPassTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    /// Bursts, and one that goes on for so long that it is rotated.
+    /// Bursts, and one so long that it is rotated.
     private let sound = TranscriberTests.sound([12, 5, 300, 8, 30])
 
-    /// Enough that a warp is chosen by it.
+    /// Long enough to choose a warp.
     private static let muchSound = TranscriberTests.sound([12, 30, 30, 30, 30, 30, 30, 30, 8])
 
     private func read(
@@ -28,7 +28,7 @@ import TestKit
     func adaptation() async throws {
         let (sink, _) = try await read()
         #expect(sink.segments.count >= 4)
-        // The survey's answer is the mean of what each utterance told alone: the stand-in always tells 7.
+        // The survey's state is the mean over all utterances: the stand-in always returns 7.
         #expect(sink.segments.allSatisfy { $0.text.hasSuffix("c7") }, "\(sink.segments.map(\.text))")
     }
 
@@ -43,7 +43,7 @@ import TestKit
         for done in 1...whole.count {
             let (sink, statistics) = try await read(committed: whole[done - 1])
             #expect(sink.segments == Array(whole.dropFirst(done)), "broken off behind segment \(done)")
-            // One utterance more than is committed: that before the seam.
+            // One utterance more than is missing: the one before the seam.
             #expect(statistics.sessions == whole.count - done + 1)
         }
     }
@@ -101,7 +101,7 @@ import TestKit
     }
 }
 
-/// Tells of its first segment, and takes no more until it is cancelled.
+/// Signals its first segment, then blocks until it is cancelled.
 private final class HaltingSink: TranscriptSink {
     let collected = CollectingSink()
     private let signal: AsyncStream<Void>.Continuation

@@ -3,8 +3,7 @@ import Synchronization
 @testable import Core
 @testable import Recognition
 
-/// A decoder of Debian's model for each profile, which all tests that only read with it share: loading one takes longer than most
-/// of their sounds.
+/// One decoder of Debian's model per profile, shared by all tests that only read with it, because loading is slow.
 final class SharedDecoder: Sendable {
     private static let all = DecoderProfile.all.map(SharedDecoder.init)
 
@@ -13,7 +12,7 @@ final class SharedDecoder: Sendable {
 
     private init(profile: DecoderProfile) { self.profile = profile }
 
-    /// Reads an utterance as the first one of a recording.
+    /// Reads an utterance as the first of a recording.
     static func read(
         _ samples: [Int16], by profile: DecoderProfile = .live, alternatives: Int = 1
     ) throws -> Hypothesis {

@@ -3,7 +3,7 @@ import TestKit
 @testable import Audio
 @testable import Core
 
-/// Real speech of the Debian package pocketsphinx-testdata, and said by eSpeak NG.
+/// Real speech from the Debian package pocketsphinx-testdata, and synthetic speech from eSpeak NG.
 enum Speech {
     private static let folder = "/usr/share/pocketsphinx/test/data"
     static let amiable = "\(folder)/librivox/sense_and_sensibility_01_austen_64kb-0930.wav"
@@ -21,7 +21,7 @@ enum Speech {
         return samples
     }
 
-    /// From where a word rises, breath before it left out, to the last moment that is to be heard.
+    /// Returns the samples from the rise of a word, without breath before it, to its last audible moment.
     static func trimmed(_ samples: [Int16]) -> [Int16] {
         let step = 80
         let levels = stride(from: 0, to: samples.count - step, by: step).map { start in

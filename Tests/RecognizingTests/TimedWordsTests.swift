@@ -4,7 +4,7 @@ import Testing
 @testable import Recognition
 
 @Suite("Times of words that were read without") struct TimedWordsTests {
-    /// Finds what it is told, or nothing.
+    /// An aligner that returns given times, or none.
     private final class Stand: Timing {
         var ranges: [SampleRange]?
         var failure: DeviceError?
@@ -63,7 +63,7 @@ import Testing
         #expect(crossing.map(\.range) == [range(0, 300), range(1_100, 1_500)])
         #expect(Core.spread(words("a b"), over: []).map(\.range) == [range(0, 0), range(0, 0)])
         #expect(Core.spread([], over: [range(0, 5)]).isEmpty)
-        // Of a damaged row: the product of letters and samples has more than 64 bits.
+        // As in a damaged row: the product of letters and samples exceeds 64 bits.
         let long = String(repeating: "x", count: 300_000)
         let endless = SampleRange(.zero, SamplePosition(.max))
         #expect(Core.spread([Word(long, range(0, 0), confidence: 1)], over: [endless]).map(\.range) == [endless])

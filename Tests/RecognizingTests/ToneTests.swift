@@ -5,12 +5,12 @@ import TestKit
 @testable import Core
 @testable import Recognition
 
-/// Of some tones the decoder makes words, and is sure of them: 2,000 Hz was "gervais".
+/// The decoder confidently reads words from some tones: 2,000 Hz was "gervais".
 @Suite("Steady tones") struct ToneTests {
-    /// Samples of the room on either side: a tone from the first sample on is what gave words, with 0.
+    /// Samples of silence on either side: tones without any gave words.
     private static let rooms = [0, 4_000]
 
-    /// Frequencies in Hz with their levels, which rise and fall by `vibrato` of themselves five times a second.
+    /// Returns a sum of frequencies in Hz with their levels, with a vibrato of 5 Hz.
     private func wave(
         _ parts: [(hertz: Double, level: Double)], vibrato: Double = 0, noise: Double = 0, seconds: Double = 3,
         room: Int

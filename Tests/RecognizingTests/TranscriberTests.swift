@@ -8,7 +8,7 @@ import TestKit
 @testable import System
 
 @Suite("Transcriber") struct TranscriberTests {
-    /// Bursts of noise, as long as the list says in tenths of a second, with half a second of silence between them.
+    /// Bursts of noise with the given lengths in tenths of a second, and half a second of silence between them.
     static func sound(_ tenths: [Int], seed: UInt64 = 1) -> [Int16] {
         var random = SeededGenerator(seed: seed)
         var samples = [Int16](repeating: 0, count: 8_000)
@@ -44,7 +44,7 @@ import TestKit
         #expect(segments.allSatisfy { $0.endedBy == .silence && $0.words.count == 1 })
         #expect(statistics.sessions == lengths.count)
         #expect(statistics.cpuSeconds == 0.25 * Double(lengths.count))
-        // Each starts from the adaptation state that the one before it left.
+        // Each utterance starts from the adaptation state after the previous one.
         #expect(segments.enumerated().allSatisfy { $1.text.hasSuffix("c\($0)") }, "\(segments.map(\.text))")
     }
 
@@ -95,7 +95,7 @@ import TestKit
         try #require(sink.segments.count == 2)
         #expect(sink.segments[0].endedBy == .gap)
         #expect(sink.segments[0].range.end <= gap.range.start)
-        // The burst begins half a second behind the gap, to a frame.
+        // The burst begins half a second after the gap, to within a frame.
         #expect(abs(sink.segments[1].range.start - (gap.range.end + 8_000)) <= 4_000)
     }
 
@@ -107,12 +107,12 @@ import TestKit
         #expect(zip(segments, segments.dropFirst()).allSatisfy { $0.range.end == $1.range.start })
         #expect(segments.first?.range.start.samples ?? .max < 8_000)
         #expect(segments.last?.range.end == SamplePosition(Int64(1_800 * SamplePosition.rate)))
-        // The worker's word tells how many samples it got to hear.
+        // The stand-in's word contains the number of samples that it received.
         let heard = segments.compactMap { Int($0.text.dropFirst().prefix { $0 != "c" }) }
         #expect(heard.count == segments.count && heard.allSatisfy { (1...60 * SamplePosition.rate).contains($0) })
     }
 
-    /// A second of noise that is quiet for a moment, so that it is not taken for the room, but ends no utterance.
+    /// A second of noise that is quiet for a moment: so it is not taken for background noise, and does not end an utterance.
     private static let second = Array(sound([10]).dropFirst(8_000 - 1_600).prefix(SamplePosition.rate))
 
     @Test("A seam in whose midst neither side has a word is read across, once", arguments: [1, 2])
@@ -122,7 +122,7 @@ import TestKit
         #expect(statistics.seams == 4)
         try #require(sink.segments.map(\.words.count) == [1, 2, 2, 2, 2])
         for (left, right) in zip(sink.segments, sink.segments.dropFirst()) {
-            // The hole, as far as half a second beyond the overlap, and two seconds before and behind it.
+            // The hole, up to half a second beyond the overlap, with two seconds before and after it.
             #expect(right.words[0].text.hasPrefix("w88000c"), "\(right.text)")
             let hole = SampleRange(left.words[left.words.count - 1].range.end, right.words[1].range.start)
             #expect(right.words[0].range.middle == hole.middle)
@@ -157,7 +157,7 @@ import TestKit
     }
 }
 
-/// Chunks, one after the other.
+/// Returns its chunks.
 final class ListSource: AudioSource {
     private let rest: Mutex<ArraySlice<AudioChunk>>
 
@@ -166,7 +166,7 @@ final class ListSource: AudioSource {
     func next() async -> AudioChunk? { rest.withLock { $0.popFirst() } }
 }
 
-/// Keeps what it is given.
+/// Collects all results.
 final class CollectingSink: TranscriptSink {
     private let state = Mutex<(segments: [Segment], faults: [DeviceError], engines: [EngineDescription])>(([], [], []))
     let wantsPartials: Bool
@@ -175,7 +175,7 @@ final class CollectingSink: TranscriptSink {
 
     var segments: [Segment] { state.withLock { $0.segments } }
     var faults: [DeviceError] { state.withLock { $0.faults } }
-    /// What it was told has read, in order.
+    /// The reported engines, in order.
     var engines: [EngineDescription] { state.withLock { $0.engines } }
 
     func isRead(by engine: EngineDescription) async { state.withLock { $0.engines.append(engine) } }

@@ -4,7 +4,7 @@ import Testing
 @testable import Core
 @testable import Recognition
 
-/// On a person's voice, as it is and played faster.
+/// On a real voice, at normal speed and faster.
 @Suite("Voice analytics") struct VoiceTests {
     private func voice(of samples: [Int16]) throws -> VoiceAnalytics? {
         try SharedDecoder.read(samples, alternatives: 0).voice

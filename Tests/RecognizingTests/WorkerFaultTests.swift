@@ -6,7 +6,7 @@ import TestKit
 @testable import Recognition
 
 @Suite("Worker faults") struct WorkerFaultTests {
-    /// As the executable does: a worker that no longer reads is an error, and no reason to die.
+    /// As in the executable: a closed pipe is an error, not the end of the process.
     init() { signal(SIGPIPE, SIG_IGN) }
 
     private let sound = [AudioChunk.samples(TranscriberTests.sound([5, 30, 6]))]

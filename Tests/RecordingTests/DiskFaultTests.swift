@@ -7,7 +7,7 @@ import TestKit
 @testable import Audio
 @testable import Core
 
-/// What happens when the disk refuses an operation that it should not: nothing that was heard may be missing.
+/// Disk operations that fail: no captured sample may be lost.
 @Suite struct DiskFaultTests {
     let folder = TemporaryFolder()
     var path: String { folder.file("audio.wav") }
@@ -17,7 +17,7 @@ import TestKit
     private func settings(_ faults: @escaping DiskFaults) -> RecordingSession.Settings {
         var settings = RecordingSession.Settings()
         settings.ringSeconds = 1
-        // By need alone: each half second.
+        // Sync only when the ring needs it: each half second.
         settings.syncSeconds = 60
         settings.retrySeconds = 0
         settings.realtimePriority = nil
@@ -33,14 +33,14 @@ import TestKit
         ).run()
     }
 
-    /// The samples of the one file that is left, read by another program.
+    /// The samples of the one remaining file, read by another program.
     private func played() throws -> [Int16] {
         let raw = folder.file("played.raw")
         #expect(shell("sox \(path) -t raw \(raw)").status == 0)
         return try Data(contentsOf: URL(fileURLWithPath: raw)).withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
     }
 
-    /// The script of all tests here: four seconds with a gap, and what a recording of it must be.
+    /// The script of all tests here: four seconds with a gap, and the expected recording.
     private static let (before, after) = (numbered(30_000), numbered(from: 32_000, 32_000))
     private static let heard =
         before + [Int16](repeating: 0, count: 2_000) + after + [Int16](repeating: 0, count: 500)
@@ -54,13 +54,13 @@ import TestKit
         "any one operation that fails costs nothing: one file at the end, every sample, every gap once, and a word",
         arguments: [(.write, 8), (.sync, 4), (.truncate, 2)] as [(DiskOperation, Int)])
     func everyOperation(operation: DiskOperation, atLeast: Int) async throws {
-        // How many there are depends on how the threads meet; so each turn fails a later one, until there is none.
+        // The number of operations depends on thread timing; so each turn fails a later one, until there is none.
         var turn = 0
         while true {
             let run = DiskFaultTests()
             let (count, hits) = (Counted(), Counted())
             let log = RecordingLog()
-            // Those with which the file is made would end the recording before it begins.
+            // A failure while creating the file would end the recording before it begins.
             let number = turn + (operation == .write ? 2 : 1)
             let faults: DiskFaults = { done, _ throws(DeviceError) in
                 guard done == operation, count.next() == number else { return }
@@ -97,7 +97,7 @@ import TestKit
         #expect(result.reason == .ended)
         let synced = try #require(log.entries.compactMap { if case .synced(let end) = $0 { end } else { nil } }.first)
         let aside = folder.file("audio.aside-000000000000.wav")
-        // The damaged one is kept as it was, beside the whole.
+        // The damaged file is kept beside the complete one.
         let whole = try samples(of: aside)
         #expect(whole.count > synced)
         #expect(try samples(of: path) == heard)
@@ -182,7 +182,7 @@ import TestKit
     }
 }
 
-/// Counts, from any thread.
+/// A counter for any thread.
 final class Counted: Sendable {
     private let number = Mutex(0)
 

@@ -6,8 +6,8 @@ import TestKit
 @testable import Audio
 @testable import Core
 
-/// What happens where the disk takes no more, with real refusals of the kernel. One at a time: the limit on the length
-/// of files is the process's, and is set where no other test comes.
+/// Full disks, with real errors from the kernel. Serialized: the limit on file length belongs to the process, and is set where
+/// no other test runs.
 @Suite(.serialized) struct DiskLimitTests {
     let folder = TemporaryFolder()
     var path: String { folder.file("audio.wav") }
@@ -46,7 +46,7 @@ import TestKit
         #expect(result.gaps == [gap(0, lost, .overrun)])
         let parts = RecordingPart.all(beside: path)
         #expect(!parts.isEmpty)
-        // One for each new file; the joining of a long one is left for later, when there is room for the whole.
+        // One per new file; a long recording is joined later, when there is enough space.
         #expect(log.entries.filter { $0 == .fault("full") }.count == parts.count)
         let reader = try RecordingReader(path: path)
         #expect(try reader.length == result.length)
@@ -61,7 +61,7 @@ import TestKit
         #expect(status.st_blocks * 512 < 10_000_000, "the hole was filled")
     }
 
-    /// What fits into 256 KB; the first checksum takes a page, where there was time for one.
+    /// The samples that fit into 256 KB; the first checksum takes a page if there was time for one.
     private let fitting = [0, 4_096].map { SamplePosition((256 * 1024 - 512 - $0) / 2) }
 
     @Test(
@@ -129,7 +129,7 @@ import TestKit
 
         let probe = "ffprobe -v error -show_entries stream=duration_ts,codec_name,sample_rate -of csv=p=0 \(path)"
         #expect(shell(probe).output == "pcm_s16le,16000,\(length)")
-        // Far behind 32 bits.
+        // Far beyond 32 bits.
         let tail = "ffmpeg -v error -ss \(length / 16_000) -i \(path) -f s16le - | od -A n -t d2 | tail -n 1"
         #expect(shell(tail).output.split(separator: " ").suffix(2) == ["0", "3"])
     }

@@ -39,7 +39,7 @@ import TestKit
         let told = shell("stat -f -c '%a %S' \(folder.path)").output.split(separator: " ").compactMap { Int64($0) }
         #expect(told.count == 2)
         let free = try reserve.freeBytes()
-        // Others write to this disk as well.
+        // Other processes write to this disk, too.
         #expect(abs(free - told[0] * told[1]) < 10_000_000_000)
         #expect(free > 0)
         let error = thrown { _ = try DiskReserve(directory: folder.file("none"), megabytes: 0).freeBytes() }
@@ -113,7 +113,7 @@ import TestKit
             if operation == .create { created.withLock { $0.append(path) } }
             guard operation == .write, writes.wrappingAdd(1, ordering: .relaxed).newValue > 10 else { return }
             isFull.store(true, ordering: .releasing)
-            // Once there is room again, the header can be written.
+            // Once there is space again, the header can be written.
             if access(ballast, F_OK) == 0 {
                 throw DeviceError(.full, "pwrite", status: ENOSPC, "audio.wav: no space left on device")
             }

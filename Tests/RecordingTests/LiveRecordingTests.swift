@@ -182,7 +182,7 @@ import TestKit
     }
 }
 
-/// A microphone with 1000 s of pre-roll, which is never opened.
+/// A microphone with 1000 s of preroll, which is never opened.
 private struct Heard: MicrophoneProvider {
     let name = "heard:"
     let prerollSeconds = 1_000.0
@@ -264,7 +264,7 @@ private struct Heard: MicrophoneProvider {
     }
 }
 
-/// A real archive on a disk that others have filled: it refuses so many times to say how a recording ended.
+/// A real archive on a full disk: it fails several times to record the end.
 private actor FullArchive: Archive {
     private let whole: SQLiteArchive
     private(set) var refusals: Int

@@ -4,9 +4,9 @@ import TestKit
 @testable import Audio
 @testable import Core
 
-/// Marbles: each letter is half a second of sound of one kind, each mark of what is told.
+/// Marble tests: each letter is half a second of one kind of sound, each mark is a report.
 @Suite struct MicrophoneHealthTests {
-    /// `0` zeros, `7` the value 7, `-` a floor of one least bit now and then, `r` a quiet room, `s` speech,
+    /// `0` zeros, `7` the value 7, `-` a floor of one least significant bit now and then, `r` a quiet room, `s` speech,
     /// `C` one sample in 50 at full scale, `c` one in 500.
     private func sound(_ letter: Character, _ random: inout SeededGenerator) -> [Int16] {
         (0..<8_000).map { index in
@@ -22,7 +22,7 @@ import TestKit
         }
     }
 
-    /// What was told at the end of which half second: Z zeros, K stuck, F faint, C clipping; small where it is over.
+    /// The reports at the end of each half second: Z zeros, K stuck, F faint, C clipping; lowercase when it is over.
     private func told(_ sounds: String, block: Int) -> String {
         var health = MicrophoneHealth()
         var random = SeededGenerator(seed: 7)
@@ -116,7 +116,7 @@ import TestKit
     func rateRecovers() {
         var watch = RateWatch()
         var told: [Double] = []
-        // Thirty seconds of pre-roll at once.
+        // Thirty seconds of preroll in one block.
         #expect(watch.append(480_000, at: 0) == nil)
         for block in 1..<20_000 {
             let samples = (3_000..<5_000).contains(block) ? 1_760 : 1_600

@@ -7,7 +7,7 @@ import TestKit
 @testable import Core
 @testable import System
 
-/// A microphone that is pulled out in mid-recording, by a clock that the script sets.
+/// A microphone that is unplugged during a recording, with a scripted clock.
 @Suite struct OutageTests {
     let folder = TemporaryFolder()
     var path: String { folder.file("audio.wav") }
@@ -27,7 +27,7 @@ import TestKit
             microphone: ScriptedMicrophone(isRealTime: true, steps), path: path, settings: settings, sink: log)
     }
 
-    /// A block of 100 ms that comes when it has been heard.
+    /// A block of 100 ms that arrives when it is complete.
     private func block(_ index: Int) -> [ScriptedMicrophone.Step] {
         [
             .perform { [time] in time.advance(milliseconds: 100) },
@@ -110,7 +110,7 @@ import TestKit
     }
 }
 
-/// Time that stands still until it is moved.
+/// Time that advances only on request.
 final class ManualTime: Sendable {
     private let now = Atomic<Int64>(1_000_000_000)
 

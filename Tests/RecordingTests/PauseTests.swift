@@ -6,7 +6,7 @@ import TestKit
 @testable import Core
 @testable import System
 
-/// A recording that is paused by whom it records, by a clock that the script sets.
+/// A recording that its speaker pauses, with a scripted clock.
 @Suite struct PauseTests {
     let folder = TemporaryFolder()
     var path: String { folder.file("audio.wav") }
@@ -27,7 +27,7 @@ import TestKit
         return try await session.run()
     }
 
-    /// A block of 100 ms that comes when it has been heard.
+    /// A block of 100 ms that arrives when it is complete.
     private func block(_ index: Int) -> [ScriptedMicrophone.Step] {
         [
             .perform { [time] in time.advance(milliseconds: 100) },

@@ -43,7 +43,7 @@ import TestKit
                 try await signalled(heard)
                 #expect(microphone.prerollSeconds == 1)
                 let path = folder.file("\(turn).wav")
-                // The first samples of it are in the past; the script goes on once they are written.
+                // Its first samples are in the past; the script continues once they are written.
                 let log = RecordingLog { if $0 == .written(16_000) { goOn.signal() } }
                 var settings = settings()
                 settings.length = SamplePosition(32_000)
@@ -102,7 +102,7 @@ import TestKit
             let stopper = Stopper()
             let log = RecordingLog { entry in
                 if entry == .written(1_000) { goOn.signal() }
-                // The rest comes behind the gap, so at its end.
+                // The rest comes after the gap, so at the end.
                 if entry == .recovered("disconnected") { stopper.stop() }
             }
             let path = folder.file("audio.wav")

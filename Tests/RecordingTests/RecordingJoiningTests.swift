@@ -24,11 +24,11 @@ import TestKit
         try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
     }
 
-    /// A recording in four files, of which later ones lie over what earlier ones hold.
+    /// A recording in four overlapping files.
     private func scatter() throws {
         try write([1, 2, 3, 91, 92, 93, 94], to: path)
         try write([4, 95, 96], to: part(3))
-        // A new file that failed, and was not taken away before a power cut.
+        // A new file that failed, and was not deleted before a power cut.
         try write([5], to: part(4))
         try write([5, 6, 7, 8, 9], to: part(4, turn: 2), reason: .button)
     }
@@ -86,7 +86,7 @@ import TestKit
         let whole = TemporaryFolder()
         #expect(shell("cp \(folder.path)/* \(whole.path)/").status == 0)
         _ = try joinParts(inFolder: whole.path, while: { true })
-        // What a kill after each step of joining leaves, made by hand.
+        // The state after a kill at each step of joining.
         if step >= 1 { try write([77], to: "\(path).joining") }
         if step >= 2 { #expect(link(path, folder.file("audio.aside-000000000000.wav")) == 0) }
         if step >= 3 {
@@ -101,7 +101,7 @@ import TestKit
         #expect(try names() == FileManager.default.contentsOfDirectory(atPath: whole.path).sorted())
     }
 
-    /// Two parts of more samples than are copied at once.
+    /// Two parts with more samples than one copy step.
     private func lengthen() throws -> [Int16] {
         let first = numbered(700_000)
         try write(first, to: path)
@@ -125,7 +125,7 @@ import TestKit
             guard case .unfinished = joining, turns < 20 else { break }
             copied.append(try WaveLayout(of: "\(path).joining").claimedBytes)
         }
-        // A piece a turn, and each of them once.
+        // One piece per turn, and each once.
         #expect(copied == [524_288, 1_048_576, 1_572_864])
         #expect(turns == 4)
         #expect(RecordingPart.all(beside: path) == [])
@@ -146,7 +146,7 @@ import TestKit
         let joining = "\(path).joining"
         switch what {
         case "source":
-            // Somebody puts back a copy of the file that says otherwise.
+            // Someone restores an old copy of the file.
             #expect(unlink(path) == 0)
             try write([Int16](repeating: 7, count: 750_000), to: path)
         case "header": #expect(shell("printf x | dd of=\(joining) conv=notrunc bs=1 seek=153").status == 0)

@@ -83,7 +83,7 @@ import TestKit
         #expect(outcomes.values.allSatisfy { $0 > 0 }, "seed \(random.seed)")
     }
 
-    /// A header as of a recording of 5 GB.
+    /// The header of a recording of 5 GB.
     private var longHeader: [UInt8] {
         var header = WaveHeader()
         header.set(dataBytes: 5_000_000_000)

@@ -10,7 +10,7 @@ import TestKit
     let folder = TemporaryFolder()
     var path: String { folder.file("audio.wav") }
 
-    /// No real-time priority: it would let tests starve what else the machine does.
+    /// No real-time priority, because tests would starve other processes.
     private func settings(ringSeconds: Double = 1, syncSeconds: Double = 1) -> RecordingSession.Settings {
         var settings = RecordingSession.Settings()
         settings.ringSeconds = ringSeconds
@@ -88,7 +88,7 @@ import TestKit
             ScriptedMicrophone(
                 isRealTime: true,
                 [
-                    // These are synced at once, the next ones in an hour.
+                    // These are synced immediately, the next ones in an hour.
                     .samples(numbered(1_000)), .perform { first.wait(timeout: .seconds(300)) },
                     .samples(numbered(from: 1_000, 2_000)),
                     .perform {
@@ -99,7 +99,7 @@ import TestKit
                 ]), settings(ringSeconds: 30, syncSeconds: 3_600), sink: log)
         asker.session.withLock { $0 = session }
         #expect(try await session.run() == RecordingResult(length: SamplePosition(4_000), reason: .ended))
-        // The microphone's thread may ask while the writer is in the midst of what it has read, so any of these may do.
+        // The request may arrive while the writer is processing a block, so any of these positions is valid.
         let early = log.entries.contains { if case .synced(2_500..<4_000) = $0 { true } else { false } }
         #expect(early)
         #expect(try samples(of: path) == numbered(4_000))

@@ -7,7 +7,7 @@ import TestKit
 @testable import Core
 @testable import System
 
-/// Whether damage of the sound is seen, and where; and that nothing else is taken for it.
+/// Damage to the audio is found and located; nothing else counts as damage.
 @Suite struct RecordingSumsTests {
     let folder = TemporaryFolder()
     var path: String { folder.file("audio.wav") }
@@ -64,7 +64,7 @@ import TestKit
         let start = sample / 16_000 * 16_000
         #expect(try checked().damaged == [range(start, min(50_000, start + 16_000))])
         #expect(try checked().unknown == [])
-        // Nothing makes a new one of what is damaged.
+        // Damaged audio gets no new checksum.
         #expect(try RecordingSums.complete(path: path) == 0)
         #expect(try checked().damaged.count == 1)
     }

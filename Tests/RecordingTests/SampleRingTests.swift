@@ -8,7 +8,7 @@ import TestKit
 @testable import System
 
 @Suite struct SampleRingTests {
-    /// What comes out: the samples, with `nil` for each that was lost.
+    /// Empties the ring; returns the samples, with `nil` for each lost one.
     private func takeAll(_ ring: SampleRing) -> [Int16?] {
         var out: [Int16?] = []
         while ring.consume({ append($0, to: &out) }) {}
@@ -179,7 +179,7 @@ import TestKit
                 while ring.consume(check) {
                     ring.release()
                     guard Int.random(in: 0..<50, using: &random) == 0 else { continue }
-                    // A stall: the producer goes on for some blocks, so that the ring runs full.
+                    // A stall: the producer continues for some blocks, so that the ring fills up.
                     let now = produced.value.load(ordering: .acquiring)
                     while now != .max, produced.value.load(ordering: .acquiring) < now + 5 { sched_yield() }
                 }

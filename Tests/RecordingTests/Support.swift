@@ -5,7 +5,7 @@ import Synchronization
 @testable import Core
 @testable import System
 
-/// A sink that remembers everything, in order, and may be told to do something each time.
+/// A sink that records everything in order, and may call a closure each time.
 final class RecordingLog: RecordingSink {
     enum Entry: Hashable, Sendable {
         case written(Int64)
@@ -56,7 +56,7 @@ func samples(of path: String) throws -> [Int16] {
     return try samples(of: reader, at: .zero, count: Int(reader.length.samples))
 }
 
-/// A stretch of a recording, or what there is of it.
+/// Part of a recording, as far as it exists.
 func samples(of reader: RecordingReader, at position: SamplePosition, count: Int) throws -> [Int16] {
     try [Int16](unsafeUninitializedCapacity: count) { buffer, done in
         done = try reader.read(at: position, into: UnsafeMutableBufferPointer(rebasing: buffer[..<count]))
@@ -73,7 +73,7 @@ extension WaveFile {
     }
 }
 
-/// A command's output, standard error included, and its exit status.
+/// Runs a command; returns its output, including standard error, and its exit status.
 func shell(_ command: String) -> (output: String, status: Int32) {
     guard let stream = popen("\(command) 2>&1", "r") else { return ("", -1) }
     var output: [UInt8] = []
@@ -94,7 +94,7 @@ final class Stopper: Sendable {
     func stop() { session.withLock { $0 }?.stop(reason: .button) }
 }
 
-/// What a sink was told that was not true.
+/// Wrong statements to a sink.
 final class Lies: Sendable {
     let entries = Mutex<[RecordingLog.Entry]>([])
 
@@ -105,7 +105,7 @@ extension WaveLayout {
     init(of path: String) throws { self = try WaveLayout(of: FileDescriptor(opening: path, O_RDONLY)) }
 }
 
-/// Returns once it was signalled; no task's thread waits meanwhile.
+/// Waits for a signal without blocking a thread of the task pool.
 func signalled(_ wakeup: Wakeup) async throws {
     try await onThread(named: "test") { _ = wakeup.wait() }
 }

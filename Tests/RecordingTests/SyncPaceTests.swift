@@ -3,13 +3,13 @@ import TestKit
 
 @testable import Audio
 
-/// Syncs that take as long as they are told to; what a cut at the worst moment would take.
+/// Syncs with given durations, and the worst loss in a power cut.
 @Suite struct SyncPaceTests {
     private static let bound: Int64 = 1_000_000_000
-    /// A block of the microphone, which the card has and the recording does not.
+    /// A microphone block that the sound card has but the recording does not.
     private static let block: Int64 = 100_000_000
 
-    /// - Returns: the most that a cut would take, and how many syncs there were.
+    /// - Returns: the worst loss in a power cut, and the number of syncs.
     private func worst(of durations: [Int64]) -> (lost: Int64, seconds: Double) {
         var pace = SyncPace(bound: Self.bound, now: 0)
         var (begin, worst): (Int64, Int64) = (0, 0)
@@ -53,7 +53,7 @@ import TestKit
         var pace = SyncPace(bound: Self.bound, now: 0)
         pace.synced(from: 0, to: 3_000_000_000)
         #expect(pace.due == 3_000_000_000)
-        // One slow sync is forgotten.
+        // A single slow sync is eventually forgotten.
         for turn in 0..<16 {
             let begin = pace.due
             pace.synced(from: begin, to: begin + 1_000_000)

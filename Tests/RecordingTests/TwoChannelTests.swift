@@ -8,12 +8,12 @@ import TestKit
 @testable import Core
 @testable import System
 
-/// Two microphones, both kept in one file: whatever happens to it, no channel may lose a sample, or take the other's place.
+/// Two channels in one file: under any fault, no channel may lose a sample or swap with the other.
 @Suite struct TwoChannelTests {
     let folder = TemporaryFolder()
     var path: String { folder.file("audio.wav") }
 
-    /// Samples of two channels: the second one's are the first one's, negated and less 1, so that none is like the other.
+    /// Samples of two channels: the second is the first, negated and minus 1, so that none are equal.
     private static func both(from start: Int = 0, _ count: Int) -> [Int16] {
         numbered(from: start, count).flatMap { [$0, ~$0] }
     }
@@ -70,7 +70,7 @@ import TestKit
         #expect(played == heard)
         let reader = try RecordingReader(path: path)
         #expect(reader.channels == 2)
-        // The mean of x and -x - 1, towards zero.
+        // The mean of x and -x - 1, rounded towards zero.
         #expect(try samples(of: path).allSatisfy { $0 == 0 })
         #expect(try RecordingSums(path: path) == RecordingSums())
         #expect(try RecordingSums.complete(path: path) == 0)
@@ -262,7 +262,7 @@ private final class Changing: MicrophoneProvider {
     }
 }
 
-/// A microphone of which one tells, in the second of four blocks, that its channels cancel each other.
+/// A microphone whose channels cancel each other in the second of four blocks.
 private struct Cancelling: MicrophoneProvider {
     let name = "scripted:"
     let isRealTime = false

@@ -14,7 +14,7 @@ import TestKit
         try Array(Data(contentsOf: URL(fileURLWithPath: path)).prefix(WaveHeader.size))
     }
 
-    /// What the header must be, written down a second time and by hand.
+    /// The expected header, written by hand.
     private func golden(samples: UInt32, reason: String) -> [UInt8] {
         func little(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
         var bytes = Array("RIFF".utf8) + little(504 + 2 * samples) + Array("WAVE".utf8)
@@ -63,7 +63,7 @@ import TestKit
             try file.append(numbered(from: Int(file.end.samples), 1000 * turn))
             try file.sync()
             #expect(shell("sox --i -s \(path)").output == "\(file.end.samples)")
-            // Samples that the header does not tell of yet do not harm it.
+            // Samples beyond the header's length do no harm.
             try file.append(numbered(from: Int(file.end.samples), 10))
             #expect(shell("sox \(path) -n stat").status == 0)
         }

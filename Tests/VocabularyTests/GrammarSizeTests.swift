@@ -3,7 +3,7 @@ import Testing
 @testable import Recognition
 
 @Suite("The size of a grammar") struct GrammarSizeTests {
-    /// Rules of which each names the next one so many times.
+    /// Rules that each use the next one several times.
     private func nested(_ depth: Int, times: Int) -> GrammarFile {
         var text = "#JSGF V1.0;\ngrammar large;\npublic <r0> = <r1>;\n"
         for rule in 1..<depth {

@@ -3,7 +3,7 @@ import Testing
 @testable import Recognition
 
 @Suite("The language model of phrases") struct PhraseModelTests {
-    /// Log probabilities by their words, from ARPA's form.
+    /// The log probabilities in ARPA text, by words.
     private func entries(_ arpa: String) -> [String: Double] {
         var entries: [String: Double] = [:]
         for line in arpa.split(separator: "\n") {
@@ -23,12 +23,12 @@ import Testing
             model("lord of the manor\nouagadougou now") { word, _ in
                 ["of": 0.03, "the": 0.05, "lord": 0.0001, "manor": 0.00001, "now": 0.001][word] ?? 0
             })
-        // 5 in a thousand words; without the words before it one in fifty of these.
+        // 5 per thousand words; one fiftieth without the words before it.
         #expect(abs((entries["lord"] ?? 0) + 2.301) < 0.01)
         #expect(abs((entries["manor"] ?? 0) + 4) < 0.01)
         // After "the" it is 0.005 / (0.05 + 0.005).
         #expect(abs((entries["the manor"] ?? 0) + 1.041) < 0.01)
-        // Nothing but the phrase has this word, so what follows is certain.
+        // Only the phrase has this word, so what follows is certain.
         #expect((entries["ouagadougou now"] ?? -9) > -0.01)
         #expect((entries["lord of"] ?? -9) > -0.02)
         #expect(abs((entries["of the manor"] ?? 0) + 0.1139) < 0.01)

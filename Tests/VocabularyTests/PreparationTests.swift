@@ -44,7 +44,7 @@ import TestKit
         #expect(dictionary.hasPrefix("'bout B AW T\n"))
         _ = try file("balafon\ngriot\n")
         #expect(try model.prepare(path, keptIn: folder.file("cache")).outcome.report != nil)
-        // Half of it is none of it.
+        // An incomplete result is not used.
         try FileManager.default.removeItem(atPath: first.dictionary)
         _ = try file("balafon\n")
         #expect(try model.prepare(path, keptIn: folder.file("cache")).outcome.report != nil)
@@ -110,7 +110,7 @@ import TestKit
 
     private func samples(_ name: String) throws -> [Int16] {
         let bytes = try Data(contentsOf: URL(filePath: "\(Self.data)/\(name)"))
-        // A WAV of these has 44 bytes of header.
+        // A WAV header has 44 bytes.
         return bytes.dropFirst(name.hasSuffix(".wav") ? 44 : 0).withUnsafeBytes { raw in
             stride(from: 0, to: raw.count - 1, by: 2).map { raw.loadUnaligned(fromByteOffset: $0, as: Int16.self) }
         }
