@@ -59,7 +59,7 @@ import Testing
         #expect(output == ramp(20_000) + [Int16](repeating: 0, count: 4_000))
     }
 
-    @Test("48 kHz stereo is converted, and both channels are kept where they are asked for")
+    @Test("48 kHz stereo is converted, and both channels are kept if requested")
     func convertsStereo() throws {
         let microphone = try open("stereo", rate: 48_000, channels: 2)
         #expect(microphone.configuration.rate == 48_000)
@@ -71,7 +71,7 @@ import Testing
         #expect(signalToNoise(output, ideal: sine(440, rate: 16_000, count: 31_000)) > 60)
     }
 
-    @Test("of a stereo input whose channels cancel each other the one that is kept is no silence, and that is told")
+    @Test("cancelling channels of a stereo input give the louder one, and are reported")
     func balanced() throws {
         let microphone = try open("balanced")
         #expect(microphone.configuration.channels == 2 && microphone.channels == 1)
@@ -104,7 +104,7 @@ import Testing
         #expect(error.message.contains("not found; ") && !error.message.contains("\n"))
     }
 
-    @Test("addresses are read, and others are left to others")
+    @Test("addresses are parsed, and others are rejected")
     func addresses() throws {
         #expect(AlsaMicrophone(uri: "alsa:plughw:CARD=Mic")?.name == "alsa:plughw:CARD=Mic")
         #expect(AlsaMicrophone(uri: "alsa:null")?.isRealTime == true)
@@ -176,7 +176,7 @@ import Testing
         #expect(now == 10_000_000_000)
     }
 
-    @Test("no block comes later than a little more than its length")
+    @Test("no block is later than slightly more than its length")
     func noLongPause() {
         var pacer = Pacer(rate: 16_000, start: 0, isClocked: false)
         var now: Int64 = 0
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test("a fast sound card is never held back", arguments: [true, false])
+    @Test("a fast sound card is never slowed down", arguments: [true, false])
     func leavesCardsAlone(isClocked: Bool) {
         var pacer = Pacer(rate: 16_000, start: 0, isClocked: isClocked)
         // One second ahead after 2,000 s: 500 ppm.

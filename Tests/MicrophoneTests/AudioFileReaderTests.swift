@@ -38,7 +38,7 @@ import Testing
         Kind("AU", SF_FORMAT_AU, SF_FORMAT_PCM_16, fidelity: 60),
     ]
 
-    @Test("every format gives the sine that was put in", arguments: kinds, [(16_000, 1), (44_100, 2), (48_000, 1)])
+    @Test("every format returns the encoded sine", arguments: kinds, [(16_000, 1), (44_100, 2), (48_000, 1)])
     func readsFormats(kind: Kind, shape: (rate: Int, channels: Int)) throws {
         let folder = try Folder()
         let input = interleaved(sine(440, rate: shape.rate, count: shape.rate * 2), channels: shape.channels)
@@ -64,7 +64,7 @@ import Testing
         #expect(try samples(of: AudioFileReader(path: path)) == input)
     }
 
-    @Test("two channels stay apart where both are wanted, at any rate", arguments: [16_000, 44_100])
+    @Test("two requested channels stay separate at any rate", arguments: [16_000, 44_100])
     func bothChannels(rate: Int) throws {
         let folder = try Folder()
         let (left, right) = (sine(440, rate: rate, count: rate), sine(700, rate: rate, count: rate, amplitude: 0.2))
@@ -103,7 +103,7 @@ import Testing
         #expect(reader.damage == nil)
     }
 
-    @Test("a descriptor is read from where it stands")
+    @Test("a descriptor is read from its current offset")
     func readsFromWhereItStands() throws {
         let folder = try Folder()
         let input = ramp(3_000)
@@ -114,7 +114,7 @@ import Testing
         #expect(try samples(of: AudioFileReader(descriptor: descriptor, named: "standard input")) == input)
     }
 
-    @Test("samples that are not numbers are silence, and are told of")
+    @Test("samples that are not numbers become silence, and are reported")
     func notNumbers() throws {
         let folder = try Folder()
         var input = sine(440, rate: 48_000, count: 48_000)
@@ -140,7 +140,7 @@ import Testing
         #expect(try samples(of: AudioFileReader(path: path)) == speech)
     }
 
-    @Test("what is no audio is refused with a remedy")
+    @Test("a file without audio is rejected with a remedy")
     func refusals() throws {
         let folder = try Folder()
         let text = try folder.write(Array("This is not audio at all, it is text.".utf8), to: "text.wav")

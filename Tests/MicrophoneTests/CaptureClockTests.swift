@@ -35,7 +35,7 @@ import Testing
         #expect(clock.frames == before + lost)
     }
 
-    @Test("several overruns do not add up their errors")
+    @Test("errors of several overruns do not accumulate")
     func overrunsDoNotAddUp() {
         var clock = CaptureClock(rate: 16_000, start: Self.start)
         var captured = 0.0
@@ -56,14 +56,14 @@ import Testing
         #expect(clock.restarted(at: Self.start + 2_000_000_000) == 32_000)
     }
 
-    @Test("nothing is missing where the new start came at once")
+    @Test("nothing is missing after an immediate restart")
     func nothingMissing() {
         var (clock, now) = capture(seconds: 10, driftPPM: 0, rate: 16_000) { _ in 0 }
         now -= 8_000_000
         #expect(clock.restarted(at: now) == 0)
     }
 
-    @Test("late first reads are not taken for a slow device")
+    @Test("late first reads do not count as a slow device")
     func lateFirstReads() {
         var clock = CaptureClock(rate: 16_000, start: Self.start)
         clock.delivered(1_600, at: Self.start + 900_000_000)

@@ -52,7 +52,7 @@ import TestKit
         try folder.read(recipe.make(of: folder.write(wav(Self.talk()), to: "talk.wav"), in: folder))
     }
 
-    @Test("What is whole is read whole, at its times, without a word", arguments: ContainerRecipe.all)
+    @Test("A complete file is read completely, with its times, without a report", arguments: ContainerRecipe.all)
     func whole(recipe: ContainerRecipe) throws {
         let folder = try Folder()
         let reading = try Reading(folder.write(made(recipe, in: folder), to: "whole.\(recipe.ending)"))
@@ -61,7 +61,7 @@ import TestKit
         for second in [0, 5, 11] { #expect(reading.second(heardIn: second) == second) }
     }
 
-    @Test("Of two that were joined both are read", arguments: ContainerRecipe.all)
+    @Test("Both of two concatenated files are read", arguments: ContainerRecipe.all)
     func joined(recipe: ContainerRecipe) throws {
         let folder = try Folder()
         let bytes = try made(recipe, in: folder)
@@ -77,7 +77,7 @@ import TestKit
         }
     }
 
-    @Test("Of what was cut off the rest is read, and what is missing is said", arguments: ContainerRecipe.all)
+    @Test("The rest of a truncated file is read, and the missing part is reported", arguments: ContainerRecipe.all)
     func cut(recipe: ContainerRecipe) throws {
         let folder = try Folder()
         let bytes = try made(recipe, in: folder)

@@ -31,7 +31,7 @@ import Testing
         Case(testDescription: "a tag after the audio", tail: Array("TAG".utf8) + [UInt8](repeating: 1, count: 125)),
     ]
 
-    @Test("everything that is there is read", arguments: cases)
+    @Test("all available audio is read", arguments: cases)
     func readsEverything(example: Case) throws {
         let folder = try Folder()
         let input = ramp(32_000)
@@ -47,7 +47,7 @@ import Testing
         if let note = example.note { #expect(reader.report.notes[0].contains(note)) }
     }
 
-    @Test("a WAV that is cut at any byte gives what is left", arguments: [46, 47, 1_000, 1_001, 63_999])
+    @Test("a WAV truncated at any byte gives the rest", arguments: [46, 47, 1_000, 1_001, 63_999])
     func cutAnywhere(length: Int) throws {
         let folder = try Folder()
         let input = ramp(32_000)
@@ -56,7 +56,7 @@ import Testing
         #expect(reader.damage != nil)
     }
 
-    @Test("an empty recording is no damage, a lost one is")
+    @Test("an empty recording is not damaged, a lost one is")
     func emptyRecordings() throws {
         let folder = try Folder()
         let empty = try AudioFileReader(path: folder.write(wav([]), to: "empty.wav"))
@@ -99,7 +99,7 @@ import Testing
         #expect(try #require(reader.damage).contains("file"))
     }
 
-    @Test("an Ogg file that is whole is not taken for one that was cut off")
+    @Test("a complete Ogg file does not count as truncated")
     func wholeOgg() throws {
         let folder = try Folder()
         let path = try folder.encode(
@@ -109,7 +109,7 @@ import Testing
         #expect(reader.damage == nil)
     }
 
-    @Test("joined WAVs are read one after the other, whatever their rates and channels")
+    @Test("concatenated WAVs are read one after the other, whatever their rates and channels")
     func joinedWAV() throws {
         let folder = try Folder()
         let other = try folder.read(
@@ -125,7 +125,7 @@ import Testing
         #expect(reader.damage == nil)
     }
 
-    @Test("a second file that cannot be read is named")
+    @Test("an unreadable second file is reported")
     func joinedWithDamaged() throws {
         let folder = try Folder()
         var other = wav(ramp(1_000))
@@ -135,7 +135,7 @@ import Testing
         #expect(reader.damage?.contains("what follows it") == true, "\(reader.report)")
     }
 
-    @Test("a FLAC is read on behind a damaged place, which keeps its length and is named", arguments: [2, 3_000])
+    @Test("a FLAC is read after a damaged place, which keeps its length and is reported", arguments: [2, 3_000])
     func damagedFLAC(bytes count: Int) throws {
         let folder = try Folder()
         var random = SystemRandomNumberGenerator()
@@ -156,7 +156,7 @@ import Testing
         #expect(reader.damage?.contains("no sound can be read") == true)
     }
 
-    @Test("floats above full scale are scaled down, and a few that are far off are not heeded")
+    @Test("floats above full scale are scaled down, ignoring a few outliers")
     func loudFloats() throws {
         let folder = try Folder()
         var input = sine(440, rate: 16_000, count: 160_000).map { $0 * 8 }
@@ -172,7 +172,7 @@ import Testing
         #expect(reader.report.notes.count == 1 && reader.report.notes[0].contains("full scale"), "\(reader.report)")
     }
 
-    @Test("of channels that are each other's negative one is heard, and that is said")
+    @Test("of channels that cancel each other, one is read and reported")
     func cancellingChannels() throws {
         let folder = try Folder()
         let voice = sine(440, rate: 48_000, count: 96_000)
@@ -187,7 +187,7 @@ import Testing
         #expect(reader.damage == nil && reader.report.notes.contains { $0.contains("cancel") }, "\(reader.report)")
     }
 
-    @Test("through a pipe a length that nobody could know is no damage")
+    @Test("an unknown length in a pipe is not damage")
     func placeholderThroughPipe() throws {
         let end = try pipe(holding: wav(ramp(1_000), dataSize: .max, riffSize: .max))
         defer { close(end) }
@@ -196,7 +196,7 @@ import Testing
         #expect(reader.damage == nil)
     }
 
-    @Test("any bytes are survived, and nothing beyond the file is believed")
+    @Test("random bytes are safe, and lengths beyond the file are ignored")
     func anyBytes() {
         let seed = UInt64.random(in: 0 ... .max)
         var random = Generator(state: seed)

@@ -19,7 +19,7 @@ import Testing
         #expect(try open.read(into: buffer) == .ended)
     }
 
-    @Test("after a file in real time comes silence")
+    @Test("a real-time file is followed by silence")
     func silenceAfterFile() throws {
         let folder = try Folder()
         let input = ramp(1_700)
@@ -29,13 +29,13 @@ import Testing
         #expect(output == input + [Int16](repeating: 0, count: 3_100))
     }
 
-    @Test("a missing file is told of at opening")
+    @Test("opening a missing file fails")
     func missingFile() throws {
         let microphone = FileMicrophone(path: "no such file.wav")
         #expect(try deviceError { _ = try microphone.open() }.code == .missing)
     }
 
-    @Test("other addresses are somebody else's", arguments: ["alsa:null", "file", "files:x", "tone:440"])
+    @Test("other addresses are rejected", arguments: ["alsa:null", "file", "files:x", "tone:440"])
     func otherAddresses(uri: String) {
         #expect(FileMicrophone(uri: uri) == nil)
     }
@@ -56,7 +56,7 @@ import Testing
         #expect(try deviceError { _ = try ToneMicrophone(uri: uri) }.code == .unsupported)
     }
 
-    @Test("blocks are due at their ends, and rounding does not add up")
+    @Test("blocks are due at their ends, and rounding errors do not accumulate")
     func metronomeKeepsTime() {
         var metronome = Metronome(start: 1_000)
         #expect(metronome.end(ofNext: 1_600) == 100_001_000)

@@ -31,7 +31,7 @@ import Testing
         return (Double(count) / 16_000, reader.report)
     }
 
-    @Test("MP3 whose first frames are larger than the others, and of which nobody counted the frames, is read whole")
+    @Test("MP3 with large first frames and no frame count is read completely")
     func largeFirstFrames() throws {
         let bytes = try made(Self.uncounted, talk(seconds: 20))
         let one = try reading(bytes, ending: "mp3")
@@ -40,7 +40,7 @@ import Testing
         #expect(abs(two.seconds - 46) < 0.5 && two.report.damage == nil, "\(two)")
     }
 
-    @Test("Of joined MP3 a count of frames in the first part is not taken for that of all", arguments: [true, false])
+    @Test("The frame count of the first of concatenated MP3s does not count for all", arguments: [true, false])
     func counted(isFirst: Bool) throws {
         let parts = try [
             made(Self.variable, talk(seconds: 4)), made(Self.uncounted, talk(seconds: 9)),
@@ -58,7 +58,7 @@ import Testing
         #expect(abs(read.seconds - 14) < 0.5 && read.report.damage == nil, "\(read)")
     }
 
-    @Test("What stands in front of an MP3, and is no sound, costs none", arguments: ["junk", "two tags"])
+    @Test("Bytes before the first frame of an MP3 cost no audio", arguments: ["junk", "two tags"])
     func inFront(kind: String) throws {
         // 1,000 zero bytes after each header; the length has seven bits per byte.
         let tag = Array("ID3".utf8) + [4, 0, 0, 0, 0, 7, 0x68] + [UInt8](repeating: 0, count: 1_000)

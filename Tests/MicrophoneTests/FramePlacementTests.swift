@@ -12,19 +12,19 @@ import Testing
         return placement
     }
 
-    @Test("Frames one behind the other need no silence")
+    @Test("Contiguous frames need no silence")
     func contiguous() {
         let placement = placed([0, 320, 640, nil, 1_280])
         #expect(placement.silences.isEmpty)
         #expect(placement.end == 1_600)
     }
 
-    @Test("Sound that begins behind the picture has silence before it, and nothing is missing")
+    @Test("Audio that starts after the video has silence before it, and nothing is missing")
     func late() {
         #expect(placed([80_000, 80_320]).silences == [Silence(at: 0, count: 80_000, isLoss: false)])
     }
 
-    @Test("What lies before the start is not cut off, and moves what follows")
+    @Test("Audio before the start is kept, and moves what follows")
     func early() {
         let placement = placed([-96, 224, 544])
         #expect(placement.silences.isEmpty)
@@ -38,7 +38,7 @@ import Testing
         #expect(placement.end == 33_280)
     }
 
-    @Test("Short pauses between packets are a loss only if something was wrong", arguments: [false, true])
+    @Test("Short pauses between packets are a loss only after an error", arguments: [false, true])
     func pauses(hasErrors: Bool) {
         var placement = FramePlacement()
         if hasErrors { placement.addError() }
@@ -46,20 +46,20 @@ import Testing
             placed([0, 6_720], placement).silences == [Silence(at: 320, count: 6_400, isLoss: hasErrors)])
     }
 
-    @Test("A clock that strays a little is no gap; what it strays altogether is")
+    @Test("Timestamp jitter is not a gap; the accumulated drift is")
     func jitter() {
         #expect(placed([0, 350, 610, 1_000, 1_260]).silences.isEmpty)
         let slow = placed((0..<100).map { Int64($0) * 352 })
         #expect(abs(slow.end - 100 * 352) <= 1_600)
     }
 
-    @Test("Another recording's clock begins again")
+    @Test("The clock restarts with another recording")
     func joined() {
         let placement = placed([0, 320, 16_000_000_000, 16_000_000_320, 0, 320, 16_640])
         #expect(placement.silences == [Silence(at: 6 * 320, count: 16_000, isLoss: true)])
     }
 
-    @Test("A long gap that the container promises is one")
+    @Test("A long gap counts if the container promises it")
     func promised() {
         let gap: Int64 = 700 * 16_000
         #expect(
@@ -68,7 +68,7 @@ import Testing
         #expect(placed([0, gap]).silences.isEmpty)
     }
 
-    @Test("The first time behind a change of format, which ffmpeg computes wrongly, is not believed")
+    @Test("The first timestamp after a format change, which ffmpeg computes wrongly, is ignored")
     func changeOfFormat() {
         var placement = placed([0, 320])
         placement.add(time: 1_095_444, count: 320, isFirst: true)
@@ -77,7 +77,7 @@ import Testing
         #expect(placement.end == 1_280)
     }
 
-    @Test("Where times are counted from frames, bytes that are no frames tell what is missing")
+    @Test("If times are counted from frames, other bytes show what is missing")
     func raw() {
         var raw = FramePlacement(isRaw: true, junk: [FramePlacement.Junk(time: 640, count: 5_000)])
         raw.addError()
@@ -89,14 +89,14 @@ import Testing
         #expect(placement.undecoded == 576)
     }
 
-    @Test("Any times are survived")
+    @Test("Random timestamps are safe")
     func anyTimes() {
         for time in [Int64.min, .max, 1 << 46, -1 << 46, 0] {
             #expect(placed([time, .max, .min, time], FramePlacement(promised: .max)).decoded == 1_280)
         }
     }
 
-    @Test("ffprobe's description: the default track, its length, and nothing of what is none")
+    @Test("ffprobe's description: the default track, its length, and no other streams")
     func description() {
         let text = """
             {"programs": [], "streams": [

@@ -27,7 +27,7 @@ import Testing
         #expect(signalToNoise(output, ideal: sine(1_000, rate: 16_000, count: output.count)) > 60)
     }
 
-    @Test("what 16 kHz cannot hold is filtered out")
+    @Test("frequencies above 8 kHz are filtered out")
     func noAliases() throws {
         let output = try convert(sine(9_500, rate: 48_000, count: 96_000), rate: 48_000)
         #expect(output[400..<(output.count - 400)].allSatisfy { abs($0) <= 2 })
@@ -47,7 +47,7 @@ import Testing
         #expect(signalToNoise(output, ideal: sine(500, rate: 16_000, count: 16_000, amplitude: 0.4)) > 60)
     }
 
-    @Test("after a reset a stream is as new")
+    @Test("after a reset a stream is like new")
     func resetStartsAnew() throws {
         let converter = try ChannelConverter(rate: 48_000, channels: 1, block: 4_800)
         let input = sine(700, rate: 48_000, count: 20_000)
@@ -57,7 +57,7 @@ import Testing
         #expect(first.count == 6_667)
     }
 
-    @Test("input after the end is refused")
+    @Test("input after the end is rejected")
     func refusesInputAfterEnd() throws {
         let converter = try ChannelConverter(rate: 48_000, channels: 1, block: 4_800)
         let input = sine(700, rate: 48_000, count: 20_000)
@@ -65,7 +65,7 @@ import Testing
         #expect(try deviceError { _ = try convert(input, channels: 1, with: converter) }.code == .failed)
     }
 
-    @Test("a block that fits is taken whole", arguments: rates)
+    @Test("a block that fits is consumed completely", arguments: rates)
     func blockIsTakenWhole(rate: Int) throws {
         let block = rate / 10
         let converter = try ChannelConverter(rate: rate, channels: 1, block: block)
@@ -87,7 +87,7 @@ import Testing
         #expect(Samples.quantize(value) == expected)
     }
 
-    @Test("what is not a number becomes silence and is counted")
+    @Test("NaN becomes silence and is counted")
     func sanitizes() {
         var values: [Float] = [.nan, 0.5, .infinity, -.infinity, 1e30, -1e30, -0.25]
         let invalid = values.withUnsafeMutableBufferPointer { Samples.sanitize($0) }
@@ -133,7 +133,7 @@ import Testing
         #expect(signalToNoise(output, ideal: voice) > 80)
     }
 
-    @Test("rates that make no sense are refused", arguments: [0, 1, 999, 1_000_001])
+    @Test("invalid rates are rejected", arguments: [0, 1, 999, 1_000_001])
     func refusesRates(rate: Int) throws {
         let error = try deviceError { _ = try ChannelConverter(rate: rate, channels: 1, block: 100) }
         #expect(error.code == .unsupported)

@@ -53,7 +53,7 @@ import TestKit
         return chunks.flatMap { cutter.append($0) } + cutter.finish()
     }
 
-    @Test("The pieces in which audio comes change no group, and each has all its audio and no more than its limit")
+    @Test("Groups do not depend on the chunk size, and have all their audio up to their limit")
     func pieces() {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
@@ -94,7 +94,7 @@ import TestKit
         return sink
     }
 
-    @Test("Each utterance of a group becomes one segment with its own words, other readings and voice")
+    @Test("Each utterance of a group becomes one segment with its own words, alternatives and voice")
     func segments() async throws {
         // 1.2 s, 2 s and 1 s with pauses of half a second; a single one 6 s later.
         let sound =
@@ -112,7 +112,7 @@ import TestKit
         #expect(segments[3].text == "p1of1:\(segments[3].range.count)" && segments[3].words.count == 1)
     }
 
-    @Test("Neither pieces nor workers change the text", arguments: [1, 3])
+    @Test("The text depends neither on chunks nor on workers", arguments: [1, 3])
     func same(workers: Int) async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
@@ -123,7 +123,7 @@ import TestKit
         #expect(pieces.segments == whole.segments && whole.faults.isEmpty, "seed \(seed)")
     }
 
-    @Test("A group on which every worker dies is segments that say so, and the rest goes on")
+    @Test("A group on which every worker dies becomes marked segments, and the rest continues")
     func dies() async throws {
         let sound =
             TranscriberTests.sound([12, 20]) + [Int16](repeating: 0, count: 96_000)
@@ -141,7 +141,7 @@ import TestKit
         TranscriberTests.sound([12, 20, 10, 40, 5, 5]) + [Int16](repeating: 0, count: 96_000)
         + TranscriberTests.sound([9, 25, 30, 3, 4]) + [Int16](repeating: 0, count: 96_000) + TranscriberTests.sound([9])
 
-    @Test("A pass that was broken off, also within a group, goes on with the same groups to the same text")
+    @Test("An interrupted pass continues with the same groups and text, even within a group")
     func resumed() async throws {
         let whole = try await Self.read([.samples(Self.several)], adaptation: Self.adaptation).segments
         #expect(whole.contains { $0.text.contains("of3:") } && whole.contains { $0.text.contains("of1:") })
@@ -157,7 +157,7 @@ import TestKit
         }
     }
 
-    @Test("What is read anew behind any segment, also within a group, loses and doubles no utterance")
+    @Test("Reading again after any segment, even within a group, loses and doubles no utterance")
     func anew() async throws {
         let whole = try await Self.read([.samples(Self.several)]).segments
         for segment in whole.dropLast() {
@@ -176,7 +176,7 @@ import TestKit
         }
     }
 
-    @Test("How far all is settled never passes an utterance of the group that is open")
+    @Test("The settled watermark never passes an utterance of the open group")
     func settled() {
         var work = Transcription(settings: SpeechSettings(), groups: Self.groups, start: .zero, firstID: 1)
         _ = work.beginReading()
@@ -209,7 +209,7 @@ import TestKit
         return (told, lastOpen)
     }
 
-    @Test("Partial readings go on over the pauses of a group, and in a pause nothing is heard")
+    @Test("Partial readings continue over the pauses of a group, and send nothing in a pause")
     func partialsOfGroup() async throws {
         let sound = TranscriberTests.sound([12, 20]) + [Int16](repeating: 0, count: 80_000)
         let (told, lastOpen) = await Self.partials(sound, groups: Self.groups)
@@ -228,7 +228,7 @@ import TestKit
         #expect((19_200...32_000).contains(heard[0]) && (32_000...44_800).contains(heard[1]))
     }
 
-    @Test("An utterance that opens a new group while it is spoken goes on being read, and what closed before is gone")
+    @Test("An utterance that opens a new group is still read, and the closed group's text is dropped")
     func partialsOfNextGroup() async throws {
         var groups = Self.groups
         groups.longestSeconds = 4
@@ -243,7 +243,7 @@ import TestKit
         #expect(first > before.max() ?? 0, "not read again from its beginning")
     }
 
-    @Test("Where utterances are read alone, each has partial readings of its own, while it is spoken")
+    @Test("Single utterances have partial readings of their own")
     func partialsOfOne() async throws {
         let sound = TranscriberTests.sound([12, 20]) + [Int16](repeating: 0, count: 80_000)
         let (told, lastOpen) = await Self.partials(sound, groups: GroupSettings())

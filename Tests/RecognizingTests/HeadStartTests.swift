@@ -24,7 +24,7 @@ import TestKit
         return sink
     }
 
-    @Test("Whether workers hear utterances early changes nothing in the text", arguments: ["plain", "holed"], [1, 2])
+    @Test("The text does not depend on the head start", arguments: ["plain", "holed"], [1, 2])
     func same(mode: String, workers: Int) async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
@@ -45,7 +45,7 @@ import TestKit
     }
 
     // wait: a guard; the source hangs if the worker hears too late
-    @Test("A worker hears of an utterance before that has ended", .timeLimit(.minutes(60)))
+    @Test("A worker receives an utterance before its end", .timeLimit(.minutes(60)))
     func early() async throws {
         let folder = TemporaryFolder()
         let fifo = folder.file("heard")
@@ -59,7 +59,7 @@ import TestKit
         #expect(sink.segments.map(\.words.count) == [1])
     }
 
-    @Test("A worker that dies while it hears costs no word", arguments: ["deaf", "once", "late"], [1, 2])
+    @Test("A worker that dies during a head start loses no word", arguments: ["deaf", "once", "late"], [1, 2])
     func dies(mode: String, workers: Int) async throws {
         let folder = TemporaryFolder()
         let sink = try await Self.transcribe(
@@ -69,7 +69,7 @@ import TestKit
         #expect(sink.faults.isEmpty)
     }
 
-    @Test("An utterance on which every worker dies is marked, and the rest goes on")
+    @Test("An utterance on which every worker dies is marked, and the rest continues")
     func diesAlways() async throws {
         let sink = try await Self.transcribe(
             ListSource(Self.pieces(TranscriberTests.sound([5, 60, 6]))), with: TranscriberTests.pool("never", size: 1))
@@ -78,7 +78,7 @@ import TestKit
     }
 
     // wait: a guard; without a free worker the second run hangs
-    @Test("A source that fails in mid-utterance leaves the workers to others", .timeLimit(.minutes(60)))
+    @Test("A source that fails during an utterance releases its worker", .timeLimit(.minutes(60)))
     func sourceFails() async throws {
         let pool = TranscriberTests.pool("plain", size: 1)
         let pieces = Self.pieces(Array(TranscriberTests.sound([80]).prefix(88_000)))

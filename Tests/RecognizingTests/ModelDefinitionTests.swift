@@ -13,7 +13,7 @@ import Testing
         bytes = [UInt8](try Data(contentsOf: URL(filePath: "\(model)/mdef")))
     }
 
-    @Test("without triphones it has the same sounds, each with its own three states, and none besides")
+    @Test("without triphones it has the same phones with three states each, and nothing else")
     func withoutNeighbours() throws {
         let whole = try #require(ModelDefinition(bytes))
         #expect(whole.sounds.count == 42 && Set(whole.sounds).isSuperset(of: ["AA", "SIL", "ZH", "+NSN+"]))
@@ -29,7 +29,7 @@ import Testing
         #expect(again.withoutNeighbours == small, "there is nothing left to take away")
     }
 
-    @Test("one that is cut short anywhere, or is longer than it says, is none")
+    @Test("a truncated or too long definition is rejected")
     func cutShort() {
         var ends = Array(0..<2_000)
         ends += Array(stride(from: 2_000, to: bytes.count, by: 9_973))
@@ -39,7 +39,7 @@ import Testing
         #expect(ModelDefinition(Array("0.3\n42 n_base\n".utf8)) == nil, "the form that is text")
     }
 
-    @Test("numbers of any size are read or refused, and lead nowhere else")
+    @Test("numbers of any size are read safely or rejected")
     func anyNumbers() throws {
         let start = 12 + 1_052
         let extremes: [UInt32] = [0, 1, 0x7F, 0xFF, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF]

@@ -14,7 +14,7 @@ import TestKit
         return samples.map { Int16($0 / loudest * 16_000) }
     }
 
-    @Test("are told from speech")
+    @Test("are distinguished from speech")
     func told() {
         var sounds = Soundless(seed: 5)
         for _ in 0..<4 {

@@ -32,7 +32,7 @@ import TestKit
         }
     }
 
-    @Test("What holds no speech gives no words, and the engine reads on as if it had not been")
+    @Test("Audio without speech gives no words and does not affect later utterances")
     func nothing() throws {
         let recognizer = try open()
         let speech = try speech()
@@ -87,7 +87,7 @@ import TestKit
         #expect(try read(speech, by: recognizer) == alone)
     }
 
-    @Test("A file that the model lacks is named")
+    @Test("A missing file of the model is named")
     func missingFile() throws {
         var model = PocketSphinxModel(folder: PocketSphinxModel.debian)
         model.dictionary = "/nowhere/words.dict"
@@ -114,7 +114,7 @@ import TestKit
             error?.code == .damaged && error?.message.contains("words.dict") == true, "\(String(describing: error))")
     }
 
-    @Test("What the adaptation was before weighs in, and of itself changes nothing")
+    @Test("The previous adaptation has its weight, and changes nothing by itself")
     func adaptation() throws {
         let recognizer = try open()
         let speech = try speech()
@@ -143,7 +143,7 @@ import TestKit
 
     private func mean(_ state: AdaptationState?) -> [Float] { CepstralAdaptation(state)?.floats ?? [] }
 
-    @Test("A survey is the mean of what each utterance teaches alone, by their lengths, and keeps the warp")
+    @Test("A survey is the mean over its utterances, weighted by length, and keeps the warp")
     func survey() throws {
         let recognizer = try open()
         let speech = try speech()
@@ -216,7 +216,7 @@ import TestKit
         #expect(searches == (profile.headStart != nil && seconds == 10))
     }
 
-    @Test("An utterance that was left half-way leaves nothing behind")
+    @Test("An abandoned utterance does not affect the next one")
     func leftBehind() throws {
         let recognizer = try open()
         let speech = try speech()

@@ -33,7 +33,7 @@ import TestKit
         return (sink, statistics)
     }
 
-    @Test("Each utterance is committed once and in order, whoever is done first", arguments: [1, 2, 4])
+    @Test("Each utterance is committed once and in order, whichever finishes first", arguments: [1, 2, 4])
     func order(workers: Int) async throws {
         let lengths = [30, 3, 20, 4, 5, 40, 3, 3]
         let (sink, statistics) = try await Self.transcribe(
@@ -70,7 +70,7 @@ import TestKit
         #expect(sink.faults.isEmpty)
     }
 
-    @Test("An utterance on which every worker dies is marked, and the rest goes on")
+    @Test("An utterance on which every worker dies is marked, and the rest continues")
     func diesAlways() async throws {
         let (sink, _) = try await Self.transcribe([.samples(Self.sound([5, 30, 6]))], with: Self.pool("never"))
         #expect(sink.segments.map(\.endedBy) == [.silence, .error, .silence])
@@ -78,14 +78,14 @@ import TestKit
         #expect(sink.faults.count == 1)
     }
 
-    @Test("A missing model ends the transcription at once, with the engine's own words")
+    @Test("A missing model ends the transcription immediately, with the engine's message")
     func missingModel() async {
         await #expect(throws: DeviceError(.missing, "decode-worker", "the model is not there")) {
             _ = try await Self.transcribe([.samples(Self.sound([5]))], with: Self.pool("refuse"))
         }
     }
 
-    @Test("A gap ends the utterance, and times go on behind it")
+    @Test("A gap ends the utterance, and times continue after it")
     func gap() async throws {
         let speech = Self.sound([10]).dropLast(8_000)
         let cut = SamplePosition(Int64(speech.count))
@@ -99,7 +99,7 @@ import TestKit
         #expect(abs(sink.segments[1].range.start - (gap.range.end + 8_000)) <= 4_000)
     }
 
-    @Test("Half an hour without a pause comes to workers in pieces of a minute at most, and none of it is lost")
+    @Test("Half an hour without a pause is split into pieces of at most a minute without loss")
     func halfAnHour() async throws {
         let (sink, _) = try await Self.transcribe(
             [AudioChunk](repeating: .samples(Self.second), count: 1_800), with: Self.pool("plain"))
@@ -115,7 +115,7 @@ import TestKit
     /// A second of noise that is quiet for a moment: so it is not taken for background noise, and does not end an utterance.
     private static let second = Array(sound([10]).dropFirst(8_000 - 1_600).prefix(SamplePosition.rate))
 
-    @Test("A seam in whose midst neither side has a word is read across, once", arguments: [1, 2])
+    @Test("A seam without a word on either side is bridged once", arguments: [1, 2])
     func bridge(workers: Int) async throws {
         let (sink, statistics) = try await Self.transcribe(
             [AudioChunk](repeating: .samples(Self.second), count: 38), with: Self.pool("holed", size: workers))
@@ -130,7 +130,7 @@ import TestKit
         #expect(statistics.sessions == 9 && statistics.cpuSeconds == 0.25 * 9)
     }
 
-    @Test("A seam that no worker can read across stays as its two sides have it")
+    @Test("A seam that no worker can bridge stays as it is")
     func unreadBridge() async throws {
         let (sink, _) = try await Self.transcribe(
             [AudioChunk](repeating: .samples(Self.second), count: 14), with: Self.pool("torn"))
@@ -138,7 +138,7 @@ import TestKit
         #expect(sink.segments.allSatisfy { $0.endedBy != .error } && sink.faults.isEmpty)
     }
 
-    @Test("The size of the pieces in which audio comes changes nothing")
+    @Test("The chunk size does not affect the text")
     func chunks() async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")

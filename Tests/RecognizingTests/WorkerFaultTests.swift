@@ -11,7 +11,7 @@ import TestKit
 
     private let sound = [AudioChunk.samples(TranscriberTests.sound([5, 30, 6]))]
 
-    @Test("A worker that answers garbage on one utterance costs that utterance alone")
+    @Test("A worker with an invalid reply loses only that utterance")
     func garbage() async throws {
         let (sink, _) = try await TranscriberTests.transcribe(sound, with: TranscriberTests.pool("garbage"))
         #expect(sink.segments.map(\.endedBy) == [.silence, .error, .silence])
@@ -19,7 +19,7 @@ import TestKit
         #expect(sink.faults.map(\.code) == [.failed])
     }
 
-    @Test("A program that does not speak the protocol is refused in words")
+    @Test("A program with another protocol is rejected with a message")
     func stranger() async throws {
         let pool = WorkerPool(WorkerCommand(path: "/bin/echo", arguments: ["hello"], model: "none"), size: 1)
         await #expect { _ = try await pool.prepare() } throws: { error in
@@ -27,7 +27,7 @@ import TestKit
         }
     }
 
-    @Test("A worker that is not ready in time is late, and not a stranger for good")
+    @Test("A worker that is not ready in time may be tried again")
     func late() {
         let command = WorkerCommand(path: "/bin/cat", arguments: [], model: "none")
         #expect { _ = try WorkerProcess(command, within: 0) } throws: { error in
@@ -61,7 +61,7 @@ import TestKit
         #expect(statistics.sessions == 4)
     }
 
-    @Test("A partial reading that fails costs nothing but itself")
+    @Test("A failed partial reading affects nothing else")
     func partials() async throws {
         let sink = CollectingSink(wantsPartials: true)
         let pieces = TranscriberTests.sound([5, 30, 6])

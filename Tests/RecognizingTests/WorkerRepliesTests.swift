@@ -24,14 +24,14 @@ import Testing
         ],"alternatives":[{"text":"x\ny","confidence":2}],"cpuSeconds":-3}}
         """#
 
-    @Test("come whole out of any pieces", arguments: [1, 7, 4_096])
+    @Test("are complete, in whatever pieces they arrive", arguments: [1, 7, 4_096])
     func pieces(size: Int) throws {
         let found = try replies("{\"partial\":\"hel\"}\n{\"partial\":\"hello\"}\n{\"done\":true}\n{\"par", pieces: size)
         #expect(found.map(\.partial) == ["hel", "hello", nil])
         #expect(found.last?.done == true)
     }
 
-    @Test("of a program that counts wrongly have their words inside the utterance, in order, in one line each")
+    @Test("of a faulty program have their words within the utterance, in order, one line each")
     func settled() throws {
         let line = Self.strange.split(separator: "\n").joined() + "\n"
         let result = try #require(try replies(line).first?.result)
@@ -58,7 +58,7 @@ import Testing
         #expect(result.words.map { Int($0.range.end.samples) } == kept.map(\.1))
     }
 
-    @Test("tell of as many voices as parts were named, or of none", arguments: [0, 1, 2, 3])
+    @Test("have one voice per requested part, or none", arguments: [0, 1, 2, 3])
     func voices(parts: Int) throws {
         let voice = #"{"pitch":120,"jitter":0,"shimmer":0,"voicing":1}"#
         var replies = WorkerReplies()
@@ -68,7 +68,7 @@ import Testing
         #expect(voices?.map(\.?.pitch) == (parts == 2 ? [nil, 120] : nil))
     }
 
-    @Test("tell of a word whether its times are an estimate, and need not")
+    @Test("may mark a word's times as an estimate")
     func spread() throws {
         let line = #"""
             {"result":{"words":[{"text":"a","range":{"start":0,"end":5},"confidence":1,"isSpread":true},
@@ -78,14 +78,14 @@ import Testing
         #expect(result.words.map(\.isSpread) == [true, false])
     }
 
-    @Test("that never end are refused")
+    @Test("that never end are rejected")
     func endless() {
         var replies = WorkerReplies()
         replies.append([UInt8](repeating: 0x20, count: WorkerReplies.longestLine + 1))
         #expect(throws: WorkerReplies.Unreadable.self) { try replies.next(within: 0) }
     }
 
-    @Test("that are none are refused") func garbage() {
+    @Test("that are invalid are rejected") func garbage() {
         #expect(throws: WorkerReplies.Unreadable.self) { try replies("hello\n") }
     }
 }

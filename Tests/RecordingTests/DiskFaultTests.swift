@@ -85,7 +85,7 @@ import TestKit
         #expect(turn >= atLeast)
     }
 
-    @Test("a sync that failed is final: nothing since the good one before is taken from that file")
+    @Test("a failed sync is final: nothing since the last good one is used from that file")
     func failedSync() async throws {
         let syncs = Counted()
         let log = RecordingLog()
@@ -106,7 +106,7 @@ import TestKit
         #expect(try samples(of: name) == Array(heard[Int(synced)...]))
     }
 
-    @Test("two new files that fail as well are got over")
+    @Test("recording survives two new files that fail, too")
     func threeInARow() async throws {
         let path = path
         let syncs = Counted()
@@ -129,7 +129,7 @@ import TestKit
         #expect(others.withLock { $0 }.filter { !$0.hasSuffix(".joining") }.count == 3)
     }
 
-    @Test("after three new files that failed the recording ends, with what was on the disk, and says what to do")
+    @Test("after three failed new files the recording ends with what is on the disk and a remedy")
     func givesUp() async throws {
         let path = path
         let syncs = Counted()
@@ -156,7 +156,7 @@ import TestKit
         #expect(RecordingPart.all(beside: path) == [])
     }
 
-    @Test("a shutdown does not wait for parts to be joined; they read as one and are joined later")
+    @Test("a shutdown does not wait for joining; the parts read as one and are joined later")
     func shutdown() async throws {
         let path = path
         let syncs = Counted()

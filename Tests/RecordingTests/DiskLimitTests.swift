@@ -30,7 +30,7 @@ import TestKit
         return try await body()
     }
 
-    @Test("a file that may not grow further is gone on with in a new one, and both are one once there is room")
+    @Test("when a file may not grow, recording continues in a new one; both are joined later")
     func tooLarge() async throws {
         let lost: Int64 = 250_000_000
         // Room for 5000 samples after the gap, and for half of another one.
@@ -85,7 +85,7 @@ import TestKit
         #expect(try RecordingReader(path: path).stopReason == .disk)
     }
 
-    @Test("a file system without space ends the recording in the same way", .enabled(if: canMount))
+    @Test("a full file system ends the recording in the same way", .enabled(if: canMount))
     func noSpace() async throws {
         let mountPoint = folder.path
         #expect(mount("tmpfs", mountPoint, "tmpfs", 0, "size=256k") == 0)
@@ -103,7 +103,7 @@ import TestKit
         #expect(try RecordingReader(path: path).stopReason == .disk)
     }
 
-    @Test("past 4 GiB a recording is RF64, and standard tools read the same of it")
+    @Test("beyond 4 GiB a recording is RF64, and standard tools read it")
     func longWave() throws {
         let file = try WaveFile(creating: path)
         let room = Int64(WaveHeader.maximumDataBytes / 2)

@@ -15,7 +15,7 @@ import TestKit
         DiskReserve(directory: folder.path, reserveBytes: megabytes * 1_000_000) { _ in free() }
     }
 
-    @Test("the runway is what is above the reserve, in hours of audio")
+    @Test("the runway is the space above the reserve, in hours of audio")
     func runway() throws {
         let hour: Int64 = 32_000 * 3_600
         #expect(try reserve(256) { 256_000_000 + 3 * hour }.runwayHours() == 3)
@@ -23,7 +23,7 @@ import TestKit
         #expect(try reserve(256) { 0 }.runwayHours() == 0)
     }
 
-    @Test("below the reserve is refused, with what is free and what to do", arguments: [(99, true), (100, false)])
+    @Test("less than the reserve is an error with the free space and a remedy", arguments: [(99, true), (100, false)])
     func check(free: Int64, isRefused: Bool) throws {
         let error = thrown { try reserve(100) { free * 1_000_000 }.check() }
         #expect((error != nil) == isRefused)
@@ -33,7 +33,7 @@ import TestKit
         #expect(error.message.contains("export"))
     }
 
-    @Test("a real disk says what is free")
+    @Test("a real disk reports its free space")
     func realDisk() throws {
         let reserve = DiskReserve(directory: folder.path, megabytes: 0)
         let told = shell("stat -f -c '%a %S' \(folder.path)").output.split(separator: " ").compactMap { Int64($0) }
@@ -46,7 +46,7 @@ import TestKit
         #expect(error?.code == .missing)
     }
 
-    @Test("a FIFO or a folder of the ballast's name stays", arguments: [S_IFIFO, S_IFDIR])
+    @Test("a FIFO or folder with the ballast's name is not removed", arguments: [S_IFIFO, S_IFDIR])
     func foreignBallast(kind: mode_t) {
         #expect((kind == S_IFIFO ? mkfifo(ballast, 0o600) : mkdir(ballast, 0o700)) == 0)
         reserve(0) { .max }.releaseBallast()
@@ -54,7 +54,7 @@ import TestKit
         #expect(lstat(ballast, &status) == 0 && status.st_mode & S_IFMT == kind)
     }
 
-    @Test("ballast takes real room where there is some above the reserve, and none where there is not")
+    @Test("ballast takes disk space only if there is enough above the reserve")
     func makesBallast() throws {
         try reserve(100) { 100_000_000 + DiskReserve.ballastBytes - 1 }.keepBallast()
         #expect(access(ballast, F_OK) != 0)
@@ -88,7 +88,7 @@ import TestKit
         #expect(access(folder.file("audio.wav"), F_OK) != 0)
     }
 
-    @Test("a recording that comes below the reserve ends cleanly, and says why")
+    @Test("a recording that reaches the reserve ends cleanly and says why")
     func ends() async throws {
         let asked = Atomic<Int>(0)
         let result = try await record(
@@ -101,7 +101,7 @@ import TestKit
         #expect(try RecordingReader(path: folder.file("audio.wav")).stopReason == .disk)
     }
 
-    @Test("when the disk is really full, the ballast gives way, no new file is tried, and the file is closed")
+    @Test("when the disk is full, the ballast is deleted, no new file is tried, and the file is closed")
     func full() async throws {
         let isFull = Atomic<Bool>(false)
         let writes = Atomic<Int>(0)
@@ -127,7 +127,7 @@ import TestKit
         #expect(try samples(of: folder.file("audio.wav")) == numbered(Int(result.length.samples)))
     }
 
-    @Test("where the whole would take of the reserve, the parts are left as they are, and it is said")
+    @Test("if joining would use the reserve, the parts are kept and a fault is reported")
     func noRoomToJoin() async throws {
         let path = folder.file("audio.wav")
         let syncs = Atomic<Int>(0)

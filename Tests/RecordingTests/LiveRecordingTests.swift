@@ -69,7 +69,7 @@ import TestKit
         #expect(summary.length == outcome.recording.length)
     }
 
-    @Test("below the reserve nothing is begun, and no number is used")
+    @Test("below the reserve no recording starts and no number is used")
     func full() async throws {
         var configuration = configuration
         configuration.storage.reserveMegabytes = 1_000_000_000
@@ -86,7 +86,7 @@ import TestKit
         #expect(try await archive.recordings() == [])
     }
 
-    @Test("a disk that has no room for how the recording ended is waited for, and told of once")
+    @Test("writing the end waits for a full disk, reported once")
     func endsOnFullDisk() async throws {
         let archive = try SQLiteArchive(path: configuration.archivePath)
         let hub = EventHub()
@@ -107,7 +107,7 @@ import TestKit
         #expect(await full.refusals == 0)
     }
 
-    @Test("who does not wait for room is told that there is none, and the sound is whole")
+    @Test("without waiting, a full disk is an error, and the audio is complete")
     func failsOnFullDisk() async throws {
         let archive = try SQLiteArchive(path: configuration.archivePath)
         let recording = try await LiveRecording(
@@ -123,7 +123,7 @@ import TestKit
         #expect(try RecordingRepair.run(path: recording.folder.audio).length == SamplePosition(3_000))
     }
 
-    @Test("a recording with a pre-roll began as much earlier")
+    @Test("a recording with a preroll started that much earlier")
     func preroll() async throws {
         let archive = try SQLiteArchive(path: configuration.archivePath)
         let before = MonotonicClock.wallSeconds
@@ -137,7 +137,7 @@ import TestKit
         #expect(recording.id == 1)
     }
 
-    @Test("what is heard before the disk has made room is in the recording")
+    @Test("audio captured before the file exists is in the recording")
     func prerollSamples() async throws {
         let archive = try SQLiteArchive(path: configuration.archivePath)
         let heard = Wakeup()
@@ -153,7 +153,7 @@ import TestKit
         #expect(outcome.recording.length == SamplePosition(5_000))
     }
 
-    @Test("levels are told while somebody listens to them, also where he comes late, and not after")
+    @Test("levels are reported only while someone listens, even if late")
     func levels() async throws {
         let archive = try SQLiteArchive(path: configuration.archivePath)
         let hub = EventHub()
@@ -194,7 +194,7 @@ private struct Heard: MicrophoneProvider {
     private func rotation(_ number: Int) -> Event { .rotation(recording: 1, at: SamplePosition(Int64(number))) }
     private let level = Event.level(rms: -20, peak: -10)
 
-    @Test("each listener has all events in order, and the volatile ones only where it wants them")
+    @Test("each listener gets all events in order, volatile ones only on request")
     func delivers() async {
         let hub = EventHub()
         let (all, some) = (hub.events(withPartials: true), hub.events(withPartials: false))
@@ -205,7 +205,7 @@ private struct Heard: MicrophoneProvider {
         #expect(await some.reduce(into: []) { $0.append($1) } == [rotation(1), rotation(2)])
     }
 
-    @Test("a listener that takes nothing loses volatile events first, and no other")
+    @Test("a listener that reads nothing loses only volatile events at first")
     func dropsVolatile() async {
         let hub = EventHub()
         let events = hub.events(withPartials: true)
@@ -219,7 +219,7 @@ private struct Heard: MicrophoneProvider {
         #expect(taken.filter { $0 != level } == (0..<1_000).map(rotation))
     }
 
-    @Test("a listener that falls behind altogether is let go after what it has, without a hole")
+    @Test("a listener that falls too far behind is ended after what it has, without a hole")
     func letsGo() async {
         let hub = EventHub()
         let (slow, other) = (hub.events(withPartials: false), hub.events(withPartials: false))
@@ -231,7 +231,7 @@ private struct Heard: MicrophoneProvider {
         #expect(await iterator.next() == rotation(EventQueue.capacity))
     }
 
-    @Test("who hears first hears all, however far the others are behind, but not what is only passed on")
+    @Test("the first listener gets all events, however far the others are behind")
     func hearsFirst() async {
         let heard = Mutex<[Event]>([])
         let hub = EventHub { event in heard.withLock { $0.append(event) } }
@@ -242,7 +242,7 @@ private struct Heard: MicrophoneProvider {
         #expect(await slow.reduce(0) { count, _ in count + 1 } == EventQueue.capacity)
     }
 
-    @Test("a listener that waits is answered, by an event, by the end, and by its own cancellation")
+    @Test("a waiting listener is resumed by an event, by the end, and by cancellation")
     func waits() async {
         let hub = EventHub()
         async let first = hub.events(withPartials: false).first { _ in true }

@@ -77,7 +77,7 @@ import TestKit
         #expect(told(sounds, block: 1_600) == expected, "\(sounds)")
     }
 
-    @Test("what is told does not depend on the blocks in which sound comes")
+    @Test("the reports do not depend on the block size")
     func blocks() {
         let sounds = "ssCCssssss0000000000sss--------------------rrr7777777ss"
         let expected = told(sounds, block: 1_600)
@@ -112,7 +112,7 @@ import TestKit
         #expect(told.count == 1)
     }
 
-    @Test("a rate that has become right again is told, too; what comes at the opening does not count")
+    @Test("recovery of the rate is reported; the first samples do not count")
     func rateRecovers() {
         var watch = RateWatch()
         var told: [Double] = []
@@ -127,7 +127,7 @@ import TestKit
         #expect(told.last == 0)
     }
 
-    @Test("a session tells its sink of a microphone that is muted, and of one that is not any more")
+    @Test("a session reports a muted microphone and its recovery")
     func session() async throws {
         let folder = TemporaryFolder()
         let log = RecordingLog()

@@ -35,7 +35,7 @@ import TestKit
         ]
     }
 
-    @Test("the time without a microphone is one gap of the true length, whatever was tried meanwhile")
+    @Test("the time without a microphone is one gap of the true length, whatever attempts failed")
     func comesBack() async throws {
         let log = RecordingLog()
         let wait: ScriptedMicrophone.Step = .perform { [time] in time.advance(milliseconds: 3_000) }
@@ -55,7 +55,7 @@ import TestKit
         #expect(log.messages == ["scripted: is gone; the recording continues when it is back"])
     }
 
-    @Test("a stop while the microphone is away ends the recording at once, with the gap till then")
+    @Test("a stop while the microphone is gone ends the recording immediately, with the gap so far")
     func stopsWhileAway() async throws {
         let stopper = Stopper()
         let log = RecordingLog { [time] entry in
@@ -73,7 +73,7 @@ import TestKit
         #expect(try RecordingReader(path: path).length == result.length)
     }
 
-    @Test("a recording of a set length ends there while the microphone is away, and counts what was lost")
+    @Test("a recording reaches its maximum length even while the microphone is gone")
     func lengthWhileAway() async throws {
         let log = RecordingLog { [time] entry in
             if entry == .fault("disconnected") { time.advance(milliseconds: 60_000) }
@@ -87,7 +87,9 @@ import TestKit
         #expect(result.length == SamplePosition(16_000))
     }
 
-    @Test("a set length is kept to the sample, losses and outages included", arguments: [1_000, 2_500, 4_000, 30_000])
+    @Test(
+        "a maximum length is exact to the sample, including losses and outages",
+        arguments: [1_000, 2_500, 4_000, 30_000])
     func length(samples: Int64) async throws {
         let steps: [ScriptedMicrophone.Step] =
             block(0) + [.lost(1_000), .perform { [time] in time.advance(milliseconds: 1_000) }]
@@ -98,7 +100,7 @@ import TestKit
         #expect(try RecordingReader(path: path).length == result.length)
     }
 
-    @Test("a microphone that is not of real time does not come back: its failure ends the recording")
+    @Test("a microphone that is not real-time is not reopened: its failure ends the recording")
     func fileFails() async throws {
         let session = RecordingSession(
             microphone: ScriptedMicrophone([.samples([1]), .failure(Self.unplugged), .samples([2])]), path: path,

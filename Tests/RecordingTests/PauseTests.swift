@@ -39,7 +39,7 @@ import TestKit
         .perform { [stopper] in stopper.session.withLock { $0 }?.setPaused(isPaused) }
     }
 
-    @Test("what is heard meanwhile is nowhere: silence of its length, one gap, and not a sample more or less")
+    @Test("a pause is silence of exactly its length and one gap")
     func leavesOut() async throws {
         let steps = [block(0), [paused(true)], block(1), block(2), [paused(false)], block(3), [.ended]].flatMap { $0 }
         let result = try await run(steps)
@@ -48,7 +48,7 @@ import TestKit
         #expect(try samples(of: path) == numbered(1_600) + silence + numbered(from: 4_800, 1_600))
     }
 
-    @Test("a recording that ends while it is paused ends where that began")
+    @Test("a recording that ends during a pause ends where the pause began")
     func endsPaused() async throws {
         let result = try await run([block(0), [paused(true)], block(1), block(2), [.ended]].flatMap { $0 })
         #expect(result.gaps == [])
@@ -56,7 +56,7 @@ import TestKit
         #expect(try samples(of: path) == numbered(1_600))
     }
 
-    @Test("a microphone that is away in a pause is the pause's, and away beside it its own")
+    @Test("an outage during a pause belongs to the pause; outside it is a gap of its own")
     func unpluggedMeanwhile() async throws {
         let wait: ScriptedMicrophone.Step = .perform { [time] in time.advance(milliseconds: 1_000) }
         let away: [ScriptedMicrophone.Step] = [.failure(Self.unplugged), wait]
@@ -68,7 +68,7 @@ import TestKit
         #expect(result.length == SamplePosition(38_400))
     }
 
-    @Test("samples that the card lost in a pause are the pause's; those that it lost after it are not")
+    @Test("samples lost during a pause belong to the pause; those lost after it do not")
     func overrun() async throws {
         let lost: [ScriptedMicrophone.Step] = [.lost(800), paused(false), .lost(400)]
         let steps = [block(0), [paused(true)], block(1), lost, block(2), [.ended]].flatMap { $0 }
@@ -77,7 +77,7 @@ import TestKit
         #expect(try samples(of: path).suffix(1_600) == numbered(from: 3_200, 1_600))
     }
 
-    @Test("a disk that fails after a pause is given the pause again")
+    @Test("a pause is written again after the disk fails")
     func diskFailsLater() throws {
         let ring = SampleRing(capacity: 100)
         func put(_ count: Int) { [Int16](repeating: 7, count: count).withUnsafeBufferPointer { _ = ring.put($0) } }

@@ -25,7 +25,7 @@ import TestKit
         }
     }
 
-    @Test("a recording begins with what was heard before it, without a sample lost or doubled at the joint, and again")
+    @Test("a recording begins with the preroll, without a lost or doubled sample, repeatedly")
     func joint() async throws {
         let (heard, goOn) = (Wakeup(), Wakeup())
         var script: [ScriptedMicrophone.Step] = []
@@ -57,7 +57,7 @@ import TestKit
         }
     }
 
-    @Test("what was lost while idle cuts the pre-roll short; what is lost while recorded is a gap")
+    @Test("a loss while idle shortens the preroll; a loss while recording is a gap")
     func losses() async throws {
         let (heard, goOn) = (Wakeup(), Wakeup())
         let microphone = PrerollMicrophone(
@@ -85,7 +85,7 @@ import TestKit
         }
     }
 
-    @Test("a microphone that fails while it is recorded is an outage of the recording, and comes back")
+    @Test("a microphone that fails during a recording is an outage, and is reopened")
     func outage() async throws {
         let unplugged = DeviceError(.disconnected, "snd_pcm_readi", "scripted: is gone")
         let (heard, goOn) = (Wakeup(), Wakeup())
@@ -121,7 +121,7 @@ import TestKit
         }
     }
 
-    @Test("with 0 seconds, or while nobody runs it, it is the microphone itself", arguments: [0.0, 5.0])
+    @Test("with 0 seconds, or while not running, it is the base microphone", arguments: [0.0, 5.0])
     func closed(seconds: Double) async throws {
         let microphone = PrerollMicrophone(
             ScriptedMicrophone(isRealTime: true, [.samples(numbered(100))]), seconds: seconds)
@@ -131,7 +131,7 @@ import TestKit
         #expect(result == RecordingResult(length: SamplePosition(100), reason: .ended))
     }
 
-    @Test("run with 0 seconds leaves the microphone closed and ends when it is cancelled")
+    @Test("run with 0 seconds leaves the microphone closed and ends on cancellation")
     func runsClosed() async throws {
         let opened = Atomic<Bool>(false)
         let script: [ScriptedMicrophone.Step] = [.perform { opened.store(true, ordering: .relaxed) }]
@@ -141,7 +141,7 @@ import TestKit
         #expect(!wasOpened)
     }
 
-    @Test("a microphone that cannot be opened says why, each time it is asked")
+    @Test("a microphone that cannot be opened says why each time")
     func refuses() async throws {
         let missing = DeviceError(.missing, "snd_pcm_open", "scripted: is not there; plug it in")
         let microphone = PrerollMicrophone(ScriptedMicrophone(refusing: missing), seconds: 1)
@@ -155,7 +155,7 @@ import TestKit
         }
     }
 
-    @Test("two recordings cannot have it at once")
+    @Test("two recordings cannot use it at the same time")
     func busy() async throws {
         let (heard, goOn) = (Wakeup(), Wakeup())
         let microphone = PrerollMicrophone(

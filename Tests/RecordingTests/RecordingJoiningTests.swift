@@ -33,7 +33,7 @@ import TestKit
         try write([5, 6, 7, 8, 9], to: part(4, turn: 2), reason: .button)
     }
 
-    @Test("parts are read as one, the later over the earlier")
+    @Test("parts read as one; later ones take precedence")
     func readsAsOne() throws {
         try scatter()
         #expect(RecordingPart.all(beside: path).map(\.start.samples) == [3, 4, 4])
@@ -47,14 +47,14 @@ import TestKit
         #expect(reader.stopReason == .button)
     }
 
-    @Test("a part that ends before the one below it takes nothing away")
+    @Test("a part that ends before an earlier one removes nothing")
     func shorterPart() throws {
         try write([1, 2, 3, 4, 5], to: path)
         try write([12, 13], to: part(1))
         #expect(try samples(of: path) == [1, 12, 13, 4, 5])
     }
 
-    @Test("joining gives one file, sets all others aside, and has nothing to do a second time")
+    @Test("joining gives one file, renames all others, and does nothing the second time")
     func joins() throws {
         try scatter()
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -69,7 +69,7 @@ import TestKit
         #expect(try names().count == 5)
     }
 
-    @Test("a reader that is in the middle goes on through the joining", arguments: [false, true])
+    @Test("a reader continues during joining", arguments: [false, true])
     func readerGoesOn(knowsParts: Bool) throws {
         try write([1, 2, 3], to: path)
         let reader = try RecordingReader(path: path)
@@ -80,7 +80,7 @@ import TestKit
         #expect(try reader.length == SamplePosition(6))
     }
 
-    @Test("a joining that was killed anywhere is finished the next time", arguments: 0...5)
+    @Test("a joining that was killed anywhere is completed the next time", arguments: 0...5)
     func killed(after step: Int) throws {
         try scatter()
         let whole = TemporaryFolder()
@@ -109,7 +109,7 @@ import TestKit
         return numbered(1_000_000)
     }
 
-    @Test("a joining that is broken off goes on where it was, and a start is never done again")
+    @Test("a cancelled joining continues, and copies nothing twice")
     func goesOn() throws {
         let whole = try lengthen()
         var turns = 0
@@ -135,7 +135,7 @@ import TestKit
     }
 
     @Test(
-        "what was copied of other files, or cannot be read, is copied anew", arguments: ["source", "header", "short"])
+        "a copy of other files, or an unreadable one, is started again", arguments: ["source", "header", "short"])
     func begunOtherwise(_ what: String) throws {
         _ = try lengthen()
         var left = 2
@@ -157,7 +157,7 @@ import TestKit
         #expect(try samples(of: path) == whole)
     }
 
-    @Test("a long recording in parts ends at once, and is left to be joined")
+    @Test("a long recording in parts ends immediately, and is joined later")
     func longIsLeft() async throws {
         let count = Counted()
         var settings = RecordingSession.Settings()

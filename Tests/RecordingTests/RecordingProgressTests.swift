@@ -4,7 +4,7 @@ import Testing
 @testable import Core
 
 @Suite struct RecordingProgressTests {
-    @Test("a follower that is behind is answered at once")
+    @Test("a follower that is behind gets an answer immediately")
     func behind() async {
         let progress = RecordingProgress(upTo: SamplePosition(10))
         #expect(await progress.next(after: .zero) == .available(upTo: SamplePosition(10)))
@@ -13,7 +13,7 @@ import Testing
         #expect(await progress.next(after: SamplePosition(10)) == .available(upTo: SamplePosition(20)))
     }
 
-    @Test("the end is told after all that came before it")
+    @Test("the end is reported after everything before it")
     func end() async {
         let progress = RecordingProgress()
         progress.end(at: SamplePosition(5))
@@ -22,7 +22,7 @@ import Testing
         #expect(await RecordingProgress(hasEnded: true).next(after: .zero) == .ended(at: .zero))
     }
 
-    @Test("many followers each see all of it, in order")
+    @Test("each of many followers sees everything in order")
     func manyFollowers() async {
         let progress = RecordingProgress()
         let counts = await withTaskGroup(of: [Int64].self) { group in
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("a cancelled follower is let go, the others stay")
+    @Test("a cancelled follower is released, the others stay")
     func cancelled() async {
         let progress = RecordingProgress()
         let kept = Task { await progress.next(after: .zero) }

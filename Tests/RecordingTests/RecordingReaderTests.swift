@@ -30,7 +30,7 @@ import TestKit
         #expect(try RecordingReader(path: path).length == SamplePosition(1000))
     }
 
-    @Test("half a sample at the end, as a power cut leaves it, is not read")
+    @Test("half a sample at the end, after a power cut, is not read")
     func halfASample() throws {
         try write(WaveHeader().bytes + [1, 0, 2])
         let reader = try RecordingReader(path: path)
@@ -38,7 +38,7 @@ import TestKit
         #expect(try samples(of: reader, at: .zero, count: 10) == [1])
     }
 
-    @Test("a WAV by another program is read, if it has our rate, channels and bits")
+    @Test("a WAV of another program is read if its rate, channels and bits match")
     func foreign() throws {
         #expect(shell("sox -n -r 16000 -c 1 -b 16 \(path) synth 0.1 sine 440").status == 0)
         #expect(try RecordingReader(path: path).length == SamplePosition(1600))
@@ -60,7 +60,7 @@ import TestKit
         #expect(error.message.hasPrefix(path))
     }
 
-    @Test("a header of any bytes gives a layout inside the file, or an error")
+    @Test("random header bytes give a layout within the file, or an error")
     func anyBytes() throws {
         var random = SeededGenerator()
         print("seed \(random.seed)")
@@ -90,7 +90,7 @@ import TestKit
         return header.bytes
     }
 
-    @Test("the long size of an RF64 counts where the short one says so, and only there")
+    @Test("the 64-bit size of an RF64 counts only if the 32-bit size says so")
     func longSize() throws {
         try write(longHeader)
         #expect(try WaveLayout(of: path).claimedBytes == 5_000_000_000)
@@ -109,7 +109,7 @@ import TestKit
         #expect(try RecordingReader(path: path).length == SamplePosition(1), "the file's length is believed")
     }
 
-    @Test("a file without end of empty chunks is given up")
+    @Test("a file of endless empty chunks is rejected")
     func manyChunks() throws {
         try write(Array("RIFF....WAVE".utf8) + (0..<5000).flatMap { _ in Array("JUNK".utf8) + [0, 0, 0, 0] })
         #expect(throws: DeviceError.self) { _ = try RecordingReader(path: path) }

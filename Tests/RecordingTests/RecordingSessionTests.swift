@@ -26,7 +26,7 @@ import TestKit
         RecordingSession(microphone: microphone, path: path, settings: settings ?? self.settings(), sink: sink)
     }
 
-    @Test("a microphone faster than time fills the file without a loss, however small the ring is")
+    @Test("a microphone faster than real time loses nothing, however small the ring is")
     func backpressure() async throws {
         let log = RecordingLog()
         let spoken = numbered(160_001)
@@ -40,7 +40,7 @@ import TestKit
         #expect(written.last == 160_001)
     }
 
-    @Test("a file that is removed while it is recorded is a fault that says how to keep its sound, once")
+    @Test("a file deleted during the recording is reported once, with a way to save its audio")
     func removed() async throws {
         let log = RecordingLog()
         var settings = settings()
@@ -53,7 +53,7 @@ import TestKit
         #expect(message.contains("was removed") && message.contains("cp /proc/"), "\(message)")
     }
 
-    @Test("what is told as written can be read, and what is told as synced is in the header")
+    @Test("audio reported as written can be read, and audio reported as synced is in the header")
     func tellsTheTruth() async throws {
         let path = path
         let lies = Lies()
@@ -74,7 +74,7 @@ import TestKit
         #expect(lies.entries.withLock { $0 } == [])
     }
 
-    @Test("who waits for the disk need not wait for the next sync")
+    @Test("a requested sync does not wait for the next scheduled one")
     func syncWanted() async throws {
         let first = Wakeup()
         let wanted = Wakeup()
@@ -105,7 +105,7 @@ import TestKit
         #expect(try samples(of: path) == numbered(4_000))
     }
 
-    @Test("a stop from elsewhere ends the recording with its reason; the first one counts")
+    @Test("a stop from another thread ends the recording; the first reason counts")
     func stops() async throws {
         let progress = RecordingProgress()
         let session = session(ScriptedMicrophone([.forever(numbered(30_000))]), sink: progress)
@@ -137,7 +137,7 @@ import TestKit
         #expect(try samples(of: path) == numbered(150))
     }
 
-    @Test("a task that is cancelled closes its file as on a shutdown")
+    @Test("a cancelled task closes its file as on a shutdown")
     func cancelled() async throws {
         let progress = RecordingProgress()
         let session = session(ScriptedMicrophone([.forever(numbered(30_000))]), sink: progress)
@@ -151,7 +151,7 @@ import TestKit
         #expect(try RecordingReader(path: path).stopReason == .shutdown)
     }
 
-    @Test("a microphone that fails leaves everything before in a closed file, and its error in the result")
+    @Test("a failing microphone leaves a closed file and its error in the result")
     func microphoneFails() async throws {
         let unplugged = DeviceError(.disconnected, "snd_pcm_readi", status: 19, "scripted: is gone; plug it in")
         let session = session(ScriptedMicrophone([.samples(numbered(1000)), .failure(unplugged)]))
@@ -169,7 +169,7 @@ import TestKit
         #expect(access(path, F_OK) != 0)
     }
 
-    @Test("where the file cannot be made the microphone is let go and the error thrown", arguments: [true, false])
+    @Test("if the file cannot be created, the microphone is closed and the error is thrown", arguments: [true, false])
     func fileRefuses(isRealTime: Bool) async throws {
         try durableReplace(path: path, with: "another recording")
         let session = session(ScriptedMicrophone(isRealTime: isRealTime, [.forever([1])]))
@@ -177,7 +177,7 @@ import TestKit
         #expect(error?.status == EEXIST)
     }
 
-    @Test("lost samples are silence of their length, and are told before what follows them")
+    @Test("lost samples are silence of their length, reported before later samples")
     func gaps() async throws {
         let log = RecordingLog()
         let session = session(
@@ -197,7 +197,7 @@ import TestKit
         #expect(entries[..<told].allSatisfy { if case .written(let position) = $0 { position <= 15 } else { true } })
     }
 
-    @Test("a disk that stalls for longer than the ring lasts costs a gap of exactly what did not fit")
+    @Test("a stall longer than the ring loses exactly what did not fit")
     func diskStalls() async throws {
         let (stalled, goOn, recovered) = (Wakeup(), Wakeup(), Wakeup())
         let log = RecordingLog { entry in
@@ -234,7 +234,7 @@ import TestKit
         #expect(log.entries.first == .written(10))
     }
 
-    @Test("the level is told when it is wanted, and only then", arguments: [true, false])
+    @Test("the level is reported only when wanted", arguments: [true, false])
     func level(wanted: Bool) async throws {
         let log = RecordingLog(wantsLevel: wanted)
         let loud = (0..<1600).map { Int16($0 % 2 == 0 ? 16_384 : -16_384) }

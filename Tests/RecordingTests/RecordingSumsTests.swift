@@ -38,7 +38,7 @@ import TestKit
         SampleRange(SamplePosition(start), SamplePosition(end))
     }
 
-    @Test("the checksum is that of zip, whatever the pieces")
+    @Test("the checksum is zip's, independent of the pieces")
     func knownValue() {
         let bytes = Array("123456789".utf8)
         for cut in 0...9 {
@@ -49,7 +49,7 @@ import TestKit
         }
     }
 
-    @Test("of what was recorded every sample has a checksum, gaps and the last piece too, and all of them hold")
+    @Test("every sample has a valid checksum, including gaps and the last piece")
     func whole() async throws {
         try await record([.samples(numbered(30_000)), .lost(40_000), .samples(numbered(from: 70_000, 12_345))])
         #expect(try checked() == RecordingSums())
@@ -57,7 +57,7 @@ import TestKit
         #expect(try RecordingSums.complete(path: path) == 0)
     }
 
-    @Test("a byte that flips is told of by its second, wherever it is", arguments: [0, 15_999, 16_000, 47_999, 49_999])
+    @Test("a flipped byte is located to the second", arguments: [0, 15_999, 16_000, 47_999, 49_999])
     func damage(sample: Int64) async throws {
         try await record([.samples(numbered(50_000))])
         try change(path) { $0[512 + 2 * Int(sample) + 1] ^= 0x10 }
@@ -69,14 +69,14 @@ import TestKit
         #expect(try checked().damaged.count == 1)
     }
 
-    @Test("damage that goes on over seconds is one place")
+    @Test("damage over several seconds is one range")
     func longDamage() async throws {
         try await record([.samples(numbered(80_000))])
         try change(path) { data in for place in 20_000..<50_000 { data[512 + 2 * place] = 0x55 } }
         #expect(try checked().damaged == [range(16_000, 64_000)])
     }
 
-    @Test("what an earlier version recorded has none, which is told, and they can be made")
+    @Test("a recording of an earlier version has no checksums, which is reported; they can be added")
     func legacy() async throws {
         try await record([.samples(numbered(50_000))])
         unlink(sums)
@@ -97,7 +97,7 @@ import TestKit
         #expect(try checked().unknown == [] && checked().damaged == [range(0, 16_000)])
     }
 
-    @Test("damage of the checksums is not taken for damage of the sound", arguments: 0..<39)
+    @Test("damaged checksums do not count as damaged audio", arguments: 0..<39)
     func damagedLine(byte: Int) async throws {
         try await record([.samples(numbered(50_000))])
         try change(sums) { $0[SumLine.size + byte] ^= 0x04 }
@@ -106,7 +106,7 @@ import TestKit
         #expect(told.unknown == [range(16_000, 32_000)])
     }
 
-    @Test("a recording that lost its end is checked as far as it goes")
+    @Test("a truncated recording is checked as far as it goes")
     func shortened() async throws {
         try await record([.samples(numbered(50_000))])
         try change(path) { $0.removeLast(40_000) }
@@ -115,7 +115,7 @@ import TestKit
         #expect(try checked() == RecordingSums())
     }
 
-    @Test("while it grows only what has a checksum is looked at")
+    @Test("in a growing recording only audio with a checksum is checked")
     func growing() async throws {
         try await record([.samples(numbered(50_000))])
         try change(sums) { $0 = $0.prefix(SumLine.size) }
@@ -124,7 +124,7 @@ import TestKit
         #expect(try checked(isGrowing: true).damaged == [range(0, 16_000)])
     }
 
-    @Test("a disk that refuses a sync costs no checksum, and joining none either")
+    @Test("neither a failed sync nor joining loses checksums")
     func parts() async throws {
         let count = Counted()
         let script: [ScriptedMicrophone.Step] = [
@@ -138,7 +138,7 @@ import TestKit
         #expect(try checked() == RecordingSums())
     }
 
-    @Test("it ends when it is asked to")
+    @Test("it can be cancelled")
     func ends() async throws {
         try await record([.samples(numbered(50_000))])
         #expect(try RecordingSums(path: path, while: { false }) == nil)
@@ -146,7 +146,7 @@ import TestKit
         #expect(try RecordingSums.complete(path: path, while: { false }) == 0)
     }
 
-    @Test("checksums that are made beside other content, or too much of it, are read", arguments: [false, true])
+    @Test("checksums are read beside other or too much content", arguments: [false, true])
     func unreadable(isLong: Bool) async throws {
         try await record([.samples(numbered(50_000))])
         try change(sums) { $0 = Data(String(decoding: $0, as: UTF8.self).replacing("\n", with: "\r\n").utf8) }
@@ -157,7 +157,7 @@ import TestKit
         #expect(access("\(sums).damaged-1", F_OK) == (isLong ? 0 : -1))
     }
 
-    @Test("something else in the place of the checksums is no checksum, and harms nothing")
+    @Test("another kind of file in place of the checksums is ignored")
     func foreign() async throws {
         #expect(mkdir(sums, 0o700) == 0)
         try await record([.samples(numbered(20_000))])

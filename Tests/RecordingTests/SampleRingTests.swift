@@ -27,7 +27,7 @@ import TestKit
         samples.withUnsafeBufferPointer { ring.put($0) }
     }
 
-    @Test("a block that finds no room is one loss before the next block that does")
+    @Test("a block that does not fit is one loss before the next block that does")
     func dropsWholeBlocks() {
         let ring = SampleRing(capacity: 4)
         #expect(put([1, 2, 3], into: ring))
@@ -40,7 +40,7 @@ import TestKit
         #expect(takeAll(ring) == [9, 10, 11, 12])
     }
 
-    @Test("a loss after the last sample is told at the end, once, with its cause")
+    @Test("a loss after the last sample is reported once at the end, with its cause")
     func lossAtTheEnd() {
         let ring = SampleRing(capacity: 4)
         #expect(put([1], into: ring))
@@ -54,7 +54,7 @@ import TestKit
         #expect(rest.map(\.1) == [.overrun])
     }
 
-    @Test("where the disk had a part in a loss, it is the disk's", arguments: [true, false])
+    @Test("a loss with several causes counts as the disk's if the disk was one", arguments: [true, false])
     func mixedCauses(diskFirst: Bool) {
         let ring = SampleRing(capacity: 1)
         if diskFirst { ring.lose(2, cause: .disk) }
@@ -66,7 +66,7 @@ import TestKit
         #expect(causes == [.disk])
     }
 
-    @Test("what the consumer could not use stays in the ring")
+    @Test("samples stay in the ring if the consumer throws")
     func keepsWhatThrew() throws {
         let ring = SampleRing(capacity: 4)
         ring.lose(1, cause: .overrun)
@@ -76,7 +76,7 @@ import TestKit
         #expect(takeAll(ring) == [nil, 1, 2])
     }
 
-    @Test("what was taken comes again until it is released, samples and losses alike")
+    @Test("consumed samples and losses come again until they are released")
     func rewinds() {
         let ring = SampleRing(capacity: 4)
         #expect(put([1], into: ring))
@@ -103,7 +103,7 @@ import TestKit
         #expect(!ring.take { _ in })
     }
 
-    @Test("the producer is in need once half the places are taken and not released")
+    @Test("a release is needed once half of the slots are consumed")
     func needsRelease() {
         let ring = SampleRing(capacity: 4)
         #expect(put([1], into: ring))
@@ -116,7 +116,7 @@ import TestKit
         #expect(!ring.needsRelease)
     }
 
-    @Test("with more losses than places for them, what cannot be told apart is lost too, and counted")
+    @Test("with too many losses for the markers, further blocks are lost, too, and counted")
     func markersRunOut() {
         let ring = SampleRing(capacity: 10_000)
         var (putIn, lost) = (0, 0)

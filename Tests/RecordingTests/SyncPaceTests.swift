@@ -42,13 +42,13 @@ import TestKit
         #expect(worst(of: durations).lost <= Self.bound)
     }
 
-    @Test("a quick disk has two or three syncs a second, no more")
+    @Test("a fast disk has two or three syncs per second, no more")
     func costs() {
         let (_, seconds) = worst(of: [Int64](repeating: 20_000_000, count: 101))
         #expect((100 / seconds) <= 3)
     }
 
-    @Test("a disk that is slower than the bound is synced again as soon as it is done, and never before")
+    @Test("a disk slower than the bound syncs continuously, but never concurrently")
     func slow() {
         var pace = SyncPace(bound: Self.bound, now: 0)
         pace.synced(from: 0, to: 3_000_000_000)

@@ -56,7 +56,7 @@ import TestKit
             + [Int16](repeating: 0, count: 1_000)
     }
 
-    @Test("both are in the file as other programs read it, gaps too, with their checksums; who hears one hears the mix")
+    @Test("other programs read both channels with gaps; checksums match; a mono reader gets the mix")
     func kept() async throws {
         let log = RecordingLog(wantsLevel: true)
         let result = try await record(ScriptedMicrophone(channels: 2, script), log: log)
@@ -83,7 +83,7 @@ import TestKit
         #expect(loud.noisyGaps.count == 1, "although both channels' mean is silent there")
     }
 
-    @Test("the mix is the mean of both, wherever reading begins")
+    @Test("the mix is the mean of both, wherever reading starts")
     func mixed() async throws {
         let spoken: [Int16] = (0..<40_000).flatMap { (index: Int) -> [Int16] in
             [Int16(index % 1_000), Int16(index % 700 * 3)]
@@ -116,7 +116,7 @@ import TestKit
         #expect(try RecordingSums(path: path)?.damaged == [])
     }
 
-    @Test("a device with one channel gives a recording with one, and a line says so once")
+    @Test("a device with one channel gives a mono recording, reported once")
     func tooFew() async throws {
         let log = RecordingLog()
         try await record(
@@ -126,7 +126,7 @@ import TestKit
         #expect(log.messages.count == 1 && log.messages[0].contains("set capture.channels = 1"), "\(log.messages)")
     }
 
-    @Test("twice the same is told of after 10 s, one that is silent by its number, and that it is there again")
+    @Test("identical channels are reported after 10 s, a silent channel by its number, and recovery too")
     func troubles() async throws {
         let log = RecordingLog()
         let voice = (0..<16_000 * 12).map { (index: Int) -> Int16 in Int16(index * 7_919 % 2_001 - 1_000) }
@@ -148,7 +148,7 @@ import TestKit
         #expect(log.messages.last?.hasPrefix("microphone scripted:, channel 2: gives nothing but zeros") == true)
     }
 
-    @Test("channels that cancel each other are told of while they do")
+    @Test("channels that cancel each other are reported while they do")
     func cancelling() async throws {
         let log = RecordingLog()
         try await record(Cancelling(), log: log)
@@ -163,7 +163,7 @@ import TestKit
         #expect(log.messages.first?.contains("balanced plug") == true, "\(log.messages)")
     }
 
-    @Test("one that comes back with another number of channels is fitted to the recording")
+    @Test("a reopened microphone with another channel count is converted to the recording's")
     func fitted() async throws {
         let lost = DeviceError(.disconnected, "read", "gone; plug it in again")
         let one = numbered(1_000)
@@ -185,7 +185,7 @@ import TestKit
         #expect(Array(mixed.prefix(1_000)) == one && Array(mixed.suffix(1_000)) == one.map { $0 / 2 })
     }
 
-    @Test("what was heard before the press has both")
+    @Test("the preroll has both channels")
     func preroll() async throws {
         let (heard, goOn) = (Wakeup(), Wakeup())
         let microphone = PrerollMicrophone(
@@ -210,7 +210,7 @@ import TestKit
         }
     }
 
-    @Test("half a frame at the end is dropped, also if it is one channel's whole sample", arguments: 1...3)
+    @Test("half a frame at the end is dropped, even if one channel's sample is whole", arguments: 1...3)
     func halfFrame(bytes: Int) async throws {
         try await record(ScriptedMicrophone(channels: 2, [.samples(Self.both(20_000))]))
         let whole = try Data(contentsOf: URL(filePath: path))
@@ -221,7 +221,7 @@ import TestKit
         #expect(try Data(contentsOf: URL(filePath: path)) == whole)
     }
 
-    @Test("a header that is gone is made again with the channels that the checksums tell", arguments: [1, 2])
+    @Test("a lost header is restored with the channel count that matches the checksums", arguments: [1, 2])
     func headerGone(channels: Int) async throws {
         let spoken = channels == 2 ? Self.both(50_000) : numbered(50_000)
         try await record(ScriptedMicrophone(channels: channels, [.samples(spoken)]))
@@ -232,7 +232,7 @@ import TestKit
         #expect(try RecordingSums(path: path) == RecordingSums())
     }
 
-    @Test("what is struck is silent in both, with checksums that hold, and nothing else is touched")
+    @Test("redacted audio is silent in both channels with valid checksums; nothing else changes")
     func struck() async throws {
         try await record(ScriptedMicrophone(channels: 2, [.samples(Self.both(50_000))]))
         let range = SampleRange(SamplePosition(10_001), SamplePosition(30_003))

@@ -27,7 +27,7 @@ import TestKit
         return bytes + Array("data".utf8) + little(2 * samples)
     }
 
-    @Test("a recording is born as a whole WAV that says it was cut short")
+    @Test("a new recording is a valid WAV that says it was cut short")
     func bornPessimistic() throws {
         let file = try WaveFile(creating: path)
         #expect(try header() == golden(samples: 0, reason: "cut short"))
@@ -48,7 +48,7 @@ import TestKit
         #expect(try RecordingReader(path: path).stopReason == reason)
     }
 
-    @Test("a file that exists is left alone")
+    @Test("an existing file is not changed")
     func neverOverwrites() throws {
         try Data([1, 2, 3]).write(to: URL(fileURLWithPath: path))
         let error = try #require(thrown { _ = try WaveFile(creating: path) })
@@ -77,7 +77,7 @@ import TestKit
         #expect(Array(raw) == numbered(Int(file.end.samples)).flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] })
     }
 
-    @Test("silence of hours is a hole: it reads as zeros, takes no space, and what follows is in its place")
+    @Test("hours of silence are a hole: they read as zeros, take no space, and later samples are in place")
     func silenceIsAHole() throws {
         let hour = 3600 * SamplePosition.rate
         let file = try WaveFile(creating: path)
