@@ -106,8 +106,8 @@ extension GatherCommand {
                     sources.append(
                         .archive(
                             try OfficeDatabase(
-                                name, files: words["--from-files"], makes: false, patience: ArchiveChoice.patience())))
-                } else if OfficeFolder.isOne(name), !isSame(name, archive.files) {
+                                name, files: words["--from-files"], makes: false, timeout: ArchiveChoice.timeout())))
+                } else if OfficeFolder.isArchive(name), !isSame(name, archive.files) {
                     sources.append(.archive(try OfficeFolder(name, makes: false)))
                 } else {
                     sources.append(.folder(name))

@@ -27,14 +27,14 @@ enum ImportCommand: OfficeCommand {
         guard !words.rest.isEmpty else { throw words.usage("name the files") }
         let asked = try words["--recording"].map { try recordingNumber($0, words) }
         let archive = try ArchiveChoice.open(words)
-        let taking = OfficeImport(archive)
+        let imports = OfficeImport(archive)
         var status: Int32 = 0
         for path in words.rest {
             do throws(DeviceError) {
                 let file = OfficeImport.File(
                     path: path, bytes: try content(ofFile: path, limit: largest), recording: asked,
                     person: oneLine(words["--by"] ?? ""), neighbour: neighbour(of: path))
-                try Terminal.print(try taking.take(file, now: MonotonicClock.wallSeconds) + "\n")
+                try Terminal.print(try imports.add(file, now: MonotonicClock.wallSeconds) + "\n")
             } catch {
                 Terminal.say("fieldscribe-office: \(oneLine(error.message))")
                 if status == 0 { status = error.exitStatus }

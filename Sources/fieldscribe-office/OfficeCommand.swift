@@ -51,20 +51,20 @@ enum ArchiveChoice {
     ///   - makes: whether a missing archive is created.
     ///   - seconds: the timeout of a server.
     static func open(
-        _ words: OptionWords, _ option: String = "--archive", makes: Bool = false, patience seconds: Int = 60
+        _ words: OptionWords, _ option: String = "--archive", makes: Bool = false, timeout seconds: Int = 60
     ) throws -> any OfficeArchive {
         guard let path = name(words, option) else { throw words.usage("name an archive with \(option)") }
         guard !path.isEmpty else { throw words.usage("\(option) needs a folder") }
         if OfficeDatabase.isAddress(path) {
-            return try OfficeDatabase(path, files: words["--files"], makes: makes, patience: patience(seconds))
+            return try OfficeDatabase(path, files: words["--files"], makes: makes, timeout: timeout(seconds))
         }
         guard words["--files"] == nil else { throw words.usage("--files belongs to an archive in PostgreSQL") }
         return try OfficeFolder(path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path, makes: makes)
     }
 
     /// Returns the timeout of a server; waiting prints a line, and ends when a signal asks the process to exit.
-    static func patience(_ seconds: Int = 60) -> ServerPatience {
-        ServerPatience(
+    static func timeout(_ seconds: Int = 60) -> ServerTimeout {
+        ServerTimeout(
             seconds: seconds, tell: { Terminal.say("fieldscribe-office: \($0)") }, isEnding: { Stop.isWanted })
     }
 

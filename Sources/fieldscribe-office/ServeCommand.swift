@@ -33,7 +33,7 @@ enum ServeCommand: OfficeCommand {
     private static let usualPort = 8_737
     private static let shortest = 8
     /// The timeout of a database server, in seconds: meanwhile no request is answered.
-    private static let patience = 10
+    private static let timeout = 10
 
     static func run(_ words: OptionWords) throws {
         try words.expect(0, "")
@@ -43,7 +43,7 @@ enum ServeCommand: OfficeCommand {
         }
         let password = try words["--password-file"].map { try Self.password(in: $0) }
         let open = { () throws(DeviceError) -> any OfficeArchive in
-            try rethrowing { try ArchiveChoice.open(words, patience: patience) }
+            try rethrowing { try ArchiveChoice.open(words, timeout: timeout) }
         }
         let archive = try open()
         let listener = try Self.listener(words, port: port)

@@ -43,7 +43,7 @@ enum WorkCommand: OfficeCommand {
             throw words.usage("it needs an archive in PostgreSQL: --archive postgresql://...")
         }
         let open = { () throws(DeviceError) in
-            try OfficeDatabase(address, files: words["--files"], makes: false, patience: ArchiveChoice.patience())
+            try OfficeDatabase(address, files: words["--files"], makes: false, timeout: ArchiveChoice.timeout())
         }
         let archive = try open()
         // A missing folder must not count as a failure of recordings.
@@ -66,7 +66,7 @@ private struct ReadingProgram {
     let path: String
     let engine: ReadingEngine
 
-    private static let mostBytes = 512 << 20
+    private static let maxBytes = 512 << 20
 
     /// An entry of `fieldscribe models --json`.
     private struct Model: Decodable {
@@ -139,7 +139,7 @@ private struct ReadingProgram {
                 continue
             }
             if count == 0 { break }
-            guard bytes.count + count <= mostBytes else {
+            guard bytes.count + count <= maxBytes else {
                 throw DeviceError(.failed, "read", on: path, "wrote more than a transcript can have")
             }
             bytes += room[..<count]
@@ -153,9 +153,9 @@ private struct OfficeWork {
     enum End { case once, untilEmpty, always }
 
     /// How long to retry a database that is being restarted, in seconds.
-    private static let patience = 600
+    private static let timeout = 600
     /// After so many failures in a row, the cause is not the recordings.
-    private static let mostInARow = 5
+    private static let maxInARow = 5
     /// The interval for checking for new recordings, in seconds.
     private static let pause = 5
 
@@ -177,14 +177,14 @@ private struct OfficeWork {
 
     mutating func failed() throws -> [(recording: Int, problem: String)] {
         let engine = program.engine
-        return try lasting { (archive) throws(DeviceError) in try archive.failed(engine) }
+        return try retrying { (archive) throws(DeviceError) in try archive.failed(engine) }
     }
 
     mutating func run(_ end: End) throws {
         let (engine, lease) = (program.engine, lease)
         Terminal.say("reading with \(engine.label)")
         while !Stop.isWanted {
-            let job = try lasting { (archive) throws(DeviceError) -> OfficeJob? in
+            let job = try retrying { (archive) throws(DeviceError) -> OfficeJob? in
                 if let job = try archive.claim(engine, lease: lease) { return job }
                 try archive.offer(engine)
                 return try archive.claim(engine, lease: lease)
@@ -195,7 +195,7 @@ private struct OfficeWork {
                 continue
             }
             if end == .once { return Terminal.say("nothing is to be read") }
-            let left = try lasting { (archive) throws(DeviceError) in try archive.unfinished(engine) }
+            let left = try retrying { (archive) throws(DeviceError) in try archive.unfinished(engine) }
             if end == .untilEmpty, left == 0 { return }
             // Other machines have the remaining recordings, or will return them.
             wait(min(lease, Self.pause))
@@ -208,14 +208,14 @@ private struct OfficeWork {
     }
 
     private mutating func read(_ job: OfficeJob) throws {
-        let recording = try lasting { (archive) throws(DeviceError) in try archive.recording(job.recording) }
+        let recording = try retrying { (archive) throws(DeviceError) in try archive.recording(job.recording) }
         guard let recording else { return }
         let path = "\(archive.files)/\(recording.place)/\(recording.audio)"
         do throws(DeviceError) {
             guard let transcript = try transcript(of: path, job) else { return }
             let timeline = try ReadAgain.timeline(transcript, name: path)
             let engine = program.engine
-            let isKept = try lasting { (archive) throws(DeviceError) in
+            let isKept = try retrying { (archive) throws(DeviceError) in
                 try archive.finish(job) { (base) throws(DeviceError) in
                     ReadAgain.reading(timeline, by: engine, over: base, now: MonotonicClock.wallSeconds)
                 }
@@ -224,15 +224,15 @@ private struct OfficeWork {
             try? Terminal.print(
                 isKept
                     ? "\(job.recording)  \(clockTime(recording.length))  \(recording.recorder.folder) \(recording.number)\n"
-                    : "\(job.recording)  somebody else has read it meanwhile\n")
+                    : "\(job.recording)  another machine has transcribed it meanwhile\n")
         } catch {
             // An error of the archive is not the recording's.
             if error.subject == archive.name { throw error }
             Terminal.say("fieldscribe-office: recording \(job.recording): \(error.message)")
-            try lasting { (archive) throws(DeviceError) in try archive.fail(job, error.message) }
+            try retrying { (archive) throws(DeviceError) in try archive.fail(job, error.message) }
             _ = try Folder(opening: archive.files, crosses: true)
             failedInARow += 1
-            guard failedInARow < Self.mostInARow else {
+            guard failedInARow < Self.maxInARow else {
                 throw DeviceError(
                     .failed, "work", on: program.path, "failed for \(failedInARow) recordings in a row",
                     remedy: "see the lines above, and \(program.path) doctor")
@@ -272,7 +272,7 @@ private struct OfficeWork {
             return nil
         }
         guard isOurs else {
-            Terminal.say("fieldscribe-office: recording \(job.recording): somebody else has taken it meanwhile")
+            Terminal.say("fieldscribe-office: recording \(job.recording): another machine has claimed it meanwhile")
             return nil
         }
         guard status == 0 else {
@@ -284,17 +284,17 @@ private struct OfficeWork {
     }
 
     /// Calls `body` with the archive; reconnects and retries while the server is unavailable.
-    private mutating func lasting<Value>(
+    private mutating func retrying<Value>(
         _ body: (OfficeDatabase) throws(DeviceError) -> Value
     ) throws(DeviceError) -> Value {
         var (isTold, seconds) = (false, 0)
         while true {
             do throws(DeviceError) { return try body(archive) } catch {
-                guard error.code == .disconnected || error.code == .busy, seconds < Self.patience, !Stop.isWanted else {
+                guard error.code == .disconnected || error.code == .busy, seconds < Self.timeout, !Stop.isWanted else {
                     throw error
                 }
                 if !isTold {
-                    Terminal.say("fieldscribe-office: \(error.message); trying for \(Self.patience / 60) minutes")
+                    Terminal.say("fieldscribe-office: \(error.message); trying for \(Self.timeout / 60) minutes")
                 }
                 isTold = true
             }

@@ -49,7 +49,7 @@ private final class Served {
         timeline.pass = 1
         let recorder = try archive.recorder(RecorderIdentity(name: "pi"))
         for (number, audio) in [(1, "audio.flac"), (2, "../../beside")] {
-            try archive.take([
+            try archive.add([
                 GatheredCopy(
                     recorder: recorder, number: number, root: "", startedAt: 1_795_163_412, clock: .synchronized,
                     length: timeline.length, digest: "\(number)", place: "pi/one", audio: audio, isSigned: nil,

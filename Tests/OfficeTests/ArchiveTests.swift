@@ -210,7 +210,7 @@ import TestKit
             (RecorderIdentity(name: "old", machine: "cccc"), nil),
         ]
         for (identity, expected) in cases { #expect(known.known(identity)?.id == expected, "\(identity)") }
-        #expect(RecorderIdentity(name: "Pi Büro").folder(besides: ["pi-b-ro"]) == "pi-b-ro-2")
+        #expect(RecorderIdentity(name: "Pi Büro").folder(excluding: ["pi-b-ro"]) == "pi-b-ro-2")
     }
 
     @Test("several read and write it at a time", arguments: ArchiveKind.all)

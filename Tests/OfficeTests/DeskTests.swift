@@ -43,7 +43,7 @@ import TestKit
             audio: "audio.flac", isSigned: nil, sealed: nil, readings: [], history: [], sound: "", struck: 0)
         // As only who changes the database can have it.
         copy.startedAt = time
-        try archive.take([copy])
+        try archive.add([copy])
         #expect(try OfficePage.write(over: archive) == 1)
         let page = try content(ofFile: "\(archive.files)/\(OfficePage.name)")
         #expect(String(decoding: page, as: UTF8.self).contains("9987-04-0"))

@@ -50,11 +50,11 @@ import TestKit
             timeline.engine = EngineDescription(name: "better", version: "", model: "")
             timeline.segments[0].words[0].text = "fonio"
             let again = GatheredReading(digest: "again", timeline: timeline, person: nil, madeAt: 1_800_000_000)
-            #expect(try archive.take(again, of: recording.id))
+            #expect(try archive.add(again, of: recording.id))
             timeline.annotations = Annotations(people: "Awa")
             timeline.annotations?.title = "The harvest"
             #expect(
-                try archive.take(
+                try archive.add(
                     GatheredReading(digest: "hers", timeline: timeline, person: "Awa", madeAt: 1_800_000_001),
                     of: recording.id))
         }

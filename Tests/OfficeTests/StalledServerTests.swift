@@ -15,8 +15,8 @@ private final class Listener: Sendable {
 
     func end() { state.withLock { $0.isEnding = true } }
 
-    var patience: ServerPatience {
-        ServerPatience(
+    var timeout: ServerTimeout {
+        ServerTimeout(
             seconds: 6, tell: { line in self.state.withLock { $0.lines.append(line) } },
             isEnding: { self.state.withLock { $0.isEnding } })
     }
@@ -35,7 +35,7 @@ private final class Listener: Sendable {
 
     private func archive(_ listener: Listener) throws -> OfficeDatabase {
         try OfficeDatabase(
-            desk.database ?? "", files: desk.archivePath, makes: false, patience: listener.patience)
+            desk.database ?? "", files: desk.archivePath, makes: false, timeout: listener.timeout)
     }
 
     @Test("what another program's open transaction holds is waited for, with a line, and not for ever")
@@ -89,7 +89,7 @@ private final class Listener: Sendable {
         let error = thrown {
             _ = try OfficeDatabase(
                 "postgresql://office@/none?host=\(desk.folder.path)", files: nil, makes: false,
-                patience: silent.patience)
+                timeout: silent.timeout)
         }
         #expect(error?.code == .busy && silent.lines.count == 1, "\(String(describing: error)) \(silent.lines)")
     }

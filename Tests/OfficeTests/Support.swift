@@ -138,7 +138,7 @@ struct OfficeDesk {
     /// Puts recordings without text into an archive, of two recorders in turn; three begin at a time.
     static func fill(_ archive: any OfficeArchive, _ count: Int) throws {
         let recorders = try ["pi-1", "pi-2"].map { try archive.recorder(RecorderIdentity(name: $0)) }
-        try archive.take(
+        try archive.add(
             (1...count).map { number in
                 GatheredCopy(
                     recorder: recorders[number % 2], number: number, root: "\(number)",

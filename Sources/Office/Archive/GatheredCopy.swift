@@ -9,9 +9,9 @@ package struct GatheredCopy: Sendable {
     var root: String
     /// In seconds since 1970-01-01T00:00:00Z.
     var startedAt: Double
-    /// Whether that can be believed.
+    /// Whether the recorder's clock was set.
     var clock: RecordingSummary.Clock
-    /// How much sound there is.
+    /// The length of the sound.
     var length: SamplePosition
     /// SHA-256 of its SHA256SUMS, which identifies the copy.
     var digest: String

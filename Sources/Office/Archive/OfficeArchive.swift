@@ -21,18 +21,18 @@ package protocol OfficeArchive: AnyObject {
     /// - Parameters:
     ///   - digest: of the sealed file.
     ///   - copy: the digest of the copy's SHA256SUMS.
-    func enter(sealed digest: String, of copy: String) throws(DeviceError)
+    func setSealed(_ digest: String, of copy: String) throws(DeviceError)
 
     /// Returns the recorder with this identity; adds it if it is new.
     func recorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder
 
     /// Adds all of these copies or none. Known copies change nothing.
-    func take(_ copies: [GatheredCopy]) throws(DeviceError)
+    func add(_ copies: [GatheredCopy]) throws(DeviceError)
 
     /// Adds a reading to a recording. A known reading changes nothing.
     ///
     /// - Returns: whether it was new.
-    func take(_ reading: GatheredReading, of recording: Int) throws(DeviceError) -> Bool
+    func add(_ reading: GatheredReading, of recording: Int) throws(DeviceError) -> Bool
 
     /// Returns the recordings that match a filter, the earliest first.
     func recordings(_ filter: OfficeFilter) throws(DeviceError) -> [OfficeRecording]

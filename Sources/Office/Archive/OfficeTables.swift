@@ -33,7 +33,7 @@ protocol OfficeTables: OfficeArchive {
 
 extension OfficeTables {
     /// A search ranks at most so many lines. For words in more lines it returns the newest lines.
-    static var mostRanked: Int { 2_000 }
+    static var maxRanked: Int { 2_000 }
 
     /// The condition that the list shows a recording: it matches the filter, and the filter's speaker says something in it.
     private static var isListed: String {
@@ -46,7 +46,7 @@ extension OfficeTables {
     /// The values `$1` to `$5` of a filter.
     func values(of filter: OfficeFilter) throws(DeviceError) -> [DatabaseValue] {
         var ids: [Int]?
-        if let recorder = filter.recorder { ids = try recorders().meant(by: recorder, in: name) }
+        if let recorder = filter.recorder { ids = try recorders().matching(recorder, in: name) }
         return [
             Self.list(ids), .optional(filter.since), .optional(filter.until),
             .optional(filter.person?.lowercased()), .optional(filter.speaker?.lowercased()),

@@ -13,7 +13,7 @@ package struct RecorderIdentity: Hashable, Sendable {
 
 extension RecorderIdentity {
     /// Returns a name for its folder that is not in `taken`: `pi-1a2b3c4d`, or `pi` if only the name is known.
-    func folder(besides taken: Set<String>) -> String {
+    func folder(excluding taken: Set<String>) -> String {
         // The digits distinguish recorders on file systems that ignore case, too.
         let mark = key.map { Digest.of($0).prefix(8) } ?? machine?.prefix(8)
         var plain = ""
@@ -42,7 +42,7 @@ package struct Recorder: Hashable, Sendable {
     var machine: String?
 
     /// Whether a user names this recorder by its name, folder or key, or by the beginning of folder, key or machine.
-    func isMeant(by text: String) -> Bool {
+    func matches(_ text: String) -> Bool {
         if name == text || folder == text { return true }
         return text.count >= 4 && [folder, key ?? "", machine ?? ""].contains { $0.hasPrefix(text) }
     }
@@ -53,8 +53,8 @@ extension Array where Element == Recorder {
     ///
     /// - Parameter archive: the archive's name for the error.
     /// - Throws: `DeviceError` with `missing` if no recorder matches.
-    func meant(by text: String, in archive: String) throws(DeviceError) -> [Int] {
-        let meant = filter { $0.isMeant(by: text) }.map(\.id)
+    func matching(_ text: String, in archive: String) throws(DeviceError) -> [Int] {
+        let meant = filter { $0.matches(text) }.map(\.id)
         guard !meant.isEmpty else {
             let known = isEmpty ? "it knows none" : "it knows \(map(\.folder).joined(separator: ", "))"
             throw DeviceError(.missing, "--recorder", on: archive, "has no recorder \(text)", remedy: known)

@@ -42,7 +42,7 @@ struct FoundCopies {
         var path: String { sealed.map { "\(place.path)/\($0)" } ?? place.path }
     }
 
-    private static let (deepest, most) = (8, 1_000_000)
+    private static let (maxDepth, maxNames) = (8, 1_000_000)
 
     /// Sorted by path.
     private(set) var copies: [Copy] = []
@@ -58,7 +58,7 @@ struct FoundCopies {
     ///   - path: a folder of a stick, a recorder or a copy, or any folder above.
     ///   - files: the archive's own folder, which is skipped.
     /// - Throws: `DeviceError` if the folder itself cannot be opened.
-    init(in path: String, besides files: Folder) throws(DeviceError) {
+    init(in path: String, excluding files: Folder) throws(DeviceError) {
         own = try files.identity()
         let top = try Folder(opening: path)
         var around = RecorderIdentity(name: Self.lastName(of: path))
@@ -79,12 +79,12 @@ struct FoundCopies {
                 if place.names.isEmpty { problems.append("\(folder.path): is the archive itself; name another folder") }
                 return
             }
-            let names = try folder.names(limit: Self.most).sorted()
+            let names = try folder.names(limit: Self.maxNames).sorted()
             if names.contains(CopySettings.manifestName), !names.contains(where: { SealedName($0) != nil }) {
                 let saved = names.filter(SavedCorrections.isName)
                 return copies.append(Copy(place: place, sealed: nil, name: name, recorder: around, saved: saved))
             }
-            if CopyName(name) != nil { return problems.append(Self.half(folder.path)) }
+            if CopyName(name) != nil { return problems.append(Self.incomplete(folder.path)) }
             var inside = RecorderIdentity(name: name)
             if let told = try Self.machine(in: folder) {
                 inside = RecorderIdentity(name: told.name ?? name, machine: told.machine)
@@ -95,7 +95,7 @@ struct FoundCopies {
                 if SealedName(entry) != nil {
                     copies.append(Copy(place: place, sealed: entry, name: entry, recorder: inside))
                 } else if entry.hasPrefix("sealing"), entry.hasSuffix(".partial") {
-                    problems.append(Self.half("\(folder.path)/\(entry)"))
+                    problems.append(Self.incomplete("\(folder.path)/\(entry)"))
                 } else if let status = try folder.status(entry) {
                     try look(at: entry, status, in: folder, place, inside)
                 } else if entry.contains("\u{FFFD}") {
@@ -112,8 +112,8 @@ struct FoundCopies {
         at entry: String, _ status: FileStatus, in folder: Folder, _ place: Place, _ inside: RecorderIdentity
     ) throws(DeviceError) {
         switch status.kind {
-        case .folder where CopyName.isTemporary(entry): problems.append(Self.half("\(folder.path)/\(entry)"))
-        case .folder where place.names.count < Self.deepest:
+        case .folder where CopyName.isTemporary(entry): problems.append(Self.incomplete("\(folder.path)/\(entry)"))
+        case .folder where place.names.count < Self.maxDepth:
             let inner: Folder
             do throws(DeviceError) { inner = try folder.folder(entry) } catch { return problems.append(error.message) }
             look(in: inner, at: place.inner(entry), named: entry, inside)
@@ -122,11 +122,11 @@ struct FoundCopies {
         }
     }
 
-    private static func half(_ path: String) -> String {
+    private static func incomplete(_ path: String) -> String {
         "\(path): is an incomplete copy; plug the stick into its recorder again to complete it"
     }
 
-    /// What a recorder's folder tells of it: a line with a number, and in an archive another with the name.
+    /// Reads RECORDER.txt: a line with the machine's digits and, in an archive, one with the name.
     private static func machine(in folder: Folder) throws(DeviceError) -> (machine: String?, name: String?)? {
         guard try folder.exists(RecorderFolder.fileName) else { return nil }
         let bytes = try folder.openFile(RecorderFolder.fileName, O_RDONLY).bytes(count: 4_096)
@@ -135,7 +135,7 @@ struct FoundCopies {
         return (lines.first.flatMap(machine), name.flatMap { $0.isEmpty || $0.utf8.count > 64 ? nil : $0 })
     }
 
-    /// The first twelve of its digits, which is what a folder of sealed copies has, too.
+    /// Returns the first twelve digits, as in the name of a folder of sealed copies.
     private static func machine(_ text: String) -> String? {
         let digits = text.prefix(12).lowercased()
         return digits.count == 12 && digits.allSatisfy { $0.isASCII && $0.isHexDigit } ? digits : nil

@@ -5,7 +5,7 @@ import System
 // Recorders' own archives, and other archives of this kind.
 extension Gathering {
     /// Adds the recordings of a recorder's own archive, one at a time, as the copies that the recorder would make.
-    func takeRecorder(_ path: String) throws(DeviceError) {
+    func addRecorder(_ path: String) throws(DeviceError) {
         let recorder: RecorderArchive
         let recordings: [Int]
         do throws(DeviceError) {
@@ -24,9 +24,9 @@ extension Gathering {
                 report.problems.append("\(path): recording \(number): \(error.message)")
                 continue
             }
-            let found = try FoundCopies(in: "\(staging.path)/\(made)", besides: files)
+            let found = try FoundCopies(in: "\(staging.path)/\(made)", excluding: files)
             report.problems += found.problems
-            try take(
+            try add(
                 found.copies.map { copy in
                     var copy = copy
                     copy.recorder.name = recorder.name
@@ -39,7 +39,7 @@ extension Gathering {
     }
 
     /// Adds readings of another archive that are not in its copies: later transcripts and corrections.
-    func takeTexts(of other: any OfficeArchive) throws(DeviceError) {
+    func addReadings(of other: any OfficeArchive) throws(DeviceError) {
         var recordings: [(id: Int, copies: [String])] = []
         do throws(DeviceError) {
             for recording in try other.recordings(OfficeFilter()) {
@@ -64,7 +64,7 @@ extension Gathering {
                 report.problems.append(error.message)
                 continue
             }
-            for reading in missing where try archive.take(reading, of: own.id) {
+            for reading in missing where try archive.add(reading, of: own.id) {
                 if reading.person == nil { report.texts += 1 } else { report.corrections += 1 }
             }
         }

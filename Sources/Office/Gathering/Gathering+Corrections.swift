@@ -5,7 +5,7 @@ import System
 // Corrections saved from pages.
 extension Gathering {
     /// Adds corrections beside copies that are in the archive now.
-    func takePending() throws(DeviceError) {
+    func addPending() throws(DeviceError) {
         let copies = pending
         pending = []
         for (found, digest) in copies {
@@ -19,7 +19,7 @@ extension Gathering {
             let order = files.indices.sorted {
                 (files[$0].saved.file.savedAt, $0) < (files[$1].saved.file.savedAt, $1)
             }
-            for index in order { try takeCorrections(files[index], of: digest) }
+            for index in order { try addCorrections(files[index], of: digest) }
         }
     }
 
@@ -46,7 +46,7 @@ extension Gathering {
     /// Adds corrections; reports a problem if they do not fit.
     ///
     /// - Parameter digest: of the copy beside them; nil if they are beside none and name their recording themselves.
-    func takeCorrections(_ found: FoundCorrections, of digest: String?) throws(DeviceError) {
+    func addCorrections(_ found: FoundCorrections, of digest: String?) throws(DeviceError) {
         let (path, saved) = (found.path, found.saved)
         do throws(DeviceError) {
             let identity = saved.file.identity
@@ -60,7 +60,7 @@ extension Gathering {
                     "is of a recording \(identity.recording) that \(digest == nil ? "is not in the archive" : "this copy is not of")",
                     remedy: digest == nil ? "gather its copy, too" : "put it beside its own page")
             }
-            if let isNew = try saved.take(into: archive, of: recording) {
+            if let isNew = try saved.add(to: archive, of: recording) {
                 if isNew {
                     saved.keep(found.bytes, beside: recording, in: archive, isPage: path.hasSuffix(".html"))
                     report.corrections += 1

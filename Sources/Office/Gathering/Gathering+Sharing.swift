@@ -9,14 +9,14 @@ extension Gathering {
     /// program writes into an archive's files; they are replaced.
     ///
     /// On file systems without hard links, such as FAT, each copy keeps its own file.
-    func shareSound(of batch: [ArrivedCopy]) throws(DeviceError) {
+    func shareSound(of batch: [BatchCopy]) throws(DeviceError) {
         let held = try archive.places(of: batch.map(\.copy))
-        for (index, arrived) in batch.enumerated() {
-            guard let digest = arrived.soundFile else { continue }
-            let (name, target) = (arrived.copy.audio, try staging.folder(arrived.temporary))
+        for (index, batchCopy) in batch.enumerated() {
+            guard let digest = batchCopy.soundFile else { continue }
+            let (name, target) = (batchCopy.copy.audio, try staging.folder(batchCopy.temporary))
             let twin = batch[..<index].first {
-                $0.soundFile == digest && $0.copy.audio == name && $0.copy.number == arrived.copy.number
-                    && $0.copy.recorder.id == arrived.copy.recorder.id
+                $0.soundFile == digest && $0.copy.audio == name && $0.copy.number == batchCopy.copy.number
+                    && $0.copy.recorder.id == batchCopy.copy.recorder.id
             }
             if let twin, (try? Self.share(name, of: try staging.folder(twin.temporary), with: target)) != nil {
                 continue

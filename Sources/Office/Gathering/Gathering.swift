@@ -12,9 +12,9 @@ import System
 /// Several threads copy and verify files, while this one waits for the database and the disk.
 package final class Gathering {
     /// The most copies, and bytes of copies, in a batch.
-    private static let (mostCopies, mostBytes): (Int, Int64) = (64, 128 << 20)
+    private static let (maxCopies, maxBytes): (Int, Int64) = (64, 128 << 20)
     /// The most bytes of text in copies that are being read, beyond two copies per thread.
-    private static let mostText: Int64 = 16 << 20
+    private static let maxText: Int64 = 16 << 20
     private static let hidden = ".gathering"
 
     let archive: any OfficeArchive
@@ -23,7 +23,7 @@ package final class Gathering {
     private let progress: (GatherReport) -> Void
     let files: Folder
     var report = GatherReport()
-    private var batch: [ArrivedCopy] = []
+    private var batch: [BatchCopy] = []
     /// Sealed files with the digests of copies that are in the archive or in the batch.
     private var sealedAgain: [(sealed: String, digest: String)] = []
     private var batchBytes: Int64 = 0
@@ -38,10 +38,10 @@ package final class Gathering {
     /// Whether the stick can still be read.
     private var isReadable = true
     /// Copies that threads are reading, the earliest first.
-    private var coming: [ComingCopy] = []
+    private var inProgress: [CopyInProgress] = []
 
     /// A copy that a thread is reading.
-    private struct ComingCopy {
+    private struct CopyInProgress {
         var found: FoundCopies.Copy
         /// The name of its folder in `staging`.
         var temporary: String
@@ -54,7 +54,7 @@ package final class Gathering {
         var reading: BlockingResult<Result<CopyReading, DeviceError>>
     }
 
-    struct ArrivedCopy {
+    struct BatchCopy {
         /// The name of its folder in `staging`.
         var temporary: String
         /// The name of its folder in the recorder's folder.
@@ -100,24 +100,24 @@ package final class Gathering {
         var loose: [(place: FoundCopies.Place, name: String)] = []
         for source in sources {
             switch source {
-            case .folder(let path) where RecorderArchive.isOne(path): try takeRecorder(path)
-            case .folder(let path): loose += try takeFolder(path)
-            case .archive(let other): loose += try takeFolder(other.files)
+            case .folder(let path) where RecorderArchive.isArchive(path): try addRecorder(path)
+            case .folder(let path): loose += try addFolder(path)
+            case .archive(let other): loose += try addFolder(other.files)
             }
         }
         try commit()
         for (place, name) in loose {
-            if let found = try readCorrections(name, at: place) { try takeCorrections(found, of: nil) }
+            if let found = try readCorrections(name, at: place) { try addCorrections(found, of: nil) }
         }
-        for case .archive(let other) in sources { try takeTexts(of: other) }
+        for case .archive(let other) in sources { try addReadings(of: other) }
         report.outdated = try archive.outdated().map { "\(archive.files)/\($0)" }.filter { isTaken($0) }
         return report
     }
 
     /// Adds the copies in a folder; returns the corrections that are not beside a copy.
-    private func takeFolder(_ path: String) throws(DeviceError) -> [(place: FoundCopies.Place, name: String)] {
+    private func addFolder(_ path: String) throws(DeviceError) -> [(place: FoundCopies.Place, name: String)] {
         let found: FoundCopies
-        do throws(DeviceError) { found = try FoundCopies(in: path, besides: files) } catch {
+        do throws(DeviceError) { found = try FoundCopies(in: path, excluding: files) } catch {
             report.problems.append(error.message)
             return []
         }
@@ -125,32 +125,32 @@ package final class Gathering {
         if found.copies.isEmpty, found.problems.isEmpty, found.corrections.isEmpty {
             report.problems.append("\(path): holds no copy of a recording")
         }
-        try take(found.copies)
+        try add(found.copies)
         return found.corrections
     }
 
     /// Processes copies until each is in the batch, in the archive or refused.
-    func take(_ copies: [FoundCopies.Copy]) throws(DeviceError) {
+    func add(_ copies: [FoundCopies.Copy]) throws(DeviceError) {
         // Waits for the threads before `staging` is removed.
         defer {
-            for copy in coming { _ = copy.reading.wait() }
-            coming = []
+            for copy in inProgress { _ = copy.reading.wait() }
+            inProgress = []
         }
         isReadable = true
-        for start in stride(from: 0, to: copies.count, by: Self.mostCopies) where isReadable {
-            let next = copies[start..<min(start + Self.mostCopies, copies.count)]
-            let asked = try lookUp(next)
+        for start in stride(from: 0, to: copies.count, by: Self.maxCopies) where isReadable {
+            let next = copies[start..<min(start + Self.maxCopies, copies.count)]
+            let asked = try findKnown(next)
             for copy in next where isReadable {
-                try attempt { () throws(DeviceError) in try take(copy, asked[copy.path]) }
-                while hasEnough { try takeNext() }
+                try attempt { () throws(DeviceError) in try add(copy, asked[copy.path]) }
+                while hasEnough { try finishNext() }
             }
         }
-        while !coming.isEmpty { try takeNext() }
+        while !inProgress.isEmpty { try finishNext() }
     }
 
     /// Queries once which of several copies the archive has. Returns the result by path, without copies that cannot be
     /// read.
-    private func lookUp(_ copies: ArraySlice<FoundCopies.Copy>) throws(DeviceError) -> [String: (
+    private func findKnown(_ copies: ArraySlice<FoundCopies.Copy>) throws(DeviceError) -> [String: (
         digest: String, isKnown: Bool
     )] {
         var digests: [String: String] = [:]
@@ -165,14 +165,14 @@ package final class Gathering {
 
     /// Whether the threads have enough copies to read while a batch is committed.
     private var hasEnough: Bool {
-        if coming.count <= threads.count * 2 { return false }
-        return coming.count >= Self.mostCopies || coming.reduce(0) { $0 + $1.textBytes } > Self.mostText
+        if inProgress.count <= threads.count * 2 { return false }
+        return inProgress.count >= Self.maxCopies || inProgress.reduce(0) { $0 + $1.textBytes } > Self.maxText
     }
 
     /// Adds the earliest copy that is being read to the batch.
-    private func takeNext() throws(DeviceError) {
-        let next = coming.removeFirst()
-        try attempt { () throws(DeviceError) in try arrive(next) }
+    private func finishNext() throws(DeviceError) {
+        let next = inProgress.removeFirst()
+        try attempt { () throws(DeviceError) in try addToBatch(next) }
     }
 
     /// Processes one copy and records its error.
@@ -195,11 +195,11 @@ package final class Gathering {
         report.problems.append(error.message)
     }
 
-    /// - Parameter asked: the result of `lookUp`; nil if the copy could not be read.
-    private func take(
+    /// - Parameter asked: the result of `findKnown`; nil if the copy could not be read.
+    private func add(
         _ found: FoundCopies.Copy, _ asked: (digest: String, isKnown: Bool)?
     ) throws(DeviceError) {
-        if found.sealed != nil { return try takeSealed(found) }
+        if found.sealed != nil { return try addSealed(found) }
         var (digest, isKnown) = asked ?? ("", false)
         if asked == nil {
             digest = try Self.digest(ofListIn: found)
@@ -207,31 +207,31 @@ package final class Gathering {
         }
         if !isKnown, !digests.contains(digest) {
             let textBytes = StagedCopy.textBytes(in: try found.place.open())
-            return try stage(found, digest: digest, sealed: nil, textBytes) { (folder) throws(DeviceError) in
+            return try startReading(found, digest: digest, sealed: nil, textBytes) { (folder) throws(DeviceError) in
                 try StagedCopy(copying: try found.place.open(), into: folder)
             }
         }
         report.known += 1
-        try takeCorrections(beside: found, digest)
+        try addCorrections(beside: found, digest)
     }
 
     /// Adds corrections after their copy is in the archive.
-    private func takeCorrections(beside found: FoundCopies.Copy, _ digest: String) throws(DeviceError) {
+    private func addCorrections(beside found: FoundCopies.Copy, _ digest: String) throws(DeviceError) {
         pending.append((found, digest))
-        if batch.isEmpty { try takePending() }
+        if batch.isEmpty { try addPending() }
     }
 
-    private func takeSealed(_ found: FoundCopies.Copy) throws(DeviceError) {
+    private func addSealed(_ found: FoundCopies.Copy) throws(DeviceError) {
         guard let key, let name = found.sealed else { return report.sealed += 1 }
         let digest = try Self.digest(of: name, in: try found.place.open())
         if try archive.known(sealed: digest) != nil { return report.known += 1 }
-        try stage(found, digest: nil, sealed: digest, Self.mostText / 4) { (folder) throws(DeviceError) in
+        try startReading(found, digest: nil, sealed: digest, Self.maxText / 4) { (folder) throws(DeviceError) in
             try StagedCopy(opening: name, in: try found.place.open(), with: key, into: folder)
         }
     }
 
     /// Starts reading and verifying a copy on a thread.
-    private func stage(
+    private func startReading(
         _ found: FoundCopies.Copy, digest: String?, sealed: String?, _ textBytes: Int64,
         _ come: @escaping @Sendable (Folder) throws(DeviceError) -> StagedCopy
     ) throws(DeviceError) {
@@ -247,14 +247,14 @@ package final class Gathering {
                 reading.set(.success(try CopyReading(staged, named: name, reader: reader)))
             } catch { reading.set(.failure(error)) }
         }
-        coming.append(
-            ComingCopy(
+        inProgress.append(
+            CopyInProgress(
                 found: found, temporary: temporary, digest: digest, sealed: sealed, textBytes: textBytes,
                 reading: reading))
     }
 
     /// Adds a copy that was read to the batch.
-    private func arrive(_ copy: ComingCopy) throws(DeviceError) {
+    private func addToBatch(_ copy: CopyInProgress) throws(DeviceError) {
         let found = copy.found
         do throws(DeviceError) {
             let reading = try copy.reading.wait().get()
@@ -265,7 +265,7 @@ package final class Gathering {
                 try staging.removeAll(copy.temporary)
                 if let sealed = copy.sealed { sealedAgain.append((sealed, reading.manifest.digest)) }
             } else {
-                batch.append(try arrived(reading, copy))
+                batch.append(try batchCopy(reading, copy))
                 digests.insert(reading.manifest.digest)
                 batchBytes += reading.bytes
             }
@@ -273,8 +273,8 @@ package final class Gathering {
             try? staging.removeAll(copy.temporary)
             throw error
         }
-        if batch.count + sealedAgain.count >= Self.mostCopies || batchBytes >= Self.mostBytes { try commit() }
-        if let digest = copy.digest { try takeCorrections(beside: found, digest) }
+        if batch.count + sealedAgain.count >= Self.maxCopies || batchBytes >= Self.maxBytes { try commit() }
+        if let digest = copy.digest { try addCorrections(beside: found, digest) }
     }
 
     /// Whether a copy is in the archive or in the batch. The archive was queried for readable copies before they were read.
@@ -283,7 +283,7 @@ package final class Gathering {
         return try archive.known(copies: [digest]).contains(digest)
     }
 
-    private func arrived(_ reading: CopyReading, _ copy: ComingCopy) throws(DeviceError) -> ArrivedCopy {
+    private func batchCopy(_ reading: CopyReading, _ copy: CopyInProgress) throws(DeviceError) -> BatchCopy {
         var identity = copy.found.recorder
         identity.key = reading.key ?? identity.key
         // The folder of sealed copies does not contain the recorder's name.
@@ -294,7 +294,7 @@ package final class Gathering {
         let recorder = if let known { known } else { try recorder(identity) }
         let title = CopyName(reading.name)?.text ?? reading.number.padded(to: 6)
         let place = title + reading.mark
-        return ArrivedCopy(
+        return BatchCopy(
             temporary: copy.temporary, name: place,
             copy: reading.copy(of: recorder, at: "\(recorder.folder)/\(place)", sealed: copy.sealed),
             soundFile: reading.manifest.digests[reading.audio])
@@ -314,7 +314,7 @@ package final class Gathering {
 
     /// Syncs the batch, renames its copies and commits their rows.
     func commit() throws(DeviceError) {
-        guard !batch.isEmpty || !sealedAgain.isEmpty else { return try takePending() }
+        guard !batch.isEmpty || !sealedAgain.isEmpty else { return try addPending() }
         // Another process may have added one to the same database: then its folder exists, with corrections in it.
         let known = try batch.isEmpty ? [] : archive.known(copies: batch.map(\.copy.digest))
         let new = batch.filter { !known.contains($0.copy.digest) }
@@ -322,23 +322,23 @@ package final class Gathering {
             try shareSound(of: new)
             try files.syncFileSystem()
             var folders: [String: Folder] = [:]
-            for arrived in new {
-                let name = arrived.copy.recorder.folder
+            for batchCopy in new {
+                let name = batchCopy.copy.recorder.folder
                 if folders[name] == nil { folders[name] = try files.folder(name) }
                 guard let folder = folders[name] else { continue }
                 // Left over from a process that ended before it committed.
-                try folder.removeAll(arrived.name)
-                try staging.move(arrived.temporary, to: folder, as: arrived.name)
+                try folder.removeAll(batchCopy.name)
+                try staging.move(batchCopy.temporary, to: folder, as: batchCopy.name)
             }
             for folder in folders.values { try folder.sync() }
             try files.sync()
         }
-        if !batch.isEmpty { try archive.take(batch.map(\.copy)) }
-        for (sealed, digest) in sealedAgain { try archive.enter(sealed: sealed, of: digest) }
+        if !batch.isEmpty { try archive.add(batch.map(\.copy)) }
+        for (sealed, digest) in sealedAgain { try archive.setSealed(sealed, of: digest) }
         report.taken += new.count
         report.known += batch.count - new.count
         report.bytes += batchBytes
         (batch, batchBytes, sealedAgain) = ([], 0, [])
-        try takePending()
+        try addPending()
     }
 }

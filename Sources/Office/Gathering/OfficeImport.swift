@@ -38,14 +38,14 @@ package struct OfficeImport {
     ///
     /// - Parameter now: in seconds since 1970-01-01T00:00:00Z.
     /// - Throws: `DeviceError` in one line that names the file; then nothing was changed.
-    package func take(_ file: File, now: Double) throws(DeviceError) -> String {
+    package func add(_ file: File, now: Double) throws(DeviceError) -> String {
         let kind = IncomingFile.Kind(named: file.path)
         let read = try IncomingFile(confined: file.bytes, as: kind, name: file.path)
         switch read.content {
         case .corrections(let corrections):
             let saved = SavedCorrections(corrections, name: file.path)
             let recording = try recording(saved.file.identity, file)
-            guard let isNew = try saved.take(into: archive, of: recording) else {
+            guard let isNew = try saved.add(to: archive, of: recording) else {
                 throw Self.refusal(
                     file, "was made of another text of recording \(recording.id), which is not in the archive",
                     "gather that copy, too")
@@ -105,7 +105,7 @@ package struct OfficeImport {
             let reading = GatheredReading(
                 digest: Digest.of("text of \(file.person)\n\(said)"), timeline: corrected, person: file.person,
                 madeAt: now)
-            return Self.line(file, recording, try archive.take(reading, of: recording.id)) + best.text.remark
+            return Self.line(file, recording, try archive.add(reading, of: recording.id)) + best.text.remark
         }
     }
 

@@ -28,9 +28,9 @@ struct OfficeSaving {
     }
 
     /// The most retries when others save at the same moment.
-    private static let mostRounds = 10
+    private static let maxRounds = 10
     /// A browser's clock is trusted if it differs by less, in seconds.
-    private static let patience = 300.0
+    private static let clockTolerance = 300.0
 
     private let archive: any OfficeArchive
 
@@ -42,7 +42,7 @@ struct OfficeSaving {
     ///   - saved: `corrections.json` of the page.
     ///   - now: in seconds since 1970-01-01T00:00:00Z.
     /// - Throws: `DeviceError` with `unsupported` if they do not fit this recording; then nothing was changed.
-    func take(
+    func save(
         _ saved: SavedCorrections, of recording: OfficeRecording, at place: Place, now: Double
     ) throws(DeviceError) -> Outcome {
         let sound = try archive.sound(of: recording.id)
@@ -63,9 +63,9 @@ struct OfficeSaving {
         }
         mine.engine.model = person
         let root = try root(of: base, place.reading, among: known)
-        var time = abs(saved.file.savedAt - now) < Self.patience ? saved.file.savedAt : now
+        var time = abs(saved.file.savedAt - now) < Self.clockTolerance ? saved.file.savedAt : now
         var outcome = Outcome(reading: place.reading)
-        for _ in 0..<Self.mostRounds {
+        for _ in 0..<Self.maxRounds {
             guard let shown = known.first, let current = try archive.timeline(ofReading: shown.id) else { break }
             guard Self.struck(current) == Self.struck(base) else {
                 throw Self.refusal(
@@ -99,7 +99,7 @@ struct OfficeSaving {
             guard let next = whole.reading(over: root) else {
                 throw Self.refusal(recording, "its text has changed", "reload its page")
             }
-            _ = try archive.take(next, of: recording.id)
+            _ = try archive.add(next, of: recording.id)
             whole.keep(bytes, beside: recording, in: archive, isPage: false)
             let all = try archive.readings(of: recording.id)
             outcome.reading = all.first { $0.digest == next.digest }?.id ?? shown.id

@@ -20,7 +20,7 @@ struct RecorderArchive {
     private let signer: RecorderKey?
 
     /// Whether a folder contains such an archive.
-    static func isOne(_ path: String) -> Bool { isTaken("\(path)/\(Recorder.databaseName)") }
+    static func isArchive(_ path: String) -> Bool { isTaken("\(path)/\(Recorder.databaseName)") }
 
     /// - Throws: `DeviceError` with `busy` if a recorder uses it now, `unsupported` if another version wrote it.
     init(_ path: String) throws(DeviceError) {

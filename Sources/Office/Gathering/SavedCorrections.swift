@@ -81,7 +81,7 @@ struct SavedCorrections: Sendable {
     /// words fit all.
     ///
     /// - Returns: whether they were new; nil if they fit no reading.
-    func take(into archive: any OfficeArchive, of recording: OfficeRecording) throws(DeviceError) -> Bool? {
+    func add(to archive: any OfficeArchive, of recording: OfficeRecording) throws(DeviceError) -> Bool? {
         var first: GatheredReading?
         for reading in try archive.readings(of: recording.id) {
             guard let timeline = try archive.timeline(ofReading: reading.id) else { continue }
@@ -91,7 +91,7 @@ struct SavedCorrections: Sendable {
             if file.pass == nil || timeline.pass == file.pass { break }
         }
         guard let first else { return nil }
-        return try archive.take(first, of: recording.id)
+        return try archive.add(first, of: recording.id)
     }
 
     /// Writes the file beside the recording's copy, if possible.

@@ -85,7 +85,7 @@ struct StagedCopy: Sendable {
         while case let count = try file.read(into: room, at: entry.length), count > 0 {
             let piece = UnsafeRawBufferPointer(rebasing: room[..<count])
             try target.write(piece, at: entry.length)
-            try entry.take(piece)
+            try entry.append(piece)
             // A short read is the end of the file.
             if count < room.count { break }
         }
@@ -111,7 +111,7 @@ struct StagedCopy: Sendable {
         // age reads the key's file.
         defer { withExtendedLifetime(privateKey) {} }
         let unpacking = Unpacking(of: self.source, into: folder, wanted: Self.texts)
-        let opener = try Age().opener(with: privateKey) { bytes throws(DeviceError) in try unpacking.take(bytes) }
+        let opener = try Age().opener(with: privateKey) { bytes throws(DeviceError) in try unpacking.unpack(bytes) }
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.block, alignment: 4_096)
         defer { room.deallocate() }
         do throws(DeviceError) {
@@ -182,7 +182,7 @@ struct StagedCopy: Sendable {
             isSound = AudioForm.allCases.contains { name == "audio.\($0.rawValue)" }
         }
 
-        mutating func take(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
+        mutating func append(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
             digest.add(bytes)
             length += Int64(bytes.count)
             if isSound { content += bytes.prefix(SoundTags.reach - content.count) }
@@ -211,7 +211,7 @@ struct StagedCopy: Sendable {
 
         var isWhole: Bool { tar.isWhole }
 
-        func take(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
+        func unpack(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
             try tar.take(bytes) { event throws(DeviceError) in
                 switch event {
                 case .file(let name, _):
@@ -219,7 +219,7 @@ struct StagedCopy: Sendable {
                     open = (file, Entry(name, of: source, isWanted: wanted.contains(name)))
                 case .bytes(let piece):
                     guard let file = open?.file else { return }
-                    try open?.entry.take(piece)
+                    try open?.entry.append(piece)
                     try file.write(piece, at: file.length)
                 case .end:
                     guard let done = open else { return }

@@ -5,7 +5,7 @@ import System
 // fails. Only the latest claim can finish a job; one transaction finishes it and adds its reading.
 extension OfficeDatabase {
     /// A job is left alone after so many failures.
-    private static let mostFailures = 3
+    private static let maxFailures = 3
 
     /// `offer(_:)` queries all recordings after so long even if no copy was added, because readings from other archives may
     /// contain redactions. In nanoseconds.
@@ -69,7 +69,7 @@ extension OfficeDatabase {
             UPDATE job SET token = token + 1, leased_until = clock_timestamp() + make_interval(secs => $2::float8)
             WHERE id = (
                 SELECT id FROM job
-                WHERE engine = $1::text AND done_at IS NULL AND failures < \(Self.mostFailures)
+                WHERE engine = $1::text AND done_at IS NULL AND failures < \(Self.maxFailures)
                     AND (leased_until IS NULL OR leased_until < clock_timestamp())
                 ORDER BY token, id LIMIT 1 FOR UPDATE SKIP LOCKED)
             RETURNING id, recording, token
@@ -138,7 +138,7 @@ extension OfficeDatabase {
     /// Returns the number of an engine's jobs that are not done, without those that are left alone.
     package func unfinished(_ engine: ReadingEngine) throws(DeviceError) -> Int {
         try connection.rows(
-            "SELECT count(*) FROM job WHERE engine = $1 AND done_at IS NULL AND failures < \(Self.mostFailures)",
+            "SELECT count(*) FROM job WHERE engine = $1 AND done_at IS NULL AND failures < \(Self.maxFailures)",
             [.text(engine.label)]
         ) { $0.integer(0) }.first ?? 0
     }
@@ -148,7 +148,7 @@ extension OfficeDatabase {
         try connection.rows(
             """
             SELECT recording, problem FROM job
-            WHERE engine = $1 AND done_at IS NULL AND failures >= \(Self.mostFailures) ORDER BY recording
+            WHERE engine = $1 AND done_at IS NULL AND failures >= \(Self.maxFailures) ORDER BY recording
             """, [.text(engine.label)]
         ) { ($0.integer(0), $0.text(1)) }
     }

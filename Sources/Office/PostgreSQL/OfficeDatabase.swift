@@ -21,13 +21,13 @@ package final class OfficeDatabase: OfficeTables {
     ///   - address: `postgresql://...` for libpq; the password may be in `~/.pgpass` instead.
     ///   - files: the folder of the copies as this machine sees it; nil for the one that the database names.
     ///   - makes: whether a missing archive is created.
-    ///   - patience: how long to wait for the server.
+    ///   - timeout: how long to wait for the server.
     /// - Throws: `DeviceError` in one line that names the server and the database, but never the password.
     package init(
-        _ address: String, files: String?, makes: Bool, patience: ServerPatience = ServerPatience()
+        _ address: String, files: String?, makes: Bool, timeout: ServerTimeout = ServerTimeout()
     ) throws(DeviceError) {
-        connection = try ServerConnection(address, patience)
-        try ServerSchema.apply(to: connection, makes: makes, patience)
+        connection = try ServerConnection(address, timeout)
+        try ServerSchema.apply(to: connection, makes: makes, timeout)
         let told = try connection.rows("SELECT files FROM house") { $0.text(0) }.first ?? ""
         guard let folder = files ?? (told.isEmpty ? nil : told) else {
             throw DeviceError(
@@ -69,7 +69,7 @@ package final class OfficeDatabase: OfficeTables {
             })
     }
 
-    package func enter(sealed digest: String, of copy: String) throws(DeviceError) {
+    package func setSealed(_ digest: String, of copy: String) throws(DeviceError) {
         try connection.run("UPDATE copy SET sealed = $1 WHERE digest = $2", .text(digest), .text(copy))
     }
 
@@ -91,7 +91,7 @@ package final class OfficeDatabase: OfficeTables {
                     .optional(recorder.machine), .integer(recorder.id))
                 return recorder
             }
-            let folder = identity.folder(besides: Set(known.map(\.folder)))
+            let folder = identity.folder(excluding: Set(known.map(\.folder)))
             let id = try connection.rows(
                 "INSERT INTO recorder (name, folder, key, machine) VALUES ($1, $2, $3, $4) RETURNING id",
                 [.text(identity.name), .text(folder), .optional(identity.key), .optional(identity.machine)]
@@ -149,12 +149,12 @@ package final class OfficeDatabase: OfficeTables {
             try connection.rows(
                 """
                 SELECT count(*) FROM (SELECT 1 FROM line WHERE words @@ public.unaccent($1)::tsquery
-                LIMIT \(Self.mostRanked + 1)) AS found
+                LIMIT \(Self.maxRanked + 1)) AS found
                 """, [.text(expression)]
             ) { $0.integer(0) }.first ?? 0
         // Lines with the same number of matches: shorter ones first.
         let order =
-            places > Self.mostRanked
+            places > Self.maxRanked
             ? "line.id DESC" : "ts_rank(words, public.unaccent($6)::tsquery, 1) DESC, line.id"
         return try connection.rows(
             """

@@ -10,7 +10,7 @@ final class ServerConnection {
     let name: String
     private let handle: OpaquePointer
     private var prepared: [String: String] = [:]
-    private let patience: ServerPatience
+    private let timeout: ServerTimeout
     /// Whether an answer was abandoned, so that the connection is unusable.
     private var isLost = false
     /// The timeout of a statement, in seconds; nil for none.
@@ -19,9 +19,9 @@ final class ServerConnection {
     /// Connects within ten seconds.
     ///
     /// - Parameter address: `postgresql://...` for libpq.
-    init(_ address: String, _ patience: ServerPatience) throws(DeviceError) {
-        self.patience = patience
-        limit = patience.seconds
+    init(_ address: String, _ timeout: ServerTimeout) throws(DeviceError) {
+        self.timeout = timeout
+        limit = timeout.seconds
         try Self.checkForm(of: address)
         let passwords = try PasswordFile(of: address)
         // Settings before `dbname` are defaults, which the address overrides. A server that disappears, after a power or
@@ -46,7 +46,7 @@ final class ServerConnection {
         name = "postgresql://\(host)/\(database)"
         fieldscribe_be_silent(connection)
         // If this throws, `deinit` closes the connection.
-        try Self.connect(connection, named: name, patience)
+        try Self.connect(connection, named: name, timeout)
         guard PQstatus(connection) == CONNECTION_OK else {
             let told = Self.line(PQerrorMessage(connection).map { String(cString: $0) } ?? "")
             // libpq reports this case in the message only.
@@ -76,10 +76,10 @@ final class ServerConnection {
     deinit { PQfinish(handle) }
 
     private static func connect(
-        _ connection: OpaquePointer, named name: String, _ patience: ServerPatience
+        _ connection: OpaquePointer, named name: String, _ timeout: ServerTimeout
     ) throws(DeviceError) {
-        var wait = ServerPatience.Wait(
-            for: name, patience, limit: min(patience.seconds, fieldscribe_connect_timeout(connection)))
+        var wait = ServerTimeout.Wait(
+            for: name, timeout, limit: min(timeout.seconds, fieldscribe_connect_timeout(connection)))
         var state = PGRES_POLLING_WRITING
         while PQstatus(connection) != CONNECTION_BAD, state != PGRES_POLLING_OK, state != PGRES_POLLING_FAILED {
             try wait.wait(on: PQsocket(connection), for: state == PGRES_POLLING_READING ? POLLIN : POLLOUT)
@@ -91,7 +91,7 @@ final class ServerConnection {
     private func answer(_ send: () -> Int32) throws(DeviceError) -> OpaquePointer? {
         guard !isLost else { throw error("08006", "an answer was abandoned") }
         guard send() == 1 else { throw error("", Self.line(PQerrorMessage(handle).map { String(cString: $0) } ?? "")) }
-        var wait = ServerPatience.Wait(for: name, patience, limit: limit)
+        var wait = ServerTimeout.Wait(for: name, timeout, limit: limit)
         var last: OpaquePointer?
         do throws(DeviceError) {
             while PQflush(handle) == 1 {

@@ -10,7 +10,7 @@ enum ServerSchema {
     /// - Throws: `DeviceError` with `unsupported` if a later version wrote the schema, `missing` if there is no archive and
     ///   `makes` is false, `denied` without the permission.
     static func apply(
-        to connection: ServerConnection, makes: Bool, _ patience: ServerPatience
+        to connection: ServerConnection, makes: Bool, _ timeout: ServerTimeout
     ) throws(DeviceError) {
         // JIT compilation takes seconds and never pays for these small queries. The other settings are the server's
         // defaults, in case a database or role changes them. If a machine disappears in a transaction, the server ends that
@@ -22,7 +22,7 @@ enum ServerSchema {
             SET idle_in_transaction_session_timeout = '5min'; SET tcp_keepalives_idle = 60;
             SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3
             """)
-        _ = try set("lock_timeout", seconds: patience.seconds * 2 / 3, of: connection)
+        _ = try set("lock_timeout", seconds: timeout.seconds * 2 / 3, of: connection)
         let encoding = try connection.rows("SHOW server_encoding") { $0.text(0) }.first ?? ""
         guard encoding == "UTF8" else {
             throw DeviceError(
@@ -56,8 +56,8 @@ enum ServerSchema {
             try connection.execute("UPDATE house SET version = \(steps.count)")
         }
         // The server cancels a statement before we stop waiting for it.
-        let limit = try set("statement_timeout", seconds: patience.seconds * 5 / 6, of: connection)
-        connection.limit = max(patience.seconds, limit + 1)
+        let limit = try set("statement_timeout", seconds: timeout.seconds * 5 / 6, of: connection)
+        connection.limit = max(timeout.seconds, limit + 1)
     }
 
     /// Sets a timeout unless the address, the database or the role sets it; returns its value in seconds.

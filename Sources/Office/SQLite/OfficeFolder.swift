@@ -13,7 +13,7 @@ package final class OfficeFolder: OfficeTables {
     let connection: Connection
 
     /// Whether a folder contains such an archive.
-    package static func isOne(_ path: String) -> Bool { isTaken("\(path)/\(databaseName)") }
+    package static func isArchive(_ path: String) -> Bool { isTaken("\(path)/\(databaseName)") }
 
     /// Opens an archive, or creates it. Opens it read-only if it may not be written and `makes` is false.
     ///
@@ -73,7 +73,7 @@ package final class OfficeFolder: OfficeTables {
         try connection.rows("SELECT id FROM copy WHERE digest = ?", [.text(digest)]) { $0.integer(0) }.first
     }
 
-    package func enter(sealed digest: String, of copy: String) throws(DeviceError) {
+    package func setSealed(_ digest: String, of copy: String) throws(DeviceError) {
         try transaction { () throws(DeviceError) in
             _ = try connection.run("UPDATE copy SET sealed = ? WHERE digest = ?", .text(digest), .text(copy))
         }
@@ -94,7 +94,7 @@ package final class OfficeFolder: OfficeTables {
                 }
                 return recorder
             }
-            let folder = identity.folder(besides: Set(known.map(\.folder)))
+            let folder = identity.folder(excluding: Set(known.map(\.folder)))
             try connection.run(
                 "INSERT INTO recorder (name, folder, key, machine) VALUES (?, ?, ?, ?)", .text(identity.name),
                 .text(folder), .optional(identity.key), .optional(identity.machine))
@@ -103,7 +103,7 @@ package final class OfficeFolder: OfficeTables {
         }
     }
 
-    package func take(_ copies: [GatheredCopy]) throws(DeviceError) {
+    package func add(_ copies: [GatheredCopy]) throws(DeviceError) {
         try transaction { () throws(DeviceError) in
             for copy in copies {
                 if let known = try copyId(copy.digest) {
@@ -198,7 +198,7 @@ package final class OfficeFolder: OfficeTables {
         }
     }
 
-    package func take(_ reading: GatheredReading, of recording: Int) throws(DeviceError) -> Bool {
+    package func add(_ reading: GatheredReading, of recording: Int) throws(DeviceError) -> Bool {
         try transaction { () throws(DeviceError) in
             guard try add(reading, to: recording) else { return false }
             try show(recording, from: [reading])
@@ -264,10 +264,10 @@ package final class OfficeFolder: OfficeTables {
         guard let expression = words.expression else { return [] }
         let places =
             try connection.rows(
-                "SELECT count(*) FROM (SELECT 1 FROM line_text WHERE line_text MATCH ? LIMIT \(Self.mostRanked + 1))",
+                "SELECT count(*) FROM (SELECT 1 FROM line_text WHERE line_text MATCH ? LIMIT \(Self.maxRanked + 1))",
                 [.text(expression)]
             ) { $0.integer(0) }.first ?? 0
-        let order = places > Self.mostRanked ? "line_text.rowid DESC" : "rank, line_text.rowid"
+        let order = places > Self.maxRanked ? "line_text.rowid DESC" : "rank, line_text.rowid"
         let chosen = try query(
             """
             SELECT line_text.rowid FROM line_text CROSS JOIN line ON line.id = line_text.rowid

@@ -2,7 +2,7 @@ import Core
 import Transcripts
 
 /// How many recordings a page of the list shows, and how many hits a search.
-private let (mostListed, mostHits) = (100, 200)
+private let (maxListed, maxHits) = (100, 200)
 
 extension OfficeSite {
     func list(_ request: WebRequest, _ archive: any OfficeArchive) throws(DeviceError) -> WebResponse {
@@ -44,19 +44,19 @@ extension OfficeSite {
         var shown: [OfficeRecording] = []
         var (hasLater, hasEarlier) = (false, false)
         if let later {
-            shown = try archive.recordings(filter, from: .later(later), limit: mostListed + 1)
-            (hasLater, hasEarlier) = (shown.count > mostListed, true)
-            shown = shown.suffix(mostListed)
+            shown = try archive.recordings(filter, from: .later(later), limit: maxListed + 1)
+            (hasLater, hasEarlier) = (shown.count > maxListed, true)
+            shown = shown.suffix(maxListed)
         } else if let earlier {
-            shown = try archive.recordings(filter, from: .earlier(earlier), limit: mostListed + 1)
-            (hasLater, hasEarlier) = (true, shown.count > mostListed)
+            shown = try archive.recordings(filter, from: .earlier(earlier), limit: maxListed + 1)
+            (hasLater, hasEarlier) = (true, shown.count > maxListed)
         }
         // The first page is always full.
         if !hasLater || shown.isEmpty {
-            shown = try archive.recordings(filter, from: .latest, limit: mostListed + 1)
-            (hasLater, hasEarlier) = (false, shown.count > mostListed)
+            shown = try archive.recordings(filter, from: .latest, limit: maxListed + 1)
+            (hasLater, hasEarlier) = (false, shown.count > maxListed)
         }
-        shown = Array(shown.prefix(mostListed))
+        shown = Array(shown.prefix(maxListed))
         var pages: [(name: String, link: String)] = []
         if hasLater, let first = shown.first { pages.append(("Later ones", form.link([("after", "\(first.id)")]))) }
         if hasEarlier, let last = shown.last { pages.append(("Earlier ones", form.link([("before", "\(last.id)")]))) }
@@ -71,7 +71,7 @@ extension OfficeSite {
     ) throws(DeviceError) -> WebResponse {
         var (query, told) = (OfficeQuery(form.words), told)
         if form.alike { told += try query.addSimilarWords(in: archive) }
-        let hits = try archive.search(query, filter, limit: mostHits)
+        let hits = try archive.search(query, filter, limit: maxHits)
         var (entries, places): ([SearchEntry], [Int: Int]) = ([], [:])
         for hit in hits {
             let found = SearchEntry.Hit(
@@ -84,7 +84,7 @@ extension OfficeSite {
                 entries[entries.count - 1].hits = [found]
             }
         }
-        let many = hits.count == mostHits ? "The first \(hits.count) hits" : hits.count == 1 ? "One hit" : nil
+        let many = hits.count == maxHits ? "The first \(hits.count) hits" : hits.count == 1 ? "One hit" : nil
         let ofThem = entries.count == 1 ? "one recording" : "\(entries.count) recordings"
         told.insert("\(many ?? "\(hits.count) hits") in \(ofThem)", at: 0)
         return Self.page(200, searchPage(form, entries, told: told), request)

@@ -38,16 +38,16 @@ package final class OfficeSite {
 
     func refusal(of request: inout WebRequest) -> WebResponse? {
         switch access.answer(to: request) {
-        case .welcome(let person, let cookie): (request.person, request.cookie) = (person, cookie)
-        case .unknown:
+        case .allowed(let person, let cookie): (request.person, request.cookie) = (person, cookie)
+        case .wrongPassword:
             return Self.problem(
                 401, "Password required", "Reload the page, and enter your name and the password.", request,
                 [("WWW-Authenticate", "Basic realm=\"Fieldscribe\", charset=\"UTF-8\"")])
-        case .later(let seconds):
+        case .throttled(let seconds):
             return Self.problem(
                 429, "Too many wrong passwords", "Try again in \(seconds) seconds.", request,
                 [("Retry-After", "\(seconds)")])
-        case .wrongName:
+        case .unknownHost:
             return Self.problem(
                 421, "Unknown host name", "The person who runs this server can allow this name with --host NAME.",
                 request)
@@ -66,7 +66,7 @@ package final class OfficeSite {
     func respond(to request: WebRequest) -> WebResponse {
         var answer: WebResponse
         do throws(DeviceError) {
-            answer = try lasting { (archive) throws(DeviceError) in
+            answer = try retrying { (archive) throws(DeviceError) in
                 try self.answer(request, archive)
             }
         } catch {
@@ -81,7 +81,7 @@ package final class OfficeSite {
     }
 
     /// Calls `body` with the archive. If that fails, opens the archive again and retries once.
-    private func lasting(
+    private func retrying(
         _ body: (any OfficeArchive) throws(DeviceError) -> WebResponse
     ) throws(DeviceError) -> WebResponse {
         if let rest, MonotonicClock.nanoseconds < rest.until { throw rest.error }
@@ -221,7 +221,7 @@ package final class OfficeSite {
         let outcome: OfficeSaving.Outcome
         do throws(DeviceError) {
             let saved = try (request.corrections ?? Self.corrections(request.body, of: recording.id, by: program)).get()
-            outcome = try OfficeSaving(archive).take(
+            outcome = try OfficeSaving(archive).save(
                 saved, of: recording, at: place, now: MonotonicClock.wallSeconds)
         } catch {
             guard ["save", "import", "read"].contains(error.operation) else { throw error }

@@ -6,18 +6,18 @@ package final class SiteAccess {
     /// The result of a check.
     enum Answer: Hashable {
         /// The request is allowed. `person` is the login name, empty without a password. `cookie` is to be set.
-        case welcome(person: String, cookie: String?)
+        case allowed(person: String, cookie: String?)
         /// The password is missing or wrong.
-        case unknown
+        case wrongPassword
         /// After many wrong passwords, none is checked for so many seconds.
-        case later(Int)
+        case throttled(Int)
         /// The request names a host that is not ours (DNS rebinding).
-        case wrongName
+        case unknownHost
     }
 
     /// The number of wrong passwords that are checked without a pause, and the seconds until one more is checked.
     private static let (burst, secondsEach): (Double, Double) = (10, 3)
-    private static let mostSessions = 1_000
+    private static let maxSessions = 1_000
     private static let cookieName = "fieldscribe"
 
     private let password: String?
@@ -43,27 +43,29 @@ package final class SiteAccess {
 
     /// Checks a request.
     func answer(to request: WebRequest) -> Answer {
-        if let names, !names.contains(Self.host(of: request.headers["host"] ?? "")) { return .wrongName }
-        guard let password else { return .welcome(person: "", cookie: nil) }
+        if let names, !names.contains(Self.host(of: request.headers["host"] ?? "")) { return .unknownHost }
+        guard let password else { return .allowed(person: "", cookie: nil) }
         for token in Self.cookies(request.headers["cookie"] ?? "") {
-            if let person = sessions[token] { return .welcome(person: person, cookie: nil) }
+            if let person = sessions[token] { return .allowed(person: person, cookie: nil) }
         }
-        guard let (person, given) = Self.credentials(request.headers["authorization"] ?? "") else { return .unknown }
+        guard let (person, given) = Self.credentials(request.headers["authorization"] ?? "") else {
+            return .wrongPassword
+        }
         let time = now()
         left = min(Self.burst, left + (time - counted) / Self.secondsEach)
         counted = time
-        guard left >= 1 else { return .later(max(1, Int(((1 - left) * Self.secondsEach).rounded(.up)))) }
+        guard left >= 1 else { return .throttled(max(1, Int(((1 - left) * Self.secondsEach).rounded(.up)))) }
         guard Self.isSame(Digest.of(given), password) else {
             left -= 1
-            return .unknown
+            return .wrongPassword
         }
-        if sessions.count >= Self.mostSessions { sessions = [:] }
+        if sessions.count >= Self.maxSessions { sessions = [:] }
         let token = (0..<4).map { _ in
             let digits = String(UInt64.random(in: .min ... .max), radix: 16)
             return String(repeating: "0", count: 16 - digits.count) + digits
         }.joined()
         sessions[token] = person
-        return .welcome(
+        return .allowed(
             person: person, cookie: "\(Self.cookieName)=\(token); Path=/; HttpOnly; SameSite=Strict")
     }
 

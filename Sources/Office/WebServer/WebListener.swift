@@ -99,7 +99,7 @@ package struct WebListener: ~Copyable {
         return (texts[0], port)
     }
 
-    /// Listens at a path, for our own user and group; see `removeStaleSocket`.
+    /// Listens on a Unix socket, for this user and group; see `removeStaleSocket`.
     ///
     /// - Throws: `DeviceError` with `busy` if a process listens there, `denied` if the path is not a socket.
     package init(path: String) throws(DeviceError) {

@@ -6,41 +6,41 @@ import System
 /// An HTTP server by libmicrohttpd. Serves on the thread that calls `run`.
 package struct WebServer: ~Copyable {
     /// The most connections at a time; further ones wait.
-    private static let mostConnections: UInt32 = 256
+    private static let maxConnections: UInt32 = 256
     /// The most connections from one address, so that one machine cannot block all others. Unlimited for local addresses:
     /// behind a proxy, all connections have its address.
-    private static let mostOfOne: UInt32 = 64
-    /// From `crowd` connections on, each new one closes the one whose request has been pending longest, whatever its
-    /// address. From `throng` on, also connections that are being answered can be closed.
-    static let (crowd, throng) = (192, 240)
+    private static let maxPerAddress: UInt32 = 64
+    /// From `crowded` connections on, each new one closes the one whose request has been pending longest, whatever its
+    /// address. From `veryCrowded` on, also connections that are being answered can be closed.
+    static let (crowded, veryCrowded) = (192, 240)
     /// The most time for a request to arrive after the previous one, in seconds.
-    static let longestComing: Double = 120
+    static let longestRequest: Double = 120
     /// The timeout of an idle connection, in seconds.
-    private static let patience: UInt32 = 30
+    private static let timeout: UInt32 = 30
     /// The interval for checking `shouldContinue`, in milliseconds.
     private static let pause: Int32 = 500
 
     private let listener: WebListener
     private let daemon: OpaquePointer
-    private let desk: WebDesk
+    private let state: WebState
 
     /// - Parameter site: answers the requests.
-    /// - Throws: `DeviceError` where the server cannot start.
+    /// - Throws: `DeviceError` if the server cannot start.
     package init(_ listener: consuming WebListener, serving site: OfficeSite) throws(DeviceError) {
-        let desk = WebDesk(site)
+        let state = WebState(site)
         let daemon = try Self.daemon(
-            of: desk, on: listener.number, listener.address, mostOfOne: listener.isLocal ? 0 : Self.mostOfOne)
-        self.desk = desk
+            of: state, on: listener.number, listener.address, maxPerAddress: listener.isLocal ? 0 : Self.maxPerAddress)
+        self.state = state
         self.daemon = daemon
         self.listener = listener
     }
 
     /// Takes ownership of the socket, also if it throws.
     private static func daemon(
-        of desk: WebDesk, on number: Int32, _ address: String, mostOfOne: UInt32
+        of state: WebState, on number: Int32, _ address: String, maxPerAddress: UInt32
     ) throws(DeviceError) -> OpaquePointer {
         let started = fieldscribe_web_start(
-            number, mostConnections, mostOfOne, patience, Unmanaged.passUnretained(desk).toOpaque(), answerRequest,
+            number, maxConnections, maxPerAddress, timeout, Unmanaged.passUnretained(state).toOpaque(), answerRequest,
             endRequest, noteConnection)
         guard let started else {
             close(number)
@@ -57,13 +57,13 @@ package struct WebServer: ~Copyable {
             guard fieldscribe_web_run(daemon, Self.pause) == 0 else {
                 throw DeviceError(.failed, "MHD_run_wait", on: listener.address, "libmicrohttpd cannot continue")
             }
-            desk.leaveSlow()
+            state.closeSlow()
         }
     }
 
     deinit {
-        withExtendedLifetime(desk) {
-            desk.resumeAll()
+        withExtendedLifetime(state) {
+            state.resumeAll()
             MHD_stop_daemon(daemon)
         }
     }
@@ -77,7 +77,7 @@ private func answerRequest(
     count: UnsafeMutablePointer<Int>?, cell: Cell?
 ) -> MHD_Result {
     guard let context, let connection, let path, let method, let count, let cell else { return fieldscribe_web_no() }
-    let desk = Unmanaged<WebDesk>.fromOpaque(context).takeUnretainedValue()
+    let state = Unmanaged<WebState>.fromOpaque(context).takeUnretainedValue()
     guard let known = cell.pointee else {
         var request = WebRequest(
             method: String(cString: method), path: String(cString: path),
@@ -90,20 +90,20 @@ private func answerRequest(
         let refusal =
             if isUnclear {
                 refusal(400, "The length of this request is ambiguous.")
-            } else if (told ?? 0) > WebDesk.mostOfOne {
+            } else if (told ?? 0) > WebState.maxBody {
                 refusal(413, "The corrections are too large.")
             } else {
-                desk.site.refusal(of: &request)
+                state.site.refusal(of: &request)
             }
         // A client that sent `Expect: 100-continue` gets the refusal instead.
         let isAlone = (told ?? 0) == 0 && coding == nil
-        if let refusal, isAlone || isUnclear || request.headers["expect"] != nil || (told ?? 0) > WebDesk.mostPassed {
-            desk.guests.hear(connection)
+        if let refusal, isAlone || isUnclear || request.headers["expect"] != nil || (told ?? 0) > WebState.maxDropped {
+            state.connections.markReceived(connection)
             return send(refusal, on: connection)
         }
         let incoming = Incoming(request, refusal)
         cell.pointee = Unmanaged.passRetained(incoming).toOpaque()
-        if !isAlone { (refusal == nil ? desk.bodies : desk.dropped).begin(connection, incoming) }
+        if !isAlone { (refusal == nil ? state.bodies : state.dropped).begin(connection, incoming) }
         return fieldscribe_web_yes()
     }
     let incoming = Unmanaged<Incoming>.fromOpaque(known).takeUnretainedValue()
@@ -115,48 +115,48 @@ private func answerRequest(
     if count.pointee > 0, incoming.refusal != nil {
         incoming.passed += count.pointee
         count.pointee = 0
-        return incoming.passed <= WebDesk.mostPassed ? fieldscribe_web_yes() : fieldscribe_web_no()
+        return incoming.passed <= WebState.maxDropped ? fieldscribe_web_yes() : fieldscribe_web_no()
     }
     if count.pointee > 0, let bytes {
         let piece = UnsafeRawBufferPointer(start: bytes, count: count.pointee)
         // HTTP has no answer in the middle of a body: close the connection.
-        guard incoming.request.body.count + piece.count <= WebDesk.mostOfOne else { return fieldscribe_web_no() }
+        guard incoming.request.body.count + piece.count <= WebState.maxBody else { return fieldscribe_web_no() }
         incoming.request.body += piece
         count.pointee = 0
         return fieldscribe_web_yes()
     }
-    desk.guests.hear(connection)
+    state.connections.markReceived(connection)
     if let refusal = incoming.refusal { return send(refusal, on: connection) }
-    if !incoming.request.body.isEmpty, let reader = desk.site.reader(of: incoming.request) {
-        desk.readings.begin(connection, incoming, reader)
+    if !incoming.request.body.isEmpty, let reader = state.site.reader(of: incoming.request) {
+        state.readings.begin(connection, incoming, reader)
         return fieldscribe_web_yes()
     }
-    incoming.request.corrections = desk.readings.corrections(of: connection)
-    return send(desk.site.respond(to: incoming.request), on: connection)
+    incoming.request.corrections = state.readings.corrections(of: connection)
+    return send(state.site.respond(to: incoming.request), on: connection)
 }
 
 private func endRequest(
     context: UnsafeMutableRawPointer?, connection: OpaquePointer?, cell: Cell?, reason: MHD_RequestTerminationCode
 ) {
     guard let context, let connection, let cell else { return }
-    let desk = Unmanaged<WebDesk>.fromOpaque(context).takeUnretainedValue()
-    desk.guests.answered(connection)
+    let state = Unmanaged<WebState>.fromOpaque(context).takeUnretainedValue()
+    state.connections.markAnswered(connection)
     guard let known = cell.pointee else { return }
     Unmanaged<Incoming>.fromOpaque(known).release()
     cell.pointee = nil
-    desk.endBody(of: connection)
+    state.endBody(of: connection)
 }
 
 private func noteConnection(
     context: UnsafeMutableRawPointer?, connection: OpaquePointer?, cell: Cell?, code: MHD_ConnectionNotificationCode
 ) {
     guard let context, let connection else { return }
-    let desk = Unmanaged<WebDesk>.fromOpaque(context).takeUnretainedValue()
+    let state = Unmanaged<WebState>.fromOpaque(context).takeUnretainedValue()
     if fieldscribe_web_begins(code) != 0 {
-        let left = desk.guests.come(connection, fieldscribe_web_socket(connection))
-        if let left { desk.resume(left) }
+        let closed = state.connections.add(connection, fieldscribe_web_socket(connection))
+        if let closed { state.resume(closed) }
     } else {
-        desk.guests.go(connection)
+        state.connections.remove(connection)
     }
 }
 
@@ -171,7 +171,7 @@ private final class Values {
     private static let single: Set<String> = ["host", "content-length", "transfer-encoding"]
 
     /// Adds a value. Of several values the first counts; cookies and the headers of `single` keep all.
-    func take(_ name: String, _ value: String) {
+    func add(_ name: String, _ value: String) {
         let name = areHeaders ? name.lowercased() : name
         guard let known = found[name] else {
             found[name] = value
@@ -189,7 +189,7 @@ private func values(_ connection: OpaquePointer, areHeaders: Bool) -> [String: S
         { context, _, name, value in
             if let context, let name {
                 Unmanaged<Values>.fromOpaque(context).takeUnretainedValue()
-                    .take(String(cString: name), value.map { String(cString: $0) } ?? "")
+                    .add(String(cString: name), value.map { String(cString: $0) } ?? "")
             }
             return fieldscribe_web_yes()
         }, Unmanaged.passUnretained(values).toOpaque())

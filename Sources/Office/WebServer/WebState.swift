@@ -5,15 +5,15 @@ import Synchronization
 import System
 
 /// The state of all open connections. Used on one thread.
-final class WebDesk {
+final class WebState {
     /// The most bytes in a request's body.
-    static let mostOfOne = 17 << 20
+    static let maxBody = 17 << 20
     /// The most bytes of a refused request's body that are read and dropped. A client that gets the answer earlier may see
     /// only a broken connection.
-    static let mostPassed = 64 << 20
+    static let maxDropped = 64 << 20
 
     let site: OfficeSite
-    var guests = WebGuests()
+    var connections = WebConnections()
     /// Connections that send a body.
     let bodies = WebBodies()
     /// Connections whose bodies are dropped. They have separate slots, so that they do not delay allowed requests.
@@ -25,9 +25,11 @@ final class WebDesk {
 
     /// Closes connections whose requests take too long. (Swift 6.0 crashes if a noncopyable server reaches into this
     /// object.)
-    func leaveSlow() {
-        for connection in guests.leaveSlow() { resume(connection) }
-        for connection in bodies.slow + dropped.slow where !guests.isHeard(connection) { guests.leave(connection) }
+    func closeSlow() {
+        for connection in connections.closeSlow() { resume(connection) }
+        for connection in bodies.slow + dropped.slow where !connections.isReceived(connection) {
+            connections.close(connection)
+        }
     }
 
     /// Resumes a suspended connection, so that it can be closed.
@@ -66,19 +68,19 @@ final class Incoming {
 /// Slots for receiving bodies. Few bodies are received at a time; the others wait, so that requests without a body are not
 /// delayed. Used on one thread.
 final class WebBodies {
-    private static let most = 4
+    private static let maxReceiving = 4
     /// The most time for a body while others wait, in nanoseconds.
-    private static let longest: Int64 = 20_000_000_000
+    private static let longestBody: Int64 = 20_000_000_000
 
     /// When each connection got its slot.
-    private var coming: [OpaquePointer: Int64] = [:]
+    private var receiving: [OpaquePointer: Int64] = [:]
     /// Suspended connections, in order of arrival.
     private var waiting: [OpaquePointer] = []
 
     /// Gives a connection a slot, or suspends it.
     func begin(_ connection: OpaquePointer, _ incoming: Incoming) {
-        if coming.count < Self.most {
-            coming[connection] = MonotonicClock.nanoseconds
+        if receiving.count < Self.maxReceiving {
+            receiving[connection] = MonotonicClock.nanoseconds
             return
         }
         incoming.isWaiting = true
@@ -88,17 +90,17 @@ final class WebBodies {
 
     /// Frees the slot of a connection that was answered or closed, for the next one.
     func end(_ connection: OpaquePointer) {
-        guard coming.removeValue(forKey: connection) != nil, !waiting.isEmpty else { return }
+        guard receiving.removeValue(forKey: connection) != nil, !waiting.isEmpty else { return }
         let next = waiting.removeFirst()
-        coming[next] = MonotonicClock.nanoseconds
+        receiving[next] = MonotonicClock.nanoseconds
         MHD_resume_connection(next)
     }
 
     /// The connections that take too long while others wait.
     var slow: [OpaquePointer] {
         if waiting.isEmpty { return [] }
-        let latest = MonotonicClock.nanoseconds - Self.longest
-        return coming.filter { $0.value < latest }.map(\.key)
+        let latest = MonotonicClock.nanoseconds - Self.longestBody
+        return receiving.filter { $0.value < latest }.map(\.key)
     }
 
     /// Resumes a suspended connection, so that it can be closed.

@@ -3,7 +3,7 @@ import Glibc
 import System
 
 /// How long to wait for a server, and what to call while waiting.
-package struct ServerPatience: Sendable {
+package struct ServerTimeout: Sendable {
     /// The timeout of a statement, in seconds.
     let seconds: Int
     /// Called once in each long wait.
@@ -27,15 +27,15 @@ package struct ServerPatience: Sendable {
     struct Wait {
         /// The server's name.
         let name: String
-        let patience: ServerPatience
+        let timeout: ServerTimeout
         /// The timeout in seconds; nil for none.
         let limit: Int?
         private var since = MonotonicClock.nanoseconds
         private var isTold = false
 
-        init(for name: String, _ patience: ServerPatience, limit: Int?) {
+        init(for name: String, _ timeout: ServerTimeout, limit: Int?) {
             self.name = name
-            self.patience = patience
+            self.timeout = timeout
             self.limit = limit
         }
 
@@ -50,7 +50,7 @@ package struct ServerPatience: Sendable {
             while true {
                 var poll = pollfd(fd: socket, events: Int16(events), revents: 0)
                 if Glibc.poll(&poll, 1, 200) > 0 { return }
-                if patience.isEnding() {
+                if timeout.isEnding() {
                     throw DeviceError(
                         .busy, "poll", status: ECANCELED, on: name, "was interrupted while it did not answer")
                 }
@@ -62,10 +62,10 @@ package struct ServerPatience: Sendable {
                             "check that the server runs, and that no other program's transaction holds a lock"
                             + " (pg_stat_activity); then run it again: incomplete changes were rolled back")
                 }
-                guard !isTold, seconds >= min(8, (limit ?? patience.seconds) / 2) else { continue }
+                guard !isTold, seconds >= min(8, (limit ?? timeout.seconds) / 2) else { continue }
                 isTold = true
                 let most = limit.map { ", at most \($0) s" } ?? ""
-                patience.tell(
+                timeout.tell(
                     "\(name): no answer for \(seconds) s; waiting for the server, or for another program that holds a lock\(most)"
                 )
             }

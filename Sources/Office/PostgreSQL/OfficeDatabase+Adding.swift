@@ -4,9 +4,9 @@ import System
 // Adding copies and readings. A batch takes a few statements, with the values as arrays, and one round trip each.
 extension OfficeDatabase {
     /// Statements are split after so many bytes of text: the server accepts at most 1 GB in one.
-    private static let mostText = 8 << 20
+    private static let maxText = 8 << 20
 
-    package func take(_ copies: [GatheredCopy]) throws(DeviceError) {
+    package func add(_ copies: [GatheredCopy]) throws(DeviceError) {
         try connection.transaction { () throws(DeviceError) in
             // Locks the recorders in the same order on each connection, which avoids deadlocks.
             _ = try connection.rows(
@@ -26,7 +26,7 @@ extension OfficeDatabase {
         }
     }
 
-    package func take(_ reading: GatheredReading, of recording: Int) throws(DeviceError) -> Bool {
+    package func add(_ reading: GatheredReading, of recording: Int) throws(DeviceError) -> Bool {
         try connection.transaction { () throws(DeviceError) in
             _ = try connection.rows("SELECT 1 FROM recording WHERE id = $1 FOR UPDATE", [.integer(recording)]) { _ in 1
             }
@@ -144,21 +144,23 @@ extension OfficeDatabase {
 
     /// Adds readings to recordings; returns how many were new.
     func add(_ readings: [(recording: Int, reading: GatheredReading)]) throws(DeviceError) -> Int {
-        var rows: [ReadingRow] = []
+        var rows: [(recording: Int, reading: GatheredReading, timeline: String)] = []
         var (size, added) = (0, 0)
         for (recording, reading) in readings {
-            let row = ReadingRow(recording: recording, reading: reading, timeline: try reading.column)
-            if !rows.isEmpty, size + row.timeline.utf8.count > Self.mostText {
-                added += try add(rows)
+            let row = (recording: recording, reading: reading, timeline: try reading.column)
+            if !rows.isEmpty, size + row.timeline.utf8.count > Self.maxText {
+                added += try insert(rows)
                 (rows, size) = ([], 0)
             }
             rows.append(row)
             size += row.timeline.utf8.count
         }
-        return added + (rows.isEmpty ? 0 : try add(rows))
+        return added + (rows.isEmpty ? 0 : try insert(rows))
     }
 
-    private func add(_ rows: [ReadingRow]) throws(DeviceError) -> Int {
+    private func insert(_ rows: [(recording: Int, reading: GatheredReading, timeline: String)]) throws(DeviceError)
+        -> Int
+    {
         try connection.run(
             """
             INSERT INTO reading (recording, digest, engine, person, made_at, struck, timeline)
@@ -183,21 +185,22 @@ extension OfficeDatabase {
             """, [.integers(recordings)]
         ) { (recording: $0.integer(5), reading: OfficeReading($0)) }
         let timelines = Dictionary(readings.map { ($0.digest, $0.timeline) }) { first, _ in first }
-        var shown: [ShownReading] = []
+        var shown: [(recording: Int, id: Int, reading: GatheredReading)] = []
         for (recording, reading) in best {
             var known = timelines[reading.digest]
             if known == nil { known = try timeline(ofReading: reading.id) }
             guard let timeline = known else { continue }
             shown.append(
-                ShownReading(
-                    recording: recording, id: reading.id,
-                    reading: GatheredReading(
-                        digest: "", timeline: timeline, person: reading.person, madeAt: reading.madeAt)))
+                (
+                    recording, reading.id,
+                    GatheredReading(
+                        digest: "", timeline: timeline, person: reading.person, madeAt: reading.madeAt)
+                ))
         }
         if !shown.isEmpty { try show(shown) }
     }
 
-    private func show(_ shown: [ShownReading]) throws(DeviceError) {
+    private func show(_ shown: [(recording: Int, id: Int, reading: GatheredReading)]) throws(DeviceError) {
         let people = shown.map(\.reading.people)
         try connection.run(
             """
@@ -211,14 +214,14 @@ extension OfficeDatabase {
         try connection.run(
             "DELETE FROM line WHERE recording = ANY ($1::bigint[])", .integers(shown.map(\.recording)))
         var words: Set<String> = []
-        var lines: [LineRow] = []
+        var lines: [(recording: Int, line: SpokenLine, tokens: String)] = []
         for shown in shown {
             for line in shown.reading.lines {
                 // The server's parser would make one word of an address or a number with punctuation.
                 let tokens = OfficeQuery.serverTokens(line.text)
                 words.formUnion(tokens)
                 lines.append(
-                    LineRow(recording: shown.recording, line: line, tokens: tokens.joined(separator: " ")))
+                    (recording: shown.recording, line: line, tokens: tokens.joined(separator: " ")))
             }
         }
         try inPieces(lines, of: { $0.line.text.utf8.count + $0.tokens.utf8.count }) { (rows) throws(DeviceError) in
@@ -247,13 +250,13 @@ extension OfficeDatabase {
         }
     }
 
-    /// Splits rows for several statements of at most `mostText` bytes.
+    /// Splits rows for several statements of at most `maxText` bytes.
     private func inPieces<Row>(
         _ rows: [Row], of size: (Row) -> Int, write: ([Row]) throws(DeviceError) -> Void
     ) throws(DeviceError) {
         var (start, bytes) = (0, 0)
         for (index, row) in rows.enumerated() {
-            if index > start, bytes + size(row) > Self.mostText {
+            if index > start, bytes + size(row) > Self.maxText {
                 try write(Array(rows[start..<index]))
                 (start, bytes) = (index, 0)
             }
@@ -276,24 +279,4 @@ private struct RecordingPlace: Hashable {
 private struct KnownRecording {
     var id: Int?
     var root: String
-}
-
-private struct ReadingRow {
-    var recording: Int
-    var reading: GatheredReading
-    /// The timeline as JSON.
-    var timeline: String
-}
-
-private struct ShownReading {
-    var recording: Int
-    /// The reading's id.
-    var id: Int
-    var reading: GatheredReading
-}
-
-private struct LineRow {
-    var recording: Int
-    var line: SpokenLine
-    var tokens: String
 }

@@ -1,0 +1,63 @@
+import Glibc
+import System
+
+/// The open connections. If there are too many, closes the one that has been idle longest: clients that send nothing, or
+/// one byte at a time, could otherwise occupy all connections.
+struct WebConnections {
+    private struct Connection {
+        let socket: Int32
+        /// When it was accepted or last answered, in seconds.
+        var since: Double
+        /// Whether its request was received completely, so that we have to answer.
+        var isReceived = false
+    }
+
+    private var connections: [OpaquePointer: Connection] = [:]
+
+    private static var now: Double { Double(MonotonicClock.nanoseconds) / 1e9 }
+
+    /// Adds a connection. If there are too many, closes another one and returns it.
+    mutating func add(_ connection: OpaquePointer, _ socket: Int32) -> OpaquePointer? {
+        var closed: OpaquePointer?
+        if connections.count >= WebServer.crowded {
+            let waiting = connections.filter { !$0.value.isReceived }
+            // A client that plays a sound reads slowly; if closed, it requests the rest again.
+            let others = connections.count >= WebServer.veryCrowded ? connections : waiting
+            if let slowest = (waiting.isEmpty ? others : waiting).min(by: { $0.value.since < $1.value.since }) {
+                closed = slowest.key
+                close(slowest.key)
+            }
+        }
+        connections[connection] = Connection(socket: socket, since: Self.now)
+        return closed
+    }
+
+    /// Notes that a request was received completely.
+    mutating func markReceived(_ connection: OpaquePointer) { connections[connection]?.isReceived = true }
+
+    /// Whether a request was received completely.
+    func isReceived(_ connection: OpaquePointer) -> Bool { connections[connection]?.isReceived ?? false }
+
+    /// Notes that a request was answered or has failed.
+    mutating func markAnswered(_ connection: OpaquePointer) {
+        connections[connection]?.isReceived = false
+        connections[connection]?.since = Self.now
+    }
+
+    /// Removes a closed connection.
+    mutating func remove(_ connection: OpaquePointer) { connections[connection] = nil }
+
+    /// Closes connections whose requests take too long, and returns them.
+    mutating func closeSlow() -> [OpaquePointer] {
+        let latest = Self.now - WebServer.longestRequest
+        let slow = connections.filter { !$0.value.isReceived && $0.value.since < latest }.map(\.key)
+        for connection in slow { close(connection) }
+        return slow
+    }
+
+    /// Shuts the socket down, so that libmicrohttpd closes the connection.
+    mutating func close(_ connection: OpaquePointer) {
+        guard let known = connections.removeValue(forKey: connection) else { return }
+        shutdown(known.socket, Int32(SHUT_RDWR))
+    }
+}
