@@ -5,7 +5,7 @@ import System
 ///
 /// Every change is one transaction, and durable when its method returns. A recording's changes are also in its journal, in
 /// the folder `recordings` beside the file, from which the database can be rebuilt.
-package actor SQLiteArchive: ArchiveMaintenance {
+package actor SQLiteArchive: Core.Archive, ExportLedger {
     private let queue = ArchiveQueue()
     let connection: Connection
     let readers: ArchiveReaders

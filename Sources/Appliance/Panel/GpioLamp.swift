@@ -1,7 +1,7 @@
 import Core
 
 /// A lamp on a GPIO line; dark when it is opened and when it is freed. For one thread.
-final class GpioLamp: Lamp {
+final class GpioLamp {
     private let request: LineRequest
 
     /// Requests the line.

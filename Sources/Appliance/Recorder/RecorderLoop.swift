@@ -34,7 +34,7 @@ struct RecorderLoop {
         self.inbox = inbox
         let panel = recorder.configuration.panel
         state.button = ButtonInterpreter(panel.style, shutsDown: panel.shutdown)
-        upkeep = Upkeep(
+        upkeep = BackgroundMaintenance(
             configuration: recorder.configuration, archive: recorder.archive, hub: recorder.hub,
             workers: recorder.workers, progress: recorder.secondPass, opened: recorder.opened, repairs: recorder.repairs
         ) { writes in inbox.tell(.upkeepWrites(writes)) }

@@ -18,7 +18,7 @@ struct ArchiveCheck: Service {
 
     func run() async throws {
         do { try await recorder.archive.check() } catch let error as DeviceError where error.code == .damaged {
-            try Suspicion(of: recorder.configuration.archivePath).raise()
+            try DamageMarker(of: recorder.configuration.archivePath).create()
             let fault = DeviceError(
                 .damaged, error.operation,
                 "\(recorder.configuration.archivePath): the database is damaged; the appliance restarts once nothing is "

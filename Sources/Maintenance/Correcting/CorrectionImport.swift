@@ -50,7 +50,7 @@ package struct CorrectionImport: Sendable {
     /// - Parameters:
     ///   - configuration: names the storage, and the model that times the words.
     ///   - program: parses files in a sandbox.
-    package init(_ configuration: Configuration, archive: any ArchiveMaintenance, program: String = "/proc/self/exe") {
+    package init(_ configuration: Configuration, archive: SQLiteArchive, program: String = "/proc/self/exe") {
         self.program = program
         storage = configuration.storage.directory
         learning = Learning(configuration, archive: archive)

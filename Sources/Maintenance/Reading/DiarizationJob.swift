@@ -17,7 +17,7 @@ package struct DiarizationJob: Sendable {
     ///   - unreadable: the recordings to skip; it grows.
     ///   - diarization: the diarization process; nil for one with the configuration's model.
     package init(
-        configuration: Configuration, archive: any ArchiveMaintenance, hub: EventHub,
+        configuration: Configuration, archive: SQLiteArchive, hub: EventHub,
         unreadable: UnreadableRecordings = UnreadableRecordings(), diarization: DiarizationProcess? = nil
     ) {
         self.configuration = configuration

@@ -10,12 +10,12 @@ struct VoiceprintJob: Sendable {
     private static let most = 60.0
 
     private let configuration: Configuration
-    private let archive: any ArchiveMaintenance
+    private let archive: SQLiteArchive
     private let diarization: DiarizationProcess
     private var storage: String { configuration.storage.directory }
 
     /// - Parameter diarization: the diarization process; nil for one with the configuration's model.
-    init(configuration: Configuration, archive: any ArchiveMaintenance, diarization: DiarizationProcess? = nil) {
+    init(configuration: Configuration, archive: SQLiteArchive, diarization: DiarizationProcess? = nil) {
         self.configuration = configuration
         self.archive = archive
         self.diarization = diarization ?? DiarizationProcess(configuration)

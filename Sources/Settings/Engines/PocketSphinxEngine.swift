@@ -64,7 +64,7 @@ package struct PocketSphinxEngine: EngineEntry {
     package func cost(in configuration: Configuration) -> EngineCost {
         var cost = EngineCost()
         // Measured: 1.3, and 1.6 with a vocabulary.
-        if configuration.hasVocabulary { cost.mostFasterRatio = 2.5 }
+        if configuration.hasVocabulary { cost.maxFasterRatio = 2.5 }
         return cost
     }
 
