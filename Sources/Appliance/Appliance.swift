@@ -97,8 +97,8 @@ package final class Appliance: Sendable {
         var deadline = ShutdownDeadline(at: PanelController.now)
         while true {
             let snapshot = recorder.snapshot
-            switch deadline.look(
-                at: PanelController.now, isOpen: snapshot.isOpen, progress: snapshot.live?.progress ?? 0)
+            switch deadline.update(
+                now: PanelController.now, isOpen: snapshot.isOpen, progress: snapshot.live?.progress ?? 0)
             {
             case .wait: break
             case .ask(let time): systemd.extend(by: time)

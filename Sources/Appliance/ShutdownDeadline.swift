@@ -40,7 +40,7 @@ struct ShutdownDeadline {
     /// - Parameters:
     ///   - isOpen: whether a recording is not closed yet.
     ///   - progress: a number that changes while the disk makes progress.
-    mutating func look(at now: Duration, isOpen: Bool, progress: Int64) -> Verdict {
+    mutating func update(now: Duration, isOpen: Bool, progress: Int64) -> Verdict {
         guard isOpen else {
             let since = closedAt ?? now
             closedAt = since

@@ -15,7 +15,7 @@ import Testing
         // wait: scripted time
         while now <= .milliseconds(end) {
             while let (time, kind) = rest.first, .milliseconds(time) <= now {
-                _ = state.take(RecorderInput(kind, at: RecorderMoment(monotonic: .milliseconds(time))))
+                _ = state.handle(RecorderInput(kind, at: RecorderMoment(monotonic: .milliseconds(time))))
                 rest = rest.dropFirst()
             }
             let next = LampPattern(for: state).next(after: now)
@@ -33,11 +33,11 @@ import Testing
 
     private let begin: [(Int, RecorderInput.Kind)] = [
         (0, .order(.start, .button, nil)), (0, .opened(attempt: 1, recording: 1)),
-        (0, .begun(1, RecorderInput.Look())),
+        (0, .begun(1, RecorderInput.HealthCheck())),
     ]
 
     private func written(_ milliseconds: Int, of id: Int = 1) -> (Int, RecorderInput.Kind) {
-        (milliseconds, .looked(id, RecorderInput.Look(grewAt: .milliseconds(milliseconds))))
+        (milliseconds, .checked(id, RecorderInput.HealthCheck(grewAt: .milliseconds(milliseconds))))
     }
 
     private func stop(_ milliseconds: Int) -> (Int, RecorderInput.Kind) {
@@ -57,24 +57,24 @@ import Testing
         #expect(
             history(begin + [written(400), written(5_000), stop(6_000)], until: 9_000)
                 == ["on 400", "off 3400", "on 5000", "off 6000"])
-        // What was written a while before it was looked at counts from then on.
-        let late = (2_000, RecorderInput.Kind.looked(1, RecorderInput.Look(grewAt: .milliseconds(400))))
+        // What was written a while before it was checked counts from then on.
+        let late = (2_000, RecorderInput.Kind.checked(1, RecorderInput.HealthCheck(grewAt: .milliseconds(400))))
         #expect(history(begin + [late], until: 9_000) == ["on 2000", "off 3400"])
     }
 
     @Test("it says nothing of a recording whose microphone is dead")
     func microphone() {
-        let dead = RecorderInput.Look(grewAt: .milliseconds(400), microphoneIsAlive: false)
+        let dead = RecorderInput.HealthCheck(grewAt: .milliseconds(400), microphoneIsAlive: false)
         #expect(
-            history(begin + [written(400), (1_000, .looked(1, dead)), written(2_000), stop(2_100)], until: 9_000)
+            history(begin + [written(400), (1_000, .checked(1, dead)), written(2_000), stop(2_100)], until: 9_000)
                 == ["on 400", "off 1000", "on 2000", "off 2100"])
     }
 
     @Test("a new recording has nothing of the one before")
     func anew() {
-        let dead = RecorderInput.Look(grewAt: .milliseconds(100), microphoneIsAlive: false)
+        let dead = RecorderInput.HealthCheck(grewAt: .milliseconds(100), microphoneIsAlive: false)
         let again: [(Int, RecorderInput.Kind)] = [
-            (200, .looked(1, dead)), stop(300), (350, .ended(1, .complete)), (400, .order(.start, .button, nil)),
+            (200, .checked(1, dead)), stop(300), (350, .ended(1, .complete)), (400, .order(.start, .button, nil)),
             (450, .opened(attempt: 2, recording: 2)), written(500), written(900, of: 2), stop(1_000),
         ]
         #expect(

@@ -216,7 +216,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 +3000 unplugged |             | idle     | off
                 """),
         RecorderMarbles(
-            name: "what is sealed is open, is looked after anew, and is locked",
+            name: "what is sealed is open, is maintained again, and is locked",
             table: """
                 laptop     |                  | idle     | doubleFlash
                 unsealed   | upkeep           | idle     | open

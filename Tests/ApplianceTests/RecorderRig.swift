@@ -25,7 +25,7 @@ struct RecorderRig {
     }
 
     mutating func take(_ kind: RecorderInput.Kind) -> [RecorderEffect] {
-        state.take(RecorderInput(kind, at: RecorderMoment(monotonic: now)))
+        state.handle(RecorderInput(kind, at: RecorderMoment(monotonic: now)))
     }
 
     private mutating func line(_ line: String) -> String {
@@ -35,7 +35,8 @@ struct RecorderRig {
             if word.hasPrefix("+"), let pause = Int(word.dropFirst()) {
                 now += .milliseconds(pause)
             } else {
-                effects += action(word).map { state.take($0, at: RecorderMoment(monotonic: now)) } ?? take(input(word))
+                effects +=
+                    action(word).map { state.handle($0, at: RecorderMoment(monotonic: now)) } ?? take(input(word))
             }
         }
         let lamp = LampPattern(for: state)
@@ -70,7 +71,7 @@ struct RecorderRig {
     private mutating func input(_ word: String) -> RecorderInput.Kind {
         let name = word.prefix { !$0.isNumber }
         let number = Int(word.dropFirst(name.count)) ?? 0
-        let grown = RecorderInput.Look(grewAt: now)
+        let grown = RecorderInput.HealthCheck(grewAt: now)
         let error = DeviceError(.missing, "test", "scripted")
         switch name {
         case "start": return .order(.start, .command, ticket())
@@ -82,10 +83,10 @@ struct RecorderRig {
         case "shutdown": return .shutDown(ticket())
         case "opened": return .opened(attempt: number, recording: number)
         case "refused": return .refused(attempt: number, error)
-        case "begun": return .begun(number, RecorderInput.Look())
-        case "written": return .looked(number, grown)
-        case "silent": return .looked(number, RecorderInput.Look())
-        case "dead": return .looked(number, RecorderInput.Look(grewAt: now, microphoneIsAlive: false))
+        case "begun": return .begun(number, RecorderInput.HealthCheck())
+        case "written": return .checked(number, grown)
+        case "silent": return .checked(number, RecorderInput.HealthCheck())
+        case "dead": return .checked(number, RecorderInput.HealthCheck(grewAt: now, microphoneIsAlive: false))
         case "closed": return .closed(number)
         case "ended": return .ended(number, .complete)
         case "cancelled": return .ended(number, .cancelled)
@@ -126,7 +127,7 @@ struct RecorderRig {
         case .breakOffUpkeep: "break-off"
         case .releaseWorkers: "rest"
         case .powerOff: "off"
-        case .look, .log, .wake, .publish: nil
+        case .check, .log, .wake, .publish: nil
         }
     }
 
@@ -144,7 +145,7 @@ struct RecorderRig {
 
 extension RecorderState {
     /// Performs what the button means, as if its gestures had arrived.
-    mutating func take(_ action: ButtonInterpreter.Action, at moment: RecorderMoment) -> [RecorderEffect] {
+    mutating func handle(_ action: ButtonInterpreter.Action, at moment: RecorderMoment) -> [RecorderEffect] {
         concluding { $0.perform(action, at: moment) }
     }
 }

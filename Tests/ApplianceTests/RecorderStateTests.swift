@@ -24,12 +24,12 @@ import Testing
         var state = RecorderState()
         func press(at second: Int) -> [RecorderEffect] {
             let moment = RecorderMoment(monotonic: .seconds(90))
-            var effects = state.take(RecorderInput(.button(.pressed(at: .seconds(second))), at: moment))
-            effects += state.take(RecorderInput(.button(.released), at: moment))
+            var effects = state.handle(RecorderInput(.button(.pressed(at: .seconds(second))), at: moment))
+            effects += state.handle(RecorderInput(.button(.released), at: moment))
             return effects.filter { if case .log = $0 { false } else { true } }
         }
         func take(_ kind: RecorderInput.Kind) {
-            _ = state.take(RecorderInput(kind, at: RecorderMoment(monotonic: .seconds(90))))
+            _ = state.handle(RecorderInput(kind, at: RecorderMoment(monotonic: .seconds(90))))
         }
         take(.started)
         take(.upkeepEnded(.done))
@@ -46,7 +46,7 @@ import Testing
     func acknowledge() {
         var state = RecorderState()
         func take(_ kind: RecorderInput.Kind, at second: Int) -> [RecorderEffect] {
-            state.take(RecorderInput(kind, at: RecorderMoment(monotonic: .seconds(second))))
+            state.handle(RecorderInput(kind, at: RecorderMoment(monotonic: .seconds(second))))
         }
         _ = take(.event(.fault(code: "full", message: "")), at: 1)
         #expect(state.isFaulted)
@@ -58,12 +58,12 @@ import Testing
     func latchedFaults() {
         var state = RecorderState()
         func take(_ kind: RecorderInput.Kind, at milliseconds: Int) {
-            _ = state.take(RecorderInput(kind, at: RecorderMoment(monotonic: .milliseconds(milliseconds))))
+            _ = state.handle(RecorderInput(kind, at: RecorderMoment(monotonic: .milliseconds(milliseconds))))
         }
         take(.event(.fault(code: "full", message: "")), at: 1_000)
         take(.event(.fault(code: "missing", message: "")), at: 2_010)
         func acknowledge(at press: Int, _ milliseconds: Int) {
-            _ = state.take(
+            _ = state.handle(
                 .acknowledge(at: .milliseconds(press)), at: RecorderMoment(monotonic: .milliseconds(milliseconds)))
         }
         acknowledge(at: 2_000, 2_020)
@@ -78,10 +78,10 @@ import Testing
         var lines = 0
         for second in 1...5 {
             let moment = RecorderMoment(monotonic: .seconds(second))
-            let effects = state.take(RecorderInput(.event(.fault(code: "full", message: "x")), at: moment))
+            let effects = state.handle(RecorderInput(.event(.fault(code: "full", message: "x")), at: moment))
             lines += effects.count { if case .log(let line) = $0 { line.event == "fault" } else { false } }
             #expect(LampPattern(for: state).isFaulted)
-            _ = state.take(.acknowledge(at: .seconds(second)), at: moment)
+            _ = state.handle(.acknowledge(at: .seconds(second)), at: moment)
             #expect(!LampPattern(for: state).isFaulted)
         }
         #expect(lines == 1)
@@ -91,7 +91,7 @@ import Testing
     func alive() {
         var state = RecorderState()
         func take(_ kind: RecorderInput.Kind, at time: Duration) {
-            _ = state.take(RecorderInput(kind, at: RecorderMoment(monotonic: time)))
+            _ = state.handle(RecorderInput(kind, at: RecorderMoment(monotonic: time)))
         }
         let limit = RecorderState.stallLimit
         #expect(state.isAlive(at: limit * 9))
@@ -99,7 +99,7 @@ import Testing
         #expect(state.isAlive(at: .seconds(1) + limit - .seconds(1)) && !state.isAlive(at: .seconds(1) + limit))
         take(.opened(attempt: 1, recording: 1), at: .seconds(5))
         #expect(state.isAlive(at: .seconds(4) + limit) && !state.isAlive(at: .seconds(5) + limit))
-        take(.looked(1, RecorderInput.Look(grewAt: .seconds(9))), at: .seconds(10))
+        take(.checked(1, RecorderInput.HealthCheck(grewAt: .seconds(9))), at: .seconds(10))
         take(.order(.stop, .button, nil), at: .seconds(11))
         #expect(state.isAlive(at: .seconds(8) + limit) && !state.isAlive(at: .seconds(9) + limit))
         take(.closed(1), at: .seconds(12))
@@ -110,19 +110,19 @@ import Testing
     func upkeepAgain() {
         var state = RecorderState()
         let error = DeviceError(.missing, "model", "there is none")
-        var effects = state.take(RecorderInput(.started, at: RecorderMoment(monotonic: .zero)))
+        var effects = state.handle(RecorderInput(.started, at: RecorderMoment(monotonic: .zero)))
         var pauses: [Duration] = []
         var faults = 0
         for run in 1...9 {
             #expect(effects == [.upkeep])
             let moment = RecorderMoment(monotonic: .seconds(run))
-            for effect in state.take(RecorderInput(.upkeepEnded(.failed(error)), at: moment)) {
+            for effect in state.handle(RecorderInput(.upkeepEnded(.failed(error)), at: moment)) {
                 if case .wake(.upkeep(run: run), let pause) = effect { pauses.append(pause) }
                 if case .publish(.fault) = effect { faults += 1 }
             }
             // One that an older run asked for wakes nobody.
-            #expect(state.take(RecorderInput(.due(.upkeep(run: run - 1)), at: moment)) == [])
-            effects = state.take(RecorderInput(.due(.upkeep(run: run)), at: moment))
+            #expect(state.handle(RecorderInput(.due(.upkeep(run: run - 1)), at: moment)) == [])
+            effects = state.handle(RecorderInput(.due(.upkeep(run: run)), at: moment))
         }
         #expect(pauses.prefix(3) == [.seconds(60), .seconds(120), .seconds(240)])
         #expect(pauses.count == 9 && pauses.last == .seconds(3_600))

@@ -130,7 +130,7 @@ struct RecorderWorld {
         guard !pending.isEmpty else { return }
         let kind = pending.remove(at: Int.random(in: 0..<pending.count, using: &generator))
         switch kind {
-        case .looked(let id, _): take(.looked(id, look(at: id)))
+        case .checked(let id, _): take(.checked(id, look(at: id)))
         case .begun(let id, _): take(.begun(id, look(at: id)))
         case .opened(let attempt, _): opened(attempt, &generator)
         case .closed(let id), .ended(let id, _):
@@ -153,8 +153,8 @@ struct RecorderWorld {
         take(.opened(attempt: attempt, recording: recordings))
     }
 
-    private func look(at id: Int) -> RecorderInput.Look {
-        RecorderInput.Look(
+    private func look(at id: Int) -> RecorderInput.HealthCheck {
+        RecorderInput.HealthCheck(
             grewAt: disks[id]?.grewAt, microphoneIsAlive: disks[id]?.microphoneIsAlive ?? false)
     }
 
@@ -169,7 +169,7 @@ struct RecorderWorld {
         inputs += 1
         note(kind)
         let before = state.shown
-        let effects = state.take(RecorderInput(kind, at: RecorderMoment(monotonic: now)))
+        let effects = state.handle(RecorderInput(kind, at: RecorderMoment(monotonic: now)))
         for effect in effects { follow(effect) }
         check(shownBefore: before, effects)
     }
@@ -183,7 +183,7 @@ struct RecorderWorld {
         default: break
         }
         let before = state.shown
-        let effects = state.take(action, at: RecorderMoment(monotonic: now))
+        let effects = state.handle(action, at: RecorderMoment(monotonic: now))
         for effect in effects { follow(effect) }
         check(shownBefore: before, effects)
     }
@@ -215,7 +215,7 @@ struct RecorderWorld {
                 .complete, .cancelled, .broken(DeviceError(.full, "world", "full")),
                 .failed(DeviceError(.failed, "world", "failed")),
             ]
-            pending += [.begun(id, RecorderInput.Look()), .closed(id), .ended(id, ends[id % ends.count])]
+            pending += [.begun(id, RecorderInput.HealthCheck()), .closed(id), .ended(id, ends[id % ends.count])]
         case .setPaused(let id, let isPaused):
             expect(disks[id]?.isPaused == !isPaused, "recording \(id) is paused twice, or goes on twice")
             expect(disks[id]?.isClosed == false, "recording \(id) is closed, and paused")
@@ -223,7 +223,7 @@ struct RecorderWorld {
         case .strike(let id, _):
             expect(disks[id]?.isClosed == false, "recording \(id) is closed, and struck by a press")
             pending.append(.marked(.success(Recorder.Answer(recording: id)), nil))
-        case .look(let id): pending.append(.looked(id, RecorderInput.Look()))
+        case .check(let id): pending.append(.checked(id, RecorderInput.HealthCheck()))
         case .close(let id, _): expect(disks[id]?.hasBegun == true, "recording \(id) is closed before it is recorded")
         case .mark(let id, _, _, let ticket):
             expect(disks[id] != nil, "a mark in nothing")
@@ -252,7 +252,7 @@ struct RecorderWorld {
         }
         if let id = state.recording {
             expect(disks[id]?.isClosed == false, "recording \(id) is shown, and is closed")
-            let looks = pending.count { if case .looked(id, _) = $0 { true } else { false } }
+            let looks = pending.count { if case .checked(id, _) = $0 { true } else { false } }
             expect(looks == 1, "\(looks) looks at recording \(id)")
         }
         expect(isOpen == (state.recording != nil), "what is shown is not what goes on")

@@ -42,11 +42,11 @@ extension DoctorFacts {
     /// Sealed recordings that are open now.
     private var openedFindings: [DoctorFinding] {
         guard let opened else { return [] }
-        let told = opened.recordings == 1 ? "1 sealed recording" : "\(opened.recordings) sealed recordings"
+        let count = opened.recordings == 1 ? "1 sealed recording" : "\(opened.recordings) sealed recordings"
         let minutes = Int((opened.secondsLeft.within(0...1e6) / 60).rounded(.up))
         return [
             .init(
-                .copies, .notice, "a private key has opened \(told), for \(minutes) min more",
+                .copies, .notice, "a private key has opened \(count), for \(minutes) min more",
                 remedy: "fieldscribe lock, once they are not needed any more")
         ]
     }

@@ -213,9 +213,9 @@ extension DoctorFacts {
     private func modelText(_ decoder: Decoder) -> String {
         let engine = configuration.engine
         let version = [decoder.engine?.name ?? engine.name, decoder.engine?.version ?? ""].filter { !$0.isEmpty }
-        let told = ["complete, and loads", engine.integrity(in: configuration)].filter { !$0.isEmpty }
+        let state = ["complete, and loads", engine.integrity(in: configuration)].filter { !$0.isEmpty }
         return "\(version.joined(separator: " ")) with \(engine.reader(in: configuration)): "
-            + told.joined(separator: "; ")
+            + state.joined(separator: "; ")
     }
 
     private var clockFinding: DoctorFinding {

@@ -10,9 +10,9 @@ func doctorSound(_ configuration: Configuration, seconds: Double) async -> Resul
         var meter = SoundMeter()
         var channels = ChannelMeter(channels: microphone.channels)
         try listen(to: microphone, seconds: seconds) {
-            meter.take($0)
+            meter.append($0)
         } frames: {
-            channels.take($0)
+            channels.append($0)
         } lost: {
             meter.lost($0)
         }
@@ -26,10 +26,10 @@ func doctorSound(_ configuration: Configuration, seconds: Double) async -> Resul
 /// Reads a microphone for some seconds, or until it ends, on the thread that opened it.
 ///
 /// - Parameters:
-///   - take: called with the samples, two channels mixed into one.
+///   - samples: called with the samples, two channels mixed into one.
 ///   - frames: called with the interleaved samples before mixing.
 func listen(
-    to microphone: any Microphone, seconds: Double, take: (UnsafeBufferPointer<Int16>) -> Void,
+    to microphone: any Microphone, seconds: Double, samples: (UnsafeBufferPointer<Int16>) -> Void,
     frames: (UnsafeBufferPointer<Int16>) -> Void = { _ in }, lost: (Int) -> Void
 ) throws(DeviceError) {
     let channels = microphone.channels
@@ -47,7 +47,7 @@ func listen(
             let heard = UnsafeBufferPointer(rebasing: buffer[..<(wanted * channels)])
             frames(heard)
             Frames.mix(heard, channels: channels, into: mixed)
-            take(UnsafeBufferPointer(rebasing: mixed[..<wanted]))
+            samples(UnsafeBufferPointer(rebasing: mixed[..<wanted]))
             left -= Int64(count)
         case .lost(let count):
             lost(count)
@@ -78,7 +78,7 @@ private struct ChannelMeter {
         ranges = Array(repeating: nil, count: channels)
     }
 
-    mutating func take(_ frames: UnsafeBufferPointer<Int16>) {
+    mutating func append(_ frames: UnsafeBufferPointer<Int16>) {
         for index in frames.indices {
             let (channel, sample) = (index % channels, frames[index])
             ranges[channel] = ranges[channel].map { (min($0.low, sample), max($0.high, sample)) } ?? (sample, sample)
@@ -104,7 +104,7 @@ private struct SoundMeter {
     private var lost = 0
     private var range: (low: Int16, high: Int16)?
 
-    mutating func take(_ samples: UnsafeBufferPointer<Int16>) {
+    mutating func append(_ samples: UnsafeBufferPointer<Int16>) {
         for sample in samples {
             let value = Int(sample)
             sum += value

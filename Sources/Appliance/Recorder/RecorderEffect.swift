@@ -7,8 +7,8 @@ enum RecorderEffect: Hashable, Sendable {
     case open(attempt: Int)
     /// Records what was opened. Answers: `begun`, `closed`, `ended`.
     case record(Int)
-    /// Checks a recording, 250 ms later. Answer: `looked`.
-    case look(Int)
+    /// Checks a recording, 250 ms later. Answer: `checked`.
+    case check(Int)
     case close(Int, StopReason)
     /// Pauses or resumes a recording.
     case setPaused(Int, Bool)

@@ -4,7 +4,7 @@ import Maintenance
 /// An input of `RecorderState`, with its time.
 struct RecorderInput: Hashable, Sendable {
     /// How a recording is doing.
-    struct Look: Hashable, Sendable {
+    struct HealthCheck: Hashable, Sendable {
         /// Monotonic time at which bytes last reached the disk; nil before the first.
         var grewAt: Duration?
 
@@ -43,8 +43,8 @@ struct RecorderInput: Hashable, Sendable {
         case opened(attempt: Int, recording: Int)
         case refused(attempt: Int, DeviceError)
         /// The first samples of a recording are in its file.
-        case begun(Int, Look)
-        case looked(Int, Look)
+        case begun(Int, HealthCheck)
+        case checked(Int, HealthCheck)
         /// The recording's file is closed.
         case closed(Int)
         /// The transcription has ended, too.

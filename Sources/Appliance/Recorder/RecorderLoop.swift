@@ -40,20 +40,20 @@ struct RecorderLoop {
         ) { writes in inbox.tell(.upkeepWrites(writes)) }
     }
 
-    mutating func begin(in group: inout DiscardingTaskGroup) { take(.started, at: .now, in: &group) }
+    mutating func begin(in group: inout DiscardingTaskGroup) { apply(.started, at: .now, in: &group) }
 
     mutating func handle(_ message: RecorderMessage, in group: inout DiscardingTaskGroup) {
         switch message {
-        case .input(let input): take(input.kind, at: input.moment, in: &group)
+        case .input(let input): apply(input.kind, at: input.moment, in: &group)
         case .order(let order, let reason, let moment, let reply):
-            take(.order(order, reason, ticket(for: reply)), at: moment, in: &group)
-        case .shutDown(let moment, let reply): take(.shutDown(ticket(for: reply)), at: moment, in: &group)
+            apply(.order(order, reason, ticket(for: reply)), at: moment, in: &group)
+        case .shutDown(let moment, let reply): apply(.shutDown(ticket(for: reply)), at: moment, in: &group)
         case .opened(let attempt, let recording, let pool, let moment):
             lives[recording.id] = Live(recording: recording, pool: pool)
-            take(.opened(attempt: attempt, recording: recording.id), at: moment, in: &group)
+            apply(.opened(attempt: attempt, recording: recording.id), at: moment, in: &group)
         case .retire(let reply):
             let isFree = state.isFree(at: PanelController.now)
-            if isFree { take(.shutDown(nil), at: .now, in: &group) }
+            if isFree { apply(.shutDown(nil), at: .now, in: &group) }
             reply.resume(returning: isFree)
         case .isAlive(let reply): reply.resume(returning: state.isAlive(at: PanelController.now))
         }
@@ -73,12 +73,12 @@ struct RecorderLoop {
         return ticket
     }
 
-    private mutating func take(
+    private mutating func apply(
         _ kind: RecorderInput.Kind, at moment: RecorderMoment, in group: inout DiscardingTaskGroup
     ) {
         // Repairs join its parts once nothing is being recorded.
         if case .ended(let id, _) = kind { recorder.repairs?.add(id) }
-        let effects = state.take(RecorderInput(kind, at: moment))
+        let effects = state.handle(RecorderInput(kind, at: moment))
         // Published before anyone is answered, so that a client that asks again sees the result.
         recorder.publish(
             RecorderSnapshot(
@@ -95,9 +95,9 @@ struct RecorderLoop {
         switch effect {
         case .open(let attempt): open(attempt, in: &group)
         case .record(let id): if let live = lives[id] { record(live.recording, with: live.pool, in: &group) }
-        case .look(let id):
+        case .check(let id):
             guard let live = lives[id]?.recording else { break }
-            later(by: Self.period, in: &group) { .looked(id, live.look) }
+            later(by: Self.period, in: &group) { .checked(id, live.healthCheck) }
         case .close(let id, let reason): lives[id]?.recording.stop(reason: reason)
         case .setPaused(let id, let isPaused): lives[id]?.recording.setPaused(isPaused)
         case .mark(let id, let text, let time, let ticket):
@@ -158,7 +158,7 @@ extension RecorderLoop {
             inbox.tell(.ended(live.id, end))
         }
         group.addTask { [inbox] in
-            if await live.reaches(SamplePosition(1)) { inbox.tell(.begun(live.id, live.look)) }
+            if await live.reaches(SamplePosition(1)) { inbox.tell(.begun(live.id, live.healthCheck)) }
             _ = await live.reaches(SamplePosition(Int64.max))
             inbox.tell(.closed(live.id))
         }
@@ -202,7 +202,7 @@ extension RecorderLoop {
 
 extension LiveRecording {
     /// How the recording is doing now.
-    fileprivate var look: RecorderInput.Look {
-        RecorderInput.Look(grewAt: syncedAt, microphoneIsAlive: microphoneIsAlive)
+    fileprivate var healthCheck: RecorderInput.HealthCheck {
+        RecorderInput.HealthCheck(grewAt: syncedAt, microphoneIsAlive: microphoneIsAlive)
     }
 }

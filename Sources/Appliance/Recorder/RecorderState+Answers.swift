@@ -16,7 +16,7 @@ extension RecorderState {
         var recording = Recording(id: id, beginning: .awaited(opening.starts), disk: .awaited(since: now))
         recording.pausedSince = opening.pausedSince
         latest = id
-        var effects: [RecorderEffect] = [.record(id), .look(id)] + breakOffUpkeep()
+        var effects: [RecorderEffect] = [.record(id), .check(id)] + breakOffUpkeep()
         if recording.pausedSince != nil {
             effects.insert(.setPaused(id, true), at: 0)
             effects += answerStarts(of: &recording)
@@ -60,20 +60,21 @@ extension RecorderState {
     }
 
     /// Updates whether the recording grows, which lamp and watchdog show.
-    mutating func looked(
-        _ id: Int, _ look: RecorderInput.Look, at moment: RecorderMoment
+    mutating func checked(
+        _ id: Int, _ health: RecorderInput.HealthCheck, at moment: RecorderMoment
     ) -> [RecorderEffect] {
         var hasStalled = false
         changeRecording(id) { recording in
-            recording.microphoneIsAlive = look.microphoneIsAlive
-            if let time = look.grewAt, time > recording.disk.time {
+            recording.microphoneIsAlive = health.microphoneIsAlive
+            if let time = health.grewAt, time > recording.disk.time {
                 recording.disk = .written(at: time)
                 return
             }
             if case .stalled = recording.disk { return }
             if recording.pausedSince != nil { return }
             let since = recording.disk.time
-            guard recording.beginning == .begun, look.microphoneIsAlive, moment.monotonic - since > LampPattern.patience
+            guard recording.beginning == .begun, health.microphoneIsAlive,
+                moment.monotonic - since > LampPattern.patience
             else { return }
             recording.disk = .stalled(since: since)
             hasStalled = true

@@ -1,6 +1,6 @@
 import Core
 
-/// The recorder's state machine, without clock, disk or threads. Only `take` changes it.
+/// The recorder's state machine, without clock, disk or threads. Only `handle` changes it.
 ///
 /// There is one phase at a time, so that two recordings at once cannot be expressed. Closed recordings that are still being
 /// transcribed are in `texts`, since a new one can start meanwhile.

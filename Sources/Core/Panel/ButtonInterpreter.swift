@@ -1,4 +1,4 @@
-/// Decides what the button's gestures mean, by what goes on when a press begins.
+/// Decides what the button's gestures mean, by the recorder's state when a press begins.
 ///
 /// While a fault is shown, a press acknowledges it; while recording, that press does nothing else.
 package struct ButtonInterpreter: Hashable, Sendable {
@@ -19,9 +19,9 @@ package struct ButtonInterpreter: Hashable, Sendable {
         case free
     }
 
-    /// What goes on when a gesture arrives.
+    /// The recorder's state when a gesture arrives.
     package struct Context: Hashable, Sendable {
-        /// Whether a recording goes on once all orders so far are carried out.
+        /// Whether a recording runs once all orders so far are performed.
         var isRecording: Bool
         var isPaused = false
         /// Whether a fault is shown and not acknowledged yet.

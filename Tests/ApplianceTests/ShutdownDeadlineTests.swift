@@ -2,20 +2,20 @@ import Testing
 
 @testable import Appliance
 
-@Suite("The end of the appliance") struct FarewellTests {
+@Suite("The end of the appliance") struct ShutdownDeadlineTests {
     /// What comes of looks every 100 ms, as long as one says something else than to wait or to ask.
     ///
     /// - Parameter progress: what the disk has taken after so many seconds; nil once the recording is closed.
     private func end(_ progress: (Double) -> Int64?) -> (
         verdict: ShutdownDeadline.Verdict, seconds: Double, asked: [Double]
     ) {
-        var farewell = ShutdownDeadline(at: .seconds(100))
+        var deadline = ShutdownDeadline(at: .seconds(100))
         var asked: [Double] = []
         for look in 0..<6_000 {
             let seconds = Double(look) / 10
             let taken = progress(seconds)
-            let verdict = farewell.look(
-                at: .seconds(100) + .milliseconds(look * 100), isOpen: taken != nil, progress: taken ?? 0)
+            let verdict = deadline.update(
+                now: .seconds(100) + .milliseconds(look * 100), isOpen: taken != nil, progress: taken ?? 0)
             switch verdict {
             case .wait: break
             case .ask: asked.append(seconds)

@@ -3,7 +3,7 @@ import System
 
 extension RecorderState {
     /// Changes the state by an input; the caller then performs the effects in order.
-    mutating func take(_ input: RecorderInput) -> [RecorderEffect] { concluding { $0.follow(input) } }
+    mutating func handle(_ input: RecorderInput) -> [RecorderEffect] { concluding { $0.follow(input) } }
 
     /// Adds to the effects of `change` what follows from any new state: maintenance to start, and the state to publish.
     mutating func concluding(_ change: (inout Self) -> [RecorderEffect]) -> [RecorderEffect] {
@@ -37,10 +37,10 @@ extension RecorderState {
             return breakOffUpkeep() + stop(.shutdown, ticket)
         case .opened(let attempt, let id): return opened(attempt, id, at: now)
         case .refused(let attempt, let error): return refused(attempt, error, at: input.moment)
-        case .begun(let id, let look): return begun(id) + looked(id, look, at: input.moment)
-        case .looked(let id, let look):
-            let effects = looked(id, look, at: input.moment)
-            return recording == id ? effects + [.look(id)] : effects
+        case .begun(let id, let health): return begun(id) + checked(id, health, at: input.moment)
+        case .checked(let id, let health):
+            let effects = checked(id, health, at: input.moment)
+            return recording == id ? effects + [.check(id)] : effects
         case .closed(let id): return closed(id, at: now)
         case .ended(let id, let end): return ended(id, end, at: input.moment)
         case .marked(let result, let ticket): return marked(result, ticket, at: input.moment)
