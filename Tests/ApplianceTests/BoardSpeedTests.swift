@@ -17,7 +17,7 @@ import TestKit
         return configuration
     }
 
-    /// A recording with a minute and a half of speech, read at so many times real time.
+    /// A recording with 90 s of speech, decoded at a multiple of real time.
     private func keep(
         _ speed: Double, profile: DecoderProfile, speech: Double = 90, model: String = "en-us",
         vocabulary: String? = nil
@@ -28,7 +28,7 @@ import TestKit
         BoardSpeed(configuration(model: model, vocabulary: vocabulary)).keep(statistics, profile: profile.name)
     }
 
-    @Test("before anything was measured it is read with live, as on a fast board")
+    @Test("before the first measurement the profile is live, as on a fast board")
     func unknown() {
         #expect(BoardSpeed(configuration()).live == nil)
         #expect(configuration().liveProfile == "live" && configuration().plan.keepsPace == nil)
@@ -36,7 +36,7 @@ import TestKit
         #expect(configuration().liveProfile == "live" && configuration().plan.keepsPace == true)
     }
 
-    @Test("a board too slow for live reads the next recording with fast, until live is sure to keep pace")
+    @Test("a board that is too slow for live uses fast for the next recording, until live is fast enough")
     func slow() throws {
         keep(1.2, profile: .live)
         #expect(abs(try #require(BoardSpeed(configuration()).live) - 1.2) < 1e-9)
@@ -49,7 +49,7 @@ import TestKit
         #expect(configuration().liveProfile == "live")
     }
 
-    @Test("with a vocabulary live is slower: another speed, which says nothing of the one without")
+    @Test("the speed with a vocabulary is separate, since live is then slower")
     func vocabulary() throws {
         keep(1.2, profile: .live, vocabulary: "words.txt")
         #expect(configuration(vocabulary: "words.txt").liveProfile == "fast")
@@ -61,7 +61,7 @@ import TestKit
         #expect(configuration(vocabulary: "words.txt").liveProfile == "live")
     }
 
-    @Test("a few words, a second pass and another model tell nothing of it")
+    @Test("a short recording, a second pass and another model are not measured")
     func untold() {
         keep(1.2, profile: .live, speech: 20)
         keep(1.2, profile: .final)
@@ -70,7 +70,7 @@ import TestKit
         #expect(configuration(model: "turtle").liveProfile == "fast")
     }
 
-    @Test("a program of the person's own knows no profiles")
+    @Test("a command engine has no profiles")
     func ownProgram() {
         keep(1.2, profile: .live)
         var configuration = configuration()
@@ -78,7 +78,7 @@ import TestKit
         #expect(configuration.liveProfile == "live")
     }
 
-    @Test("a file that is damaged tells nothing", arguments: ["", "fast", "nan en-us\n", "-1 en-us\n", "2", "1 2 3"])
+    @Test("a damaged file is ignored", arguments: ["", "fast", "nan en-us\n", "-1 en-us\n", "2", "1 2 3"])
     func damaged(text: String) throws {
         keep(1.2, profile: .live)
         let file = try #require(fopen(folder.file("cache/decoder-speed"), "w"))

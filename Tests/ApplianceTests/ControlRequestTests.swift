@@ -50,7 +50,7 @@ import TestKit
         #expect(try ControlLine.decode(ControlRequest.self, from: Array(line.utf8)) == request)
     }
 
-    @Test("have a range for each of their fields, and none for what is no field")
+    @Test("have a range for each field, and no range without a field")
     func ranges() {
         let strike = RedactionOrder(recording: 1, last: 1)
         let entry = ExportEntry(recording: 1, pass: 1, volume: "", folder: "", manifest: "", exportedAt: 0)
@@ -91,14 +91,14 @@ import TestKit
         ),
     ]
 
-    @Test("are refused in one line that names the field and what it may hold", arguments: refused)
+    @Test("are refused in one line that names the field and its allowed values", arguments: refused)
     func outOfRange(_ line: String, _ told: String) throws {
         let error = try #require(thrown { _ = try ControlLine.decode(ControlRequest.self, from: Array(line.utf8)) })
         #expect(error.code == .unsupported && error.message.hasPrefix(told), "\(error.message)")
         #expect(!error.message.contains("\n"))
     }
 
-    @Test("a text is cut into parts between scalars, and is whole again")
+    @Test("a text is split between scalars, and joined again")
     func parts() throws {
         let texts = [
             "", "short", String(repeating: "ü", count: 9_000), "e" + String(repeating: "\u{301}", count: 20_000),
@@ -122,7 +122,7 @@ import TestKit
         ImportPart(token: token, name: "a.txt", text: text, isLast: isLast, person: "", neighbour: nil)
     }
 
-    @Test("texts in parts are kept apart by client, are bounded together, and go with their client")
+    @Test("unfinished texts are separate for each client, limited together, and dropped with their client")
     func bounded() throws {
         var texts = ImportedTexts()
         #expect(try texts.append(Self.part("a", "one "), from: 1) == nil)
@@ -146,7 +146,7 @@ import TestKit
         #expect(texts.bytes == 0)
     }
 
-    @Test("are refused where a copy is to be entered and none is given")
+    @Test("are refused if they add a copy and have none")
     func noEntry() {
         #expect(throws: DeviceError.self) {
             try ControlLine.decode(ControlRequest.self, from: Array(#"{"command":"exported"}"#.utf8))

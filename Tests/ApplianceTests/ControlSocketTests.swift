@@ -54,7 +54,7 @@ import TestKit
         func status() throws -> String? { try client().ask(#"{"command":"status"}"#) }
     }
 
-    @Test("what a client here does not find as expected fails its test")
+    @Test("an unexpected answer to a client fails its test")
     func expectationsCount() async throws {
         await withKnownIssue {
             try await Served().run { served throws in #expect(try served.status() == nil) }
@@ -74,7 +74,7 @@ import TestKit
         }
     }
 
-    @Test("a client that has said all still gets its answer")
+    @Test("a client that has shut down its sending side still gets its answer")
     func halfClosed() async throws {
         try await Served().run { served throws in
             let client = try served.client()
@@ -101,7 +101,7 @@ import TestKit
         }
     }
 
-    @Test("a limit below 1 is refused in words, and the next request is answered")
+    @Test("a limit below 1 is refused with a message, and the next request is answered")
     func negativeLimit() async throws {
         try await Served().run { served throws in
             let client = try served.client()
@@ -127,7 +127,7 @@ import TestKit
         }
     }
 
-    @Test("what a client has sent of an import goes with it, be it 4 MB or the first part")
+    @Test("an unfinished import is dropped with its client, whether it is 4 MB or the first part")
     func abandonedImport() async throws {
         let part =
             #"{"token":"t","name":"a.txt","text":"\#(String(repeating: "x", count: 8_192))","isLast":false,"person":""}"#
@@ -143,7 +143,7 @@ import TestKit
         }
     }
 
-    @Test("random bytes from many clients harm nobody")
+    @Test("random bytes from many clients do no harm")
     func fuzz() async throws {
         try await Served().run { served throws in
             var generator = SeededGenerator()
@@ -160,7 +160,7 @@ import TestKit
         }
     }
 
-    @Test("a request of 64 KiB is read, a longer one is refused, with or without an end")
+    @Test("a request of 64 KiB is read, a longer one is refused, with or without a line break")
     func length() async throws {
         try await Served().run { served throws in
             let frame = #"{"command":"search","words":""}"#.utf8.count
@@ -177,7 +177,7 @@ import TestKit
         }
     }
 
-    @Test("the seventeenth client gets the place of the one that has asked nothing for longest, which is told so")
+    @Test("the seventeenth client replaces the one that has been idle longest, which gets a message")
     func crowd() async throws {
         try await Served().run { served throws in
             var clients: [SocketClient] = []
@@ -194,7 +194,7 @@ import TestKit
         }
     }
 
-    @Test("whoever watches, orders find a place; the thirteenth watcher is refused in words until one leaves")
+    @Test("watchers leave places for orders: the thirteenth is refused with a message until one disconnects")
     func watchersLeavePlaces() async throws {
         try await Served().run { served throws in
             var watchers: [SocketClient] = []
@@ -220,7 +220,7 @@ import TestKit
         }
     }
 
-    @Test("who asks nothing for 5 s is told so, and loses the place")
+    @Test("a client without a request for 5 s gets a message and is disconnected")
     func deadline() async throws {
         try await Served().run { served throws in
             let client = try served.client()
@@ -230,7 +230,7 @@ import TestKit
         }
     }
 
-    @Test("a watcher hears the state first and then all that happens; one that does not read is dropped")
+    @Test("a watcher gets the state first and then all events; one that does not read is disconnected")
     func watchers() async throws {
         try await Served().run { served throws in
             let listening = try served.client()
@@ -250,7 +250,7 @@ import TestKit
         }
     }
 
-    @Test("nobody computes partial readings for a watcher that is gone")
+    @Test("no partial readings are computed for a watcher that has disconnected")
     func gone() async throws {
         try await Served().run { served throws in
             #expect(!served.hub.wantsPartials)
@@ -262,7 +262,7 @@ import TestKit
         }
     }
 
-    @Test("descriptors that a client sends never become ours")
+    @Test("descriptors that a client passes are discarded")
     func descriptors() async throws {
         try await Served().run { served throws in
             let client = try served.client()
@@ -278,7 +278,7 @@ import TestKit
         }
     }
 
-    @Test("a socket that a dead process left is replaced; one that is used, or no socket, is not touched")
+    @Test("the socket of a dead process is replaced; a socket in use, or another file, is not touched")
     func stale() async throws {
         let folder = TemporaryFolder()
         let path = folder.file("control.sock")

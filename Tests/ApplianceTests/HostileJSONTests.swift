@@ -3,13 +3,13 @@ import Testing
 @testable import Appliance
 @testable import Core
 
-@Suite("JSON that others wrote") struct HostileJSONTests {
+@Suite("Hostile JSON") struct HostileJSONTests {
     static let illFormed: [[UInt8]] = [
         [0xFF], [0xC3], [0x00], [0x1F], Array("\\x".utf8), Array("\\u12".utf8), Array("\\ud800".utf8),
         Array("\\udc00".utf8), Array("\\ud800\\u0041".utf8), Array("\\".utf8),
     ]
 
-    @Test("a request with an ill-formed key is refused, and the program goes on", arguments: illFormed)
+    @Test("a request with an ill-formed key is refused, and the program continues", arguments: illFormed)
     func illFormedKey(_ key: [UInt8]) {
         let line = Array(#"{"do":"status",""#.utf8) + key + Array(#"":1}"#.utf8)
         #expect(!JSONStrings.areWellFormed(in: line))
@@ -20,6 +20,6 @@ import Testing
         #"{"a":"\"\\\/\b\f\n\r\t\u00e9"}"#, #"{"ü":"\uD83C\uDFA4"}"#, "{\n \"a\" : 1 }", #""""#, "", "[1]",
     ]
 
-    @Test("what is well-formed passes", arguments: wellFormed)
+    @Test("well-formed JSON passes", arguments: wellFormed)
     func passes(_ text: String) { #expect(JSONStrings.areWellFormed(in: Array(text.utf8))) }
 }

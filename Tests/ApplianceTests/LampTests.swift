@@ -3,9 +3,9 @@ import Testing
 @testable import Appliance
 @testable import Core
 
-/// The lamp over time, from what the recorder's machine hears.
+/// The lamp over time, from the inputs of the recorder's state machine.
 @Suite("The lamp of the recorder's state") struct LampTests {
-    /// The lamp's changes, as a thread sees them that looks when it is told something and when the pattern asks for it.
+    /// The lamp's changes for a thread that wakes for each input and when the pattern asks for it.
     private func history(_ inputs: [(Int, RecorderInput.Kind)], until end: Int) -> [String] {
         var state = RecorderState()
         var history: [String] = []
@@ -62,7 +62,7 @@ import Testing
         #expect(history(begin + [late], until: 9_000) == ["on 2000", "off 3400"])
     }
 
-    @Test("it says nothing of a recording whose microphone is dead")
+    @Test("it is off while the microphone is disconnected")
     func microphone() {
         let dead = RecorderInput.HealthCheck(grewAt: .milliseconds(400), microphoneIsAlive: false)
         #expect(
@@ -70,7 +70,7 @@ import Testing
                 == ["on 400", "off 1000", "on 2000", "off 2100"])
     }
 
-    @Test("a new recording has nothing of the one before")
+    @Test("a new recording does not show the state of the previous one")
     func anew() {
         let dead = RecorderInput.HealthCheck(grewAt: .milliseconds(100), microphoneIsAlive: false)
         let again: [(Int, RecorderInput.Kind)] = [
@@ -89,7 +89,7 @@ import Testing
                 == ["on 1", "off 1000", "on 1200", "off 2000"])
     }
 
-    @Test("a fault stays until it is acknowledged, and then what it hid shows again")
+    @Test("a fault stays until it is acknowledged; then the lamp shows what it hid")
     func fault() {
         let fault = RecorderInput.Kind.event(.fault(code: "full", message: ""))
         let acknowledge = RecorderInput.Kind.button(.pressed(at: .milliseconds(1_250)))
@@ -98,7 +98,7 @@ import Testing
                 == ["on 1", "off 1100", "on 1200", "off 2000"])
     }
 
-    @Test("exporting, then safe to unplug for 3 s, then what is left to write")
+    @Test("exporting, then safe to remove for 3 s, then remaining text")
     func export() {
         let inputs: [(Int, RecorderInput.Kind)] = [
             (0, .order(.start, .button, nil)), (0, .opened(attempt: 1, recording: 1)), (0, .closed(1)),

@@ -51,7 +51,7 @@ import TestKit
         try await running
     }
 
-    @Test("what is pressed behind the end is told to nobody")
+    @Test("presses after the stop are not reported")
     func stopped() async throws {
         let (events, reports) = Events.makeStream()
         let controller = try PanelController { reports.yield($0) }
@@ -69,7 +69,7 @@ import TestKit
     }
 
     @Test(
-        "a button that is held makes a stick known within a minute after power-on, and no later", arguments: [58, 60])
+        "a held button allows a stick within a minute after power-on, and no later", arguments: [58, 60])
     func claimed(pressedAt: Int) async throws {
         let controller = try PanelController { _ in }
         controller.opened(PanelButton(), simulated: true)
@@ -97,7 +97,7 @@ import TestKit
         try await running
     }
 
-    @Test("a panel without a button cannot be pressed, and ends when it is told to")
+    @Test("a panel without a button cannot be pressed, and stops")
     func none() async throws {
         let (service, controller, _) = try panel { ($0.button, $0.lamp) = (.none, .none) }
         async let running: Void = service.run()
@@ -108,7 +108,7 @@ import TestKit
         try await running
     }
 
-    @Test("a button whose line is not there is told of once, and the lamp goes on")
+    @Test("a missing button line is reported once, and the lamp still works")
     func missing() async throws {
         let (failures, told) = AsyncStream<DeviceError>.makeStream()
         let (service, controller, _) = try panel(
@@ -126,7 +126,7 @@ import TestKit
         #expect(await failure.next() == nil)
     }
 
-    @Test("a lamp whose line is not there is an error that names it")
+    @Test("a missing lamp line is an error that names it")
     func missingLamp() async throws {
         let (service, _, _) = try panel { $0.lamp = .gpioName("no such line anywhere") }
         do {

@@ -1,6 +1,6 @@
 import Testing
 
-/// A table of inputs with the effects, the state and the lamp behind each; `RecorderRig` tells how to read it.
+/// A table of inputs with the effects, the state and the lamp after each; `RecorderRig` explains the format.
 struct RecorderMarbles: Sendable, CustomTestStringConvertible {
     var name: String
     var table: String

@@ -1,13 +1,13 @@
 @testable import Appliance
 @testable import Core
 
-/// Runs the recorder's machine by a table of marbles, a line an input, and tells what comes of each in the same form.
+/// Runs the recorder's state machine by a table of marbles; returns the table with its effects, state and lamp.
 ///
 /// `start`, `stop`, `toggle`, `mark`, `pause`, `resume` are orders, for whom a, b, c ... wait in turn; `press-start`, `press-stop`, `press-mark`,
-/// `press-pause`, `press-resume`, `press-strike` come from the button, `ack` too; the others are what the effects are answered by, of the recording or attempt behind
-/// them. `+500` is the time that has passed before, in ms. Of the effects those are left out that are about waiting or the
-/// journal; `a:1` answers a with recording 1, `a:-` with none, `a:!busy` with an error; `=idle` is a state and `!code` a fault
-/// that those who watch are told. Behind them stand the state and what the lamp shows, with `!` while it blinks a fault.
+/// `press-pause`, `press-resume`, `press-strike` and `ack` are actions of the button; other words are answers to effects, with the number
+/// of the recording or attempt. `+500` lets 500 ms pass. Effects on timers and the journal are left out; `a:1` answers a with
+/// recording 1, `a:-` with none, `a:!busy` with an error; `=idle` publishes a state and `!code` a fault. The last columns are
+/// the state and what the lamp shows, with `!` while it blinks a fault.
 struct RecorderRig {
     private(set) var state = RecorderState()
     private(set) var now = Duration.seconds(100)
@@ -18,7 +18,7 @@ struct RecorderRig {
         _ = take(.upkeepEnded(.done))
     }
 
-    /// The table with what comes of it, in columns.
+    /// Returns the table with the results in columns.
     static func run(_ table: String) -> String {
         var rig = RecorderRig()
         return table.split(separator: "\n").map { rig.line(String($0)) }.joined(separator: "\n")

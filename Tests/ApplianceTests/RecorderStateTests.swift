@@ -4,7 +4,7 @@ import Testing
 @testable import Core
 @testable import System
 
-@Suite("The recorder's machine") struct RecorderStateTests {
+@Suite("The recorder's state machine") struct RecorderStateTests {
     private static func columns(_ table: String) -> [[String]] {
         table.split(separator: "\n").map { line in
             line.split(separator: "|", omittingEmptySubsequences: false).map { column in
@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test("each order of inputs has its effects, its state and its lamp", arguments: RecorderMarbles.all)
+    @Test("inputs have the effects, state and lamp of the table", arguments: RecorderMarbles.all)
     func marbles(_ marbles: RecorderMarbles) {
         let (found, wanted) = (Self.columns(RecorderRig.run(marbles.table)), Self.columns(marbles.table))
         for (found, wanted) in zip(found, wanted) { #expect(found == wanted, "\(marbles.name)") }
@@ -54,7 +54,7 @@ import Testing
         #expect(!state.isFaulted)
     }
 
-    @Test("an alarm is kept for what came behind the press that acknowledges")
+    @Test("a press does not acknowledge a later fault")
     func latchedFaults() {
         var state = RecorderState()
         func take(_ kind: RecorderInput.Kind, at milliseconds: Int) {
@@ -72,7 +72,7 @@ import Testing
         #expect(!state.isFaulted && state.lastFault?.code == "missing")
     }
 
-    @Test("a fault that keeps on is written down once, and shown each time")
+    @Test("a repeated fault is logged once, and shown each time")
     func repeatedFault() {
         var state = RecorderState()
         var lines = 0
@@ -87,7 +87,7 @@ import Testing
         #expect(lines == 1)
     }
 
-    @Test("it is alive while bytes reach the disk, and no longer than the ring can hold")
+    @Test("it is alive while bytes reach the disk, and for as long as the ring can buffer")
     func alive() {
         var state = RecorderState()
         func take(_ kind: RecorderInput.Kind, at time: Duration) {
@@ -106,7 +106,7 @@ import Testing
         #expect(state.isAlive(at: limit * 9))
     }
 
-    @Test("an upkeep that fails is tried again, later each time, and told of once")
+    @Test("failed maintenance is tried again, later each time, and reported once")
     func upkeepAgain() {
         var state = RecorderState()
         let error = DeviceError(.missing, "model", "there is none")

@@ -11,7 +11,7 @@ import TestKit
 @Suite("The recorder", .serialized) struct RecorderTests {
     private let folder = TemporaryFolder()
 
-    /// A recorder without a model, so that nothing but sound is kept.
+    /// A recorder without a model, which saves only audio.
     private func recorder(_ microphone: (any MicrophoneProvider)? = nil) throws -> Recorder {
         var configuration = Configuration()
         configuration.capture.device = "tone:440"
@@ -42,7 +42,7 @@ import TestKit
         }
     }
 
-    @Test("stop, start, stop: the start is taken back while the file is still being closed")
+    @Test("stop, start, stop: the start is cancelled while the file is still being closed")
     func stopStartStop() async throws {
         let goOn = Wakeup()
         let recorder = try recorder(Self.held(goOn))
@@ -65,7 +65,7 @@ import TestKit
         #expect(try await recorder.archive.recordings().map(\.id) == [1])
     }
 
-    @Test("three presses in a pause strike what was said before it, and not the pause")
+    @Test("three presses in a pause redact what was said before the pause")
     func strikeInPause() async throws {
         let (spoken, goOn, over) = (Wakeup(), Wakeup(), Wakeup())
         let wait: ScriptedMicrophone.Step = .perform {
@@ -104,7 +104,7 @@ import TestKit
         await running
     }
 
-    @Test("no fault is lost on the way to status and lamp, however many come and whoever does not read")
+    @Test("every fault reaches status and lamp, even if there are many and a subscriber does not read")
     func floodOfFaults() async throws {
         let recorder = try recorder(ScriptedMicrophone([.ended]))
         // Nobody reads the journal, and a client reads nothing.
@@ -120,7 +120,7 @@ import TestKit
         #expect(recorder.snapshot.lastFault?.message == "5000")
     }
 
-    @Test("who waits when the appliance ends is told so, and so is who comes later")
+    @Test("callers that wait during shutdown get an error, and later ones, too")
     func ends() async throws {
         let goOn = Wakeup()
         let recorder = try recorder(Self.held(goOn))
@@ -142,7 +142,7 @@ import TestKit
         #expect(try await recorder.archive.recordings().map(\.stopReason) == [.command])
     }
 
-    @Test("a start and a stop at once, again and again, end as the last of them says, and one answers each")
+    @Test("concurrent starts and stops end in the state of the last one, and each is answered once")
     func storm() async throws {
         let recorder = try recorder()
         async let running: Void = recorder.run()

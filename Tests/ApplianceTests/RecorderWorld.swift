@@ -3,10 +3,10 @@ import TestKit
 @testable import Appliance
 @testable import Core
 
-/// All that is around the recorder's machine: people, disk, microphone, workers. It does what the machine wants done, late
-/// and in any order, and keeps account of what was promised.
+/// Simulates everything around the recorder's state machine: people, disk, microphone, workers. It performs effects late and in
+/// any order, and checks the invariants.
 struct RecorderWorld {
-    /// A recording as the disk knows it.
+    /// The file of a recording.
     private struct Disk {
         var grewAt: Duration?
         var isClosed = false
@@ -24,14 +24,14 @@ struct RecorderWorld {
     private(set) var problems: [String] = []
     private var state = RecorderState()
     private var now = Duration.seconds(10)
-    /// What the effects will be answered by.
+    /// The answers to effects that are still to come.
     private var pending: [RecorderInput.Kind] = []
     private var disks: [Int: Disk] = [:]
     private var recordings = 0
     private var openings: Set<Int> = []
     private var tickets = 0
     private var waiting: Set<RecorderTicket> = []
-    /// The stop orders among those who wait, with the number of the input that brought each.
+    /// The waiting stop orders, with the number of their inputs.
     private var stops: [RecorderTicket: Int] = [:]
     private var inputs = 0
     /// The last input that wanted a recording, and the last that wanted none.
@@ -45,7 +45,7 @@ struct RecorderWorld {
 
     init() { take(.started) }
 
-    /// One thing more happens.
+    /// Lets one more thing happen.
     mutating func step(_ generator: inout SeededGenerator) {
         now += .milliseconds(Int.random(in: 0...1_500, using: &generator))
         grow(&generator)
@@ -59,7 +59,7 @@ struct RecorderWorld {
         }
     }
 
-    /// Everything is answered, and the appliance ends: then nobody may still wait.
+    /// Shuts down and answers all effects; then no caller may still wait.
     mutating func settle(_ generator: inout SeededGenerator) {
         isEnding = true
         take(.shutDown(ticket(stops: true)))
@@ -158,7 +158,7 @@ struct RecorderWorld {
             grewAt: disks[id]?.grewAt, microphoneIsAlive: disks[id]?.microphoneIsAlive ?? false)
     }
 
-    /// What a wait is for comes at some time; nothing has to wait for it.
+    /// Timers may fire at any time; nothing waits for them.
     private static func isWait(_ kind: RecorderInput.Kind) -> Bool {
         if case .due = kind { true } else { false }
     }
@@ -188,7 +188,7 @@ struct RecorderWorld {
         check(shownBefore: before, effects)
     }
 
-    /// Accounts for an input, by what it means to people.
+    /// Notes what an input means for the invariants.
     private mutating func note(_ kind: RecorderInput.Kind) {
         switch kind {
         case .order(.start, _, _): lastStart = inputs

@@ -2,10 +2,10 @@ import Testing
 
 @testable import Appliance
 
-@Suite("The end of the appliance") struct ShutdownDeadlineTests {
-    /// What comes of looks every 100 ms, as long as one says something else than to wait or to ask.
+@Suite("The shutdown deadline") struct ShutdownDeadlineTests {
+    /// Updates the deadline every 100 ms until it ends.
     ///
-    /// - Parameter progress: what the disk has taken after so many seconds; nil once the recording is closed.
+    /// - Parameter progress: the disk's progress after that many seconds; nil once the recording is closed.
     private func end(_ progress: (Double) -> Int64?) -> (
         verdict: ShutdownDeadline.Verdict, seconds: Double, asked: [Double]
     ) {
@@ -25,19 +25,19 @@ import Testing
         return (.wait, 600, asked)
     }
 
-    @Test("without a recording there is a moment for the rest, and no more time is asked for")
+    @Test("without a recording only the time for the rest remains, and no more is requested")
     func nothing() {
         let (verdict, seconds, asked) = end { _ in nil }
         #expect(verdict == .over && (1.8..<2.0).contains(seconds) && asked == [])
     }
 
-    @Test("a disk that stalls for 20 s and then takes all loses nothing")
+    @Test("a disk that stalls for 20 s and then continues loses nothing")
     func stall() {
         let (verdict, seconds, _) = end { $0 < 20 ? 7 : $0 < 21 ? 9 : nil }
         #expect(verdict == .over && (22.7..<23.0).contains(seconds))
     }
 
-    @Test("a disk that is slow but takes something is waited for as long as it does, and systemd is asked for the time")
+    @Test("a slow disk gets time as long as it makes progress, and systemd is asked for it")
     func slow() {
         let (verdict, seconds, asked) = end { $0 < 300 ? Int64($0 / 5) : nil }
         #expect(verdict == .over && seconds > 300)
@@ -45,7 +45,7 @@ import Testing
         #expect((asked.last ?? 0) > 290)
     }
 
-    @Test("one that takes nothing any more is given up, before the unit's time is over, and more is not asked for")
+    @Test("a stalled disk is given up before the unit's timeout, and no more time is requested")
     func dead() {
         let (verdict, seconds, asked) = end { $0 < 4 ? Int64($0) : 4 }
         #expect(verdict == .givenUp && (35..<37).contains(seconds))

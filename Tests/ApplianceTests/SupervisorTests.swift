@@ -5,7 +5,7 @@ import Testing
 @testable import Core
 
 @Suite("The supervisor") struct SupervisorTests {
-    @Test("a service that fails is started again, later each time, and never given up")
+    @Test("a failed service is restarted, later each time, without end")
     func backoff() {
         var policy = RestartPolicy()
         let pauses = (0..<10).map { _ in policy.failed(after: .seconds(1)) }
@@ -16,7 +16,7 @@ import Testing
         #expect(policy.failed(after: .seconds(1)) == .seconds(1))
     }
 
-    /// Fails or ends so often, then runs until it is stopped; writes down what happens.
+    /// Fails or ends some times, then runs until it is stopped; records what happens.
     private final class Fragile: Service {
         let name: String
         private let log: Log
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("services that fail run again, and all stop in order")
+    @Test("failed services are restarted, and all stop in order")
     func order() async {
         let log = Log()
         let services = [
@@ -90,7 +90,7 @@ import Testing
         #expect(log.all.filter { $0 == "panel runs" }.count == 1)
     }
 
-    @Test("a service that ends without being asked to is told of and runs again; one that was asked to is not")
+    @Test("a service that ends without being asked to is reported and restarted; one that was asked to is not")
     func endsUnasked() async {
         let log = Log()
         var pauses = RestartPolicy.Settings()
@@ -111,7 +111,7 @@ import Testing
             ])
     }
 
-    @Test("a service that waits to be started again does not hold up the end")
+    @Test("a service that waits for its restart does not delay the shutdown")
     func endsWhileWaiting() async {
         let log = Log()
         var pauses = RestartPolicy.Settings()

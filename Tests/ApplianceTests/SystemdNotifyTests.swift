@@ -4,7 +4,7 @@ import TestKit
 
 @testable import Appliance
 
-@Suite("Telling systemd") struct SystemdNotifyTests {
+@Suite("Notifications to systemd") struct SystemdNotifyTests {
     /// A datagram socket as systemd has one.
     private final class Receiver: Sendable {
         let number: Int32
@@ -50,7 +50,7 @@ import TestKit
         #expect(systemd.watchdog == .seconds(30))
     }
 
-    @Test("more time is asked for in microseconds, and for as long as something goes on")
+    @Test("more time is requested in microseconds, as long as the work runs")
     func extending() async throws {
         let address = TemporaryFolder()
         let receiver = Receiver(at: address.file("notify"))

@@ -5,7 +5,7 @@ import TestKit
 @testable import Settings
 @testable import System
 
-@Suite("The configuration that the appliance runs with") struct HouseConfigurationTests {
+@Suite("The configuration that the appliance runs with") struct LoadedConfigurationTests {
     private let folder = TemporaryFolder()
 
     private func load(_ text: String?) throws -> LoadedConfiguration {
@@ -26,7 +26,7 @@ import TestKit
         #expect(access(folder.file("fieldscribe.conf.good"), R_OK) == 0)
     }
 
-    @Test("for a bad file the last good one is used, and it is told where the error is")
+    @Test("a bad file is replaced by the last good one, and the error names its line")
     func lastGood() throws {
         try load(good(440)).keepGoodCopy()
         let loaded = try load(good(880) + "[panel]\nstyle = toogle\n")
@@ -38,7 +38,7 @@ import TestKit
         #expect(try load(good(880) + "x").configuration.capture.device == "tone:440")
     }
 
-    @Test("without a good copy, what is right in the file is used, and defaults for the rest")
+    @Test("without a good copy, the valid keys of the file are used, and defaults for the rest")
     func defaults() throws {
         let loaded = try load(good(880) + "[panel]\nstyle = toogle\nhold-milliseconds = 700\n")
         #expect(loaded.configuration.capture.device == "tone:880")
@@ -46,7 +46,7 @@ import TestKit
         #expect(loaded.complaint != nil)
     }
 
-    @Test("two values that are right each but not together give way to the defaults")
+    @Test("two values that are valid alone but not together are replaced by the defaults")
     func together() throws {
         let loaded = try load(
             good(880) + "[speech]\npadding-milliseconds = 900\nhangover-milliseconds = 100\n")
@@ -55,7 +55,7 @@ import TestKit
         #expect(loaded.configuration.capture.device == "tone:880")
     }
 
-    @Test("a file that is not there, or no file, is told of, and the defaults are used")
+    @Test("a missing file, or a FIFO in its place, is reported, and the defaults are used")
     func missing() throws {
         let loaded = try load(nil)
         #expect(loaded.complaint?.code == .missing && loaded.configuration.capture.device == "alsa:default")
