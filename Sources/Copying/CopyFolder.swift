@@ -17,7 +17,7 @@ struct CopyFolder: Sendable {
     ///
     /// - Parameters:
     ///   - device: names the folder of readable copies.
-    ///   - identity: distinguishes recorders; alone names the folder of encrypted copies, which must not tell the recorder's name.
+    ///   - identity: distinguishes recorders; alone names the folder of encrypted copies, which must not reveal the name.
     init(in root: Folder, device: DeviceName, identity: String?, isEncrypted: Bool) throws(DeviceError) {
         self.isEncrypted = isEncrypted
         top = try Self.folder(Self.topName, in: root)
@@ -28,7 +28,7 @@ struct CopyFolder: Sendable {
         } else {
             self.device = try RecorderFolder.name(of: device, identity, in: top)
             folder = try Self.folder(self.device.text, in: top)
-            RecorderFolder.tell(identity, in: folder)
+            RecorderFolder.mark(folder, as: identity)
         }
     }
 

@@ -10,7 +10,7 @@ package struct CopyName: Hashable, CopyNaming {
     package private(set) var time: String?
 
     /// 1 is the first.
-    private var turn = 1
+    private var copyNumber = 1
 
     init(_ summary: RecordingSummary) {
         recording = summary.id
@@ -19,13 +19,13 @@ package struct CopyName: Hashable, CopyNaming {
 
     var next: CopyName {
         var next = self
-        next.turn += 1
+        next.copyNumber += 1
         return next
     }
 
     /// The name on the volume.
     package var text: String {
-        "\(recording.padded(to: 6))_\(time ?? Self.unverified)" + (turn > 1 ? "_\(turn)" : "")
+        "\(recording.padded(to: 6))_\(time ?? Self.unverified)" + (copyNumber > 1 ? "_\(copyNumber)" : "")
     }
 
     /// Parses a name; nil unless it is exactly one that Fieldscribe writes.
@@ -46,9 +46,10 @@ package struct CopyName: Hashable, CopyNaming {
             rest = rest.dropFirst(2)
         }
         if let last = rest.first {
-            guard rest.count == 1, Self.isNumber(last), let turn = Int(last), (2...Self.mostTurns).contains(turn)
+            guard rest.count == 1, Self.isNumber(last), let copyNumber = Int(last),
+                (2...Self.largestCopyNumber).contains(copyNumber)
             else { return nil }
-            self.turn = turn
+            self.copyNumber = copyNumber
         }
         // Leading zeros, for example.
         guard self.text == text else { return nil }
@@ -70,7 +71,7 @@ package struct CopyName: Hashable, CopyNaming {
     var isVerified: Bool { time != nil }
 
     /// A higher number is no copy's name.
-    static let mostTurns = 1_000_000
+    static let largestCopyNumber = 1_000_000
     private static let unverified = "clock-unverified"
 
     private static func isNumber(_ text: String) -> Bool {

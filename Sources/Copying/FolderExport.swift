@@ -140,7 +140,7 @@ package struct FolderExport: Sendable {
         _ body: (RecordingCopy, Int?) async throws -> Bool
     ) async throws -> [(recording: Int, error: DeviceError)] {
         var failures: [(recording: Int, error: DeviceError)] = []
-        var turn = 1
+        var attempt = 1
         var rest = chosen.enumerated().makeIterator()
         var next = rest.next()
         while let (index, summary) = next {
@@ -157,8 +157,8 @@ package struct FolderExport: Sendable {
                             length: length))
                 }
                 if try await body(job, pass) {
-                    turn += 1
-                    if turn <= Self.turns { continue }
+                    attempt += 1
+                    if attempt <= Self.attempts { continue }
                     throw DeviceError(
                         .busy, "export", on: "recording \(summary.id)",
                         "was struck again and again while it was copied",
@@ -169,7 +169,7 @@ package struct FolderExport: Sendable {
                 failures.append((summary.id, error))
                 if error.endsCopies || endsAll(error) { break }
             }
-            turn = 1
+            attempt = 1
             next = rest.next()
         }
         return failures

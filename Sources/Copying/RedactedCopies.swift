@@ -79,17 +79,17 @@ extension FolderExport {
     static let listName = "index.html"
 
     /// How often a recording is copied if it is redacted meanwhile.
-    static let turns = 3
+    static let attempts = 3
 
     /// Waits until no redaction of the recording is in progress, so that sound and text match.
     func waitForRedaction(_ id: Int) async throws {
         let audio = audioPath(id)
         let folder = audio.lastIndex(of: "/").map { String(audio[..<$0]) } ?? "."
-        var turn = 0
+        var poll = 0
         while isTaken("\(folder)/\(RecordingFolder.strikingName)") {
-            turn += 1
+            poll += 1
             if shouldStop() { throw Copying.interrupted }
-            guard turn < 100 else {
+            guard poll < 100 else {
                 throw DeviceError(
                     .busy, "export", on: "recording \(id)", "something is being struck in it",
                     remedy: "copy again in a minute; where nothing runs that strikes, run fieldscribe recover before")

@@ -58,7 +58,7 @@ import TestKit
     @Test("a recording that is sealed again after the list was read is copied in its new form")
     func sealedAgain() async throws {
         let (desk, manifest) = try await desk()
-        // Its text was read again: the list has the seal of before, and the file is the new one already.
+        // After a second pass: the list has the previous seal, and the file is the new one.
         let (before, timeline) = try #require(await desk.archive.transcript(of: 1))
         await desk.put(1, text: "one two three")
         shell("cd '\(desk.folder.path)' && cp storage/recordings/000001/audio.wav 1.wav")

@@ -56,7 +56,7 @@ import TestKit
             shell("sox '\(copy)' -t raw - remix 1 | sha256sum").output
                 != shell("sox '\(copy)' -t raw - remix 2 | sha256sum").output)
         #expect(try await desk.copy().copied.isEmpty)
-        // A newer text brings the same picture of the sound.
+        // A newer text has the same waveform.
         func picture() throws -> Substring? {
             try text("\(desk.exportFolder)/\(Desk.name(1))/index.html").firstRange(of: #/"peaks":"[0-9a-f]*"/#).map {
                 try text("\(desk.exportFolder)/\(Desk.name(1))/index.html")[$0]
@@ -90,7 +90,7 @@ import TestKit
         await desk.archive.enter(line(2, .copied))
         #expect(try await desk.copy().copied.isEmpty)
         #expect(try text("\(copy)/history.json") == "[\n{\"number\":1}\n]\n" && desk.areWhole())
-        // A copy of an earlier version has none: a text that has grown brings it, unless a person has put something there.
+        // Copies of earlier versions have none: a grown text adds it, unless a person has put a file there.
         for (mine, words) in [("", "other words"), ("mine", "still others")] {
             shell("cd '\(copy)' && rm history.json && sed -i /history/d SHA256SUMS")
             if !mine.isEmpty { shell("printf mine > '\(copy)/history.json'") }
@@ -224,7 +224,7 @@ import TestKit
         #expect(try text("\(desk.stick)/Fieldscribe/index.html").contains("one two three"))
         #expect(names("\(desk.exportFolder)/\(Desk.name(1))").allSatisfy { !$0.hasSuffix(".new") })
         #expect(try await desk.copy().copied.isEmpty)
-        // Interrupted while the names change: what is there tells so, and the next copy goes beside.
+        // Interrupted between two renames: the manifest no longer matches, and the next copy gets a new folder.
         await desk.put(1, text: "one two three four")
         let broken = desk.export { operation, path throws(DeviceError) in
             if operation == "rename", path.hasSuffix("transcript.srt") {
@@ -262,7 +262,7 @@ import TestKit
         }
         let list = try text("\(desk.stick)/Fieldscribe/index.html")
         #expect(!formats.contains(.html) || list.contains(">At the ford</a>"), "\(list)")
-        // A ledger that was lost: what is there is known again, by its pass too.
+        // With an empty ledger, the copy is recognized, including its pass.
         let copied = try await desk.export(ledger: false).copy(to: desk.stick)
         #expect(copied.copied.isEmpty && copied.kept.count == 2)
     }

@@ -31,7 +31,7 @@ import TestKit
             contents([:]), contents([7: "1-2-open", 12: "5-0-complete"], sealed: true), held([1: "a"], finished: false),
         ] {
             #expect(DriveContents(contents.text) == contents)
-            // Cut off anywhere, it is no list of less.
+            // A truncated text is refused.
             for count in 0..<contents.text.count {
                 #expect(DriveContents(String(contents.text.prefix(count))).map { $0.marks.count < 2 } ?? true)
                 #expect(DriveContents(String(contents.text.dropLast())) == nil)
@@ -56,11 +56,11 @@ import TestKit
         #expect(step(contents([1: "x"], settings: "b"), held([1: "x"])) == .update)
         #expect(step(contents([1: "x"], sealed: true), held([1: "x"])) == .remake)
         #expect(step(contents([1: "x"]), held([1: "x"], sealed: true)) == .remake)
-        // Of another kind before all else, even half.
+        // Another kind takes precedence, even unfinished.
         #expect(step(contents([1: "x"], sealed: true), held([1: "x"], finished: false)) == .remake)
         // An empty recorder has an empty drive.
         #expect(step(contents([:]), nil) == .remake && step(contents([:]), held([:])) == .current)
-        // What no longer fits stays until something else is new.
+        // Recordings that no longer fit stay until something new is copied.
         #expect(step(contents([2: "y"]), held([1: "x", 2: "y"]), existing: [1, 2]) == .current)
     }
 
@@ -71,12 +71,12 @@ import TestKit
         let both = contents([1: "x"])
         #expect(step(both, held([1: "x"]), room: DriveRoom(free: short, held: 5, reserve: reserve)) == .yield)
         #expect(step(both, held([1: "x"]), room: DriveRoom(free: enough, held: 5, reserve: reserve)) == .current)
-        // Where there is no image, nothing can give way.
+        // Without an image, nothing can be removed.
         let none = DriveRoom(free: reserve + 4 * Self.hour, held: 0, reserve: reserve)
         #expect(step(both, nil, room: none) == .full && none.budget == 0)
         let one = DriveRoom(free: none.free + 1, held: 0, reserve: reserve)
         #expect(step(both, nil, room: one) == .remake && one.budget == 1)
-        // What it was given, it does not have to give back at once.
+        // Space that was granted is not reclaimed immediately.
         let filled = DriveRoom(free: none.free, held: Self.hour, reserve: reserve)
         #expect(filled.budget == Self.hour && !filled.isShort)
     }
@@ -91,7 +91,7 @@ import TestKit
             DriveContents.fitting(recordings, in: budget) { $0.length.samples }.map(\.id)
         }
         #expect(chosen(0) == [] && chosen(4) == [] && chosen(5) == [5] && chosen(11) == [5, 4])
-        // No older one takes the place of a newer one that is too long.
+        // An older recording does not replace a newer one that is too long.
         #expect(chosen(8) == [5] && chosen(100) == [5, 4, 3, 2, 1])
     }
 }

@@ -10,15 +10,15 @@ import TestKit
 /// The stick fails at every call that changes it, one after the other.
 @Suite("A stick that fails", .serialized) struct FaultTests {
     enum Fault: String, CaseIterable, Sendable {
-        /// One call fails, and the next ones do not.
+        /// One call fails.
         case once
-        /// All calls fail from then on: it was pulled, or the power went.
+        /// All later calls fail: the stick was pulled, or power was lost.
         case pulled
-        /// All calls that need room fail from then on.
+        /// All later calls that need space fail.
         case full
     }
 
-    /// Fails from the call of a number on.
+    /// Fails from a given call on.
     private final class Failing: Sendable {
         private let calls = Mutex(0)
         let at: Int
@@ -50,7 +50,7 @@ import TestKit
         "after a fault in any call, no incomplete copy has a final name, and the next copy completes the rest",
         arguments: Fault.allCases)
     func everyCall(fault: Fault) async throws {
-        // Two recordings where the second must not suffer with the first.
+        // With two recordings, the second must succeed.
         let count = fault == .once ? 2 : 1
         let clean = try await Desk(recordings: count, seconds: 2)
         let counter = Failing(at: .max, fault)
@@ -72,7 +72,7 @@ import TestKit
             if error != nil || report?.error != nil { failed += 1 }
             let exportFolder = "\(stick)/Fieldscribe/recorder"
             #expect(whole(exportFolder), "call \(call)")
-            // What is called done is there.
+            // Reported copies are there.
             for copy in report?.copied ?? [] { #expect(names(exportFolder).contains(String(copy.folder.dropFirst(9)))) }
             for entry in await ledger.entries {
                 #expect(names(exportFolder).contains(String(entry.folder.dropFirst(9))))
@@ -146,7 +146,7 @@ import TestKit
                     return !started
                 })
             else { return }
-            // Another process: a lock is the open file's, not the process's.
+            // Another process, since flock(2) locks belong to the open file.
             let held = shell("flock -n '\(desk.stick)/Fieldscribe' true").status
             if held != 0 { seen.withLock { $0 = DeviceError(.busy, "flock", "held") } }
         }.copy(to: desk.stick)

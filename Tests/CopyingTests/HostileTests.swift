@@ -40,7 +40,7 @@ import TestKit
         let error = await thrown { report = try await desk.copy() }
         #expect(shell("ls -la --full-time '\(outside)'; cat '\(outside)/secret'").output == before)
         #expect(shell("cd '\(desk.stick)' && find . -name 'mine' -o -type p | sort").output == mine)
-        // Either it was copied beside what is in the way, or it was said why not.
+        // It was copied beside the obstacle, or the error says why not.
         if let copied = report?.copied.first {
             #expect(shell("cd '\(desk.stick)/Fieldscribe/\(copied.folder)' && sha256sum -c SHA256SUMS").status == 0)
             #expect(error == nil)
@@ -72,7 +72,7 @@ import TestKit
         #expect(mount("tmpfs", stick.path, "tmpfs", 0, "size=4m") == 0)
         defer { umount(stick.path) }
         let desk = try await Desk(recordings: 1, seconds: 60, stick: stick.path)
-        // Somebody else writes meanwhile.
+        // Another program writes meanwhile.
         let report = try await desk.export { operation, _ throws(DeviceError) in
             if operation == "write" { shell("head -c 4M /dev/zero > '\(stick.path)/mine' 2>/dev/null") }
         }.copy(to: stick.path)

@@ -47,7 +47,7 @@ import TestKit
         desk.identity = one
         try await desk.copy()
         #expect(shell("mv '\(desk.exportFolder)' '\(desk.stick)/Fieldscribe/awa'").status == 0)
-        // The ledger knows the copy by the old name; what is there is the same all the same.
+        // The ledger lists the copy under the old name.
         #expect(try await desk.copy().kept.map(\.folder) == ["awa/\(Desk.name(1))"])
         #expect(names("\(desk.stick)/Fieldscribe").filter { !$0.contains(".") } == ["awa"])
     }

@@ -18,7 +18,7 @@ import TestKit
         try Data(text.utf8).write(to: URL(filePath: folder.file(name)))
     }
 
-    /// A device as kernel and udev tell of it.
+    /// A device in sysfs and in udev's database.
     private func plug(_ name: String, _ number: String, _ properties: [String: String]) throws {
         try write("\(number)\n", to: "class/\(name)/dev")
         let lines = ["S:disk/by-uuid/x", "I:1", "E:ID_FS_UUID_ENC_LIKE=no"] + properties.map { "E:\($0)=\($1)" }
@@ -63,7 +63,7 @@ import TestKit
             print("➜ skipped: this machine has no block device")
             return
         }
-        // None of them is a stick that tells what it is; that it is not there, is wrong.
+        // None is an identifiable stick, but each has to be found.
         do throws(DeviceError) { _ = try PluggedSticks().identity(of: name) } catch {
             #expect(error.code == .unsupported, "\(error.message)")
         }
@@ -80,7 +80,7 @@ import TestKit
         #expect(try KnownSticks.allow(first, by: .command, in: folder.path))
         #expect(try !KnownSticks.allow(first, by: .button, in: folder.path))
         var known = try KnownSticks(in: folder.path)
-        // Another stick with a copy of its file system is another stick.
+        // Another stick with a copy of the file system is not known.
         #expect(known.contains(first) && !known.contains(second))
         #expect(try KnownSticks.allow(second, by: .button, in: folder.path))
         known = try KnownSticks(in: folder.path)

@@ -73,7 +73,7 @@ import TestKit
             let folder = "\(stick)/Fieldscribe/sealed"
             func files() -> [String] { names(folder).filter { $0.hasSuffix(".age") } }
             #expect(files().allSatisfy { keys.opens("\(folder)/\($0)") }, "call \(call)")
-            // What is called done, or is in the ledger, is there.
+            // Reported and listed copies are there.
             for copy in report?.copied ?? [] { #expect(files().contains(String(copy.folder.dropFirst(7)))) }
             for entry in await ledger.entries { #expect(files().contains(String(entry.folder.dropFirst(7)))) }
 
@@ -82,7 +82,7 @@ import TestKit
             #expect(second.error == nil && second.copied.count + second.kept.count == 2, "call \(call)")
             #expect(files().allSatisfy { keys.opens("\(folder)/\($0)") }, "call \(call)")
             #expect(names(folder).allSatisfy { !$0.contains("partial") }, "call \(call): \(names(folder))")
-            // One may lie there twice, where the stick went between its name and the ledger.
+            // A copy may be there twice if the stick failed between rename and ledger.
             #expect(files().count == 2 || fault != .once && files().count == 3, "call \(call): \(files())")
             #expect(try await export.copy(to: stick).kept.count == 2)
         }

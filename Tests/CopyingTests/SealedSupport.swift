@@ -12,7 +12,7 @@ struct KeyPair {
     private let folder = TemporaryFolder()
     let recipient: Recipient
 
-    /// The private key's file.
+    /// The file of the private key.
     var key: String { folder.file("key.txt") }
 
     init() throws {
@@ -25,7 +25,7 @@ struct KeyPair {
         self.recipient = recipient
     }
 
-    /// Opens a sealed file as its README.txt tells, into a folder; what the programs say, which is nothing where all is well.
+    /// Opens an encrypted file into a folder as README.txt explains. Returns the programs' output, which is empty on success.
     func open(_ path: String, into folder: String) -> String {
         let (status, output) = shell(
             "mkdir -p '\(folder)' && set -o pipefail && age -d -i '\(key)' '\(path)' | tar x -C '\(folder)'")
@@ -36,15 +36,15 @@ struct KeyPair {
 }
 
 extension Desk {
-    /// Where sealed copies stand.
+    /// The folder of encrypted copies.
     var sealedFolder: String { "\(stick)/Fieldscribe/sealed" }
 
-    /// The sealed files under a final name, sorted.
+    /// The encrypted files with a final name, sorted.
     var sealedFiles: [String] { names(sealedFolder).filter { $0.hasSuffix(".fieldscribe.age") } }
 
     static func sealedName(_ id: Int) -> String { "00000\(id).fieldscribe.age" }
 
-    /// Seals recording 1 as the recorder does, where the export finds it: beside where its sound was.
+    /// Seals recording 1 as the recorder does, where the export looks for it.
     func sealOnRecorder(for recipient: Recipient) async throws -> SealedManifest {
         let storage = folder.file("storage")
         let place = RecordingFolder(storage: storage, recording: 1)

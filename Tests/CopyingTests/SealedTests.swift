@@ -80,7 +80,7 @@ import TestKit
         defer { shell("umount '\(point)'") }
         var desk = try await desk(0, stick: point)
         desk.audio = .wav
-        // Its samples are the mark again and again.
+        // Its samples repeat the mark.
         #expect(
             shell(
                 "yes \(mark) | tr -d '\\n' | head -c 960000 | sox -t raw -r 16000 -b 16 -e signed -c 1 - '\(desk.audioPath(1))'"
@@ -93,7 +93,7 @@ import TestKit
             #expect(
                 shell("sync -f '\(point)'; grep -qai \(mark) '\(image)' || grep -rqai \(mark) '\(point)'").status == 1)
         }
-        // Once to the end, once pulled in the middle.
+        // One complete copy, then one that is interrupted.
         #expect(try await desk.export(gate: look).copy(to: point).error == nil)
         await desk.put(1, seconds: 30, text: "\(mark) three")
         let calls = Mutex(0)
@@ -112,7 +112,7 @@ import TestKit
         #expect(shell("sync -f '\(point)'; grep -qai \(mark) '\(image)'").status == 1 && looks.withLock { $0 } > 20)
     }
 
-    // By forms that tell of which sound they are, and by those that do not.
+    // With formats that identify their sound, and without.
     @Test(
         "unchanged copies are recognized without opening them, and nothing is written",
         arguments: [Desk.formats, [.json], [.vtt], [.html]])

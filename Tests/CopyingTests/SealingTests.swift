@@ -124,7 +124,7 @@ import TestKit
                     try audio.write($0, at: Int64(start))
                 }
             }
-            // The header, at last.
+            // The rewritten header.
             try [UInt8](repeating: 9, count: 40).withUnsafeBytes { try audio.write($0, at: 10) }
         }
         let measured = EncodedAudio()

@@ -11,7 +11,7 @@ import TestKit
 private let hasMinisign = shell("command -v minisign").status == 0
 
 @Suite("Signed copies", .enabled(if: hasMinisign)) struct SignedTests {
-    // As the program does: minisign may end before it has read everything.
+    // As the program does: minisign may exit before reading everything.
     init() { signal(SIGPIPE, SIG_IGN) }
 
     private struct Signed {
@@ -25,7 +25,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
             return findings
         }
 
-        /// What is wrong, as `altered: audio.flac`.
+        /// The faults, such as `altered: audio.flac`.
         func wrong(key: String? = nil) throws -> [String] {
             try findings(key: key).filter { [.altered, .missing, .unchecked].contains($0.outcome) }.map {
                 "\($0.outcome.rawValue): \($0.file.split(separator: "/").last ?? "")"
@@ -128,7 +128,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
             told.contains {
                 $0.outcome == .altered && $0.words.contains("another recorder's, whose key is \(signed.key.publicKey)")
             })
-        // Signed again by the forger, but for the sound, for which the recorder's key is needed.
+        // Signed by the forger, except the sound, which needs the recorder's key.
         shell(
             "cd '\(signed.copy)' && cp '\(storage)/signing.pub' recorder.pub && sha256sum $(ls | grep -v SHA256) > SHA256SUMS && "
                 + "minisign -S -s '\(storage)/signing.key' -m SHA256SUMS")
@@ -174,7 +174,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
         }
         shell("cd '\(signed.copy)' && echo x >> transcript.txt")
         #expect(try signed.findings(signed.desk.stick).contains { $0.outcome == .altered })
-        // A link in the place of a recorder's folder leads nowhere.
+        // A link instead of a recorder's folder is not followed.
         shell(
             "cd '\(signed.desk.stick)/Fieldscribe' && mv '\(signed.desk.exportFolder)' '\(signed.desk.folder.path)/away'"
         )
@@ -198,7 +198,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
         let found = try signed.findings(signed.desk.stick)
         #expect(found.filter { $0.outcome == .unaltered }.count == whole.count, "\(found.map(\.line))")
         #expect(!found.contains { [.altered, .missing].contains($0.outcome) }, "\(found.map(\.line))")
-        // Altered beside one that is whole.
+        // An altered copy beside an intact one.
         for command in ["echo x >>transcript.txt", "rm SHA256SUMS", "rm SHA256SUMS.minisig history.json"] {
             #expect(shell("cd -- '\(signed.desk.exportFolder)/\(name)' && \(command)").status == 0)
             let told = try signed.findings(signed.desk.stick)
@@ -296,7 +296,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
 @Suite("Signatures without a process", .enabled(if: hasMinisign && Minisign.hasLibrary)) struct LibrarySignatureTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    /// A file that minisign itself has signed, and the folder of it.
+    /// A file that minisign signed, and its folder.
     private func signed(_ options: String = "") throws -> (
         minisign: Minisign, bytes: [UInt8], signature: [UInt8], key: String
     ) {
@@ -320,7 +320,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
 
     @Test("no byte of what was signed, of the signature's lines or of the key can be another") func refuses() throws {
         let (minisign, bytes, signature, key) = try signed()
-        // The first line is signed by nobody.
+        // The first line is not signed.
         let start = try #require(signature.firstIndex(of: 0x0A)) + 1
         for index in start..<signature.count {
             for bit: UInt8 in [1, 4, 32] {

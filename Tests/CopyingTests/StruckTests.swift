@@ -9,10 +9,10 @@ import TestKit
 @testable import System
 
 @Suite("Copies of what was struck since") struct StruckTests {
-    /// Where the test strikes: 0.1 to 0.3 s.
+    /// The redacted range: 0.1 to 0.3 s.
     private static let range = SampleRange(SamplePosition(1_600), SamplePosition(4_800))
 
-    /// As the recorder does: silence in the sound, no word of that time, and a gap.
+    /// Redacts as the recorder does: silent sound, no words, and a gap.
     private func strike(_ desk: Desk) async throws {
         let made = shell(
             "cd '\(desk.folder.path)' && sox 1.wav b.wav trim 0 1600s pad 0 3200s && sox 1.wav c.wav trim 4800s "
@@ -34,7 +34,7 @@ import TestKit
         await desk.archive.enter(HistoryLine(text: #"{"number":\#(number)}"#, entry: entry))
     }
 
-    /// Copies, and has the history tell of it.
+    /// Copies and adds the copy to the history.
     @discardableResult private func copy(_ desk: Desk, _ export: FolderExport? = nil) async throws -> CopyReport {
         let known = await desk.ledger.entries.count
         let report = try await (export ?? desk.export()).copy(to: desk.stick)
@@ -42,7 +42,7 @@ import TestKit
         return report
     }
 
-    /// What can be read on the stick of what was struck.
+    /// The redacted text that is still readable on the stick.
     private func readable(_ desk: Desk) -> String {
         shell("grep -rl 'one two' '\(desk.stick)/Fieldscribe'; cd '\(desk.stick)' && find . -name audio.flac").output
     }
@@ -127,7 +127,7 @@ import TestKit
 
     enum Form: CaseIterable, Sendable { case clear, sealed, onRecorder, onRecorderAmongSealed }
 
-    /// Sets how a desk copies; returns for whom what is sealed is.
+    /// Sets the form of a desk's copies.
     private func set(_ form: Form, of desk: inout Desk, _ keys: KeyPair) async throws {
         let seals = form == .sealed || form == .onRecorderAmongSealed
         desk.recipients = seals ? .success([keys.recipient]) : nil
@@ -217,7 +217,7 @@ import TestKit
                 return !isStruck
             }
             guard isFirst else { return }
-            // The copy has read the text, and has the sound open.
+            // The copy has read the text and opened the sound.
             Task {
                 try await strike(struck)
                 done.signal()

@@ -24,7 +24,7 @@ struct Desk {
     var recipients: Result<[Recipient], DeviceError>?
     var signer: RecorderKey?
 
-    /// - Parameter stick: where to copy to; else a folder of the desk's own.
+    /// - Parameter stick: the target; nil makes a folder.
     init(recordings: Int = 1, seconds: Double = 0.5, stick: String? = nil) async throws {
         self.stick = stick ?? folder.file("stick")
         if stick == nil { try makeFolder(self.stick) }
@@ -62,7 +62,7 @@ struct Desk {
                 segments: [Segment(id: 1, range: SampleRange(.zero, length), words: words, endedBy: .stop)]))
     }
 
-    /// As if a person had added this to what was heard, in a pass of that number within the recording.
+    /// Adds a person's corrections as a pass of the given number.
     func annotate(_ id: Int, _ annotations: Annotations, pass: Int) async {
         guard case (let summary, var timeline)? = await archive.transcript(of: id) else { return }
         timeline.annotations = annotations
@@ -89,10 +89,10 @@ struct Desk {
         try await export().copy(numbers, to: stick)
     }
 
-    /// Stops a copy at each place in turn at which it asks, with an empty stick each time, until one comes to its end.
+    /// Stops a copy at each poll of `shouldStop` in turn, each time with an empty stick, until one completes.
     ///
-    /// - Parameter check: looks at what each has left.
-    /// - Returns: how many were stopped.
+    /// - Parameter check: called after each stopped copy.
+    /// - Returns: the number of stopped copies.
     func stopEverywhere(_ check: () -> Void) async throws -> Int {
         var stops = 0
         for turn in 1... {
@@ -114,13 +114,13 @@ struct Desk {
         return stops
     }
 
-    /// Expects that the ledger names a pass once a copy has all of its text, and each pass whose text a copy has.
+    /// Expects that the ledger lists a pass once a copy has all of its text, and every such pass.
     func expectPassesOfWholeTexts() async throws {
         func passes() async -> [Int?] { await ledger.entries.map(\.pass) }
         await archive.read(3, isComplete: false)
         try await copy()
         #expect(await passes() == [nil])
-        // Nothing was added to the text.
+        // The text is unchanged.
         await archive.read(3, isComplete: true)
         #expect(try await copy().copied.isEmpty)
         #expect(await passes() == [nil, 3])
@@ -131,10 +131,10 @@ struct Desk {
         #expect(Set(entries.map(\.manifest)).count == 1 && Set(entries.map(\.folder)).count == 1)
     }
 
-    /// The folders under a final name, sorted.
+    /// The folders with a final name, sorted.
     var copies: [String] { names(exportFolder).filter { !$0.hasPrefix("partial") } }
 
-    /// Whether every folder under a final name is whole, as sha256sum and the source tell.
+    /// Whether every folder with a final name is complete, by sha256sum and the source.
     func areWhole() -> Bool {
         copies.allSatisfy { name in
             guard let number = Int(name.prefix(6)),

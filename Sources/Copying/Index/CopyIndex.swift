@@ -33,14 +33,14 @@ struct CopyIndex {
             for copy in copies.prefix(Self.entryLimit - entries.count) {
                 let recording = owner == device ? latest[copy.folder] : nil
                 if owner == device, let name = copy.name, known.names.contains(name), recording == nil { continue }
-                let told = recording.flatMap { texts.entries[$0] }
+                let listed = recording.flatMap { texts.entries[$0] }
                 var facts = (copy.name?.recording ?? recording).map { ["recording \($0)"] } ?? []
-                if let told { facts = Array(told.facts.prefix(1)) + facts + Array(told.facts.dropFirst()) }
+                if let listed { facts = Array(listed.facts.prefix(1)) + facts + Array(listed.facts.dropFirst()) }
                 entries.append(
                     IndexEntry(
                         device: owner.text, link: "\(owner.text)/\(inLink(copy.folder))/index.html",
-                        title: told.map(\.title).flatMap { $0.isEmpty ? nil : $0 } ?? copy.name?.title ?? copy.folder,
-                        facts: facts, text: told?.text ?? ""))
+                        title: listed.map(\.title).flatMap { $0.isEmpty ? nil : $0 } ?? copy.name?.title ?? copy.folder,
+                        facts: facts, text: listed?.text ?? ""))
             }
         }
         return entries

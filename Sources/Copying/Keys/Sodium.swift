@@ -12,7 +12,7 @@ struct Sodium: Sendable {
     private typealias Verify =
         @convention(c) (UnsafePointer<UInt8>?, UnsafePointer<UInt8>?, UInt64, UnsafePointer<UInt8>?) -> Int32
 
-    /// Debian's, of the interface that all of its releases since 2017 have; nil where it is not installed. It stays open.
+    /// Debian's library, whose interface is stable since 2017; nil if it is not installed. Never closed.
     static let installed = Sodium("libsodium.so.23")
 
     private let hash: Hash

@@ -39,11 +39,11 @@ package struct RecordingSealer {
     /// - Throws: `DeviceError` with `ECANCELED` if it was stopped.
     package func seal(as name: String = RecordingFolder.sealedName) throws(DeviceError) -> SealedManifest {
         let plan = try copy.plan()
-        let (room, needed) = (try folder.freeBytes(), copy.expectedBytes(plan))
-        guard room >= needed else {
+        let (free, needed) = (try folder.freeBytes(), copy.expectedBytes(plan))
+        guard free >= needed else {
             throw DeviceError(
                 .full, "statvfs", status: ENOSPC, on: folder.path,
-                "sealing this recording needs \(needed / 1_000_000 + 1) MB for a while, \(room / 1_000_000) MB are free",
+                "sealing this recording needs \(needed / 1_000_000 + 1) MB for a while, \(free / 1_000_000) MB are free",
                 remedy: "erase recordings that were copied; it is tried again")
         }
         try folder.remove(Self.temporary)

@@ -7,17 +7,17 @@ package struct SealedName: Hashable, CopyNaming {
 
     var recording: Int
     /// 1 is the first.
-    private var turn = 1
+    private var copyNumber = 1
 
     init(_ recording: Int) { self.recording = recording }
 
     var text: String {
-        recording.padded(to: 6) + (turn > 1 ? "_\(turn)" : "") + Self.ending
+        recording.padded(to: 6) + (copyNumber > 1 ? "_\(copyNumber)" : "") + Self.ending
     }
 
     var next: SealedName {
         var next = self
-        next.turn += 1
+        next.copyNumber += 1
         return next
     }
 
@@ -28,8 +28,10 @@ package struct SealedName: Hashable, CopyNaming {
         guard let first = fields.first, fields.count <= 2, let recording = Int(first), recording > 0 else { return nil }
         self.recording = recording
         if fields.count == 2 {
-            guard let turn = Int(fields[1]), (2...CopyName.mostTurns).contains(turn) else { return nil }
-            self.turn = turn
+            guard let copyNumber = Int(fields[1]), (2...CopyName.largestCopyNumber).contains(copyNumber) else {
+                return nil
+            }
+            self.copyNumber = copyNumber
         }
         guard self.text == text else { return nil }
     }

@@ -99,14 +99,14 @@ package struct SealedOpening {
 
     /// Throws `full` without enough memory: a tmpfs reports half of the memory as free, even if other programs use it.
     private func expectRoom(for bytes: Int64, in target: Folder) throws(DeviceError) {
-        let (room, memory) = (try target.freeBytes(), memory() ?? .max)
-        guard min(room, memory) > bytes + 1 << 20 else {
+        let (free, memory) = (try target.freeBytes(), memory() ?? .max)
+        guard min(free, memory) > bytes + 1 << 20 else {
             let needed = "opening this recording needs \(bytes / 1_000_000 + 1) MB of memory"
             throw DeviceError(
                 .full, Self.roomOperation, status: ENOSPC, on: target.path,
-                memory < room
+                memory < free
                     ? "\(needed), and of the machine's \(memory / 1_000_000) MB are free"
-                    : "\(needed) there, \(room / 1_000_000) MB are free", remedy: "open it on a laptop")
+                    : "\(needed) there, \(free / 1_000_000) MB are free", remedy: "open it on a laptop")
         }
     }
 

@@ -29,7 +29,7 @@ package struct TarReading {
     private var state = State.header
     private var gathered: [UInt8] = []
     /// The next file's length from a pax record.
-    private var told: Int64?
+    private var recordedLength: Int64?
 
     package init() {}
 
@@ -95,7 +95,7 @@ package struct TarReading {
         }
         let kind = header[156]
         let name = String(decoding: header[0..<100].prefix { $0 != 0 }, as: UTF8.self)
-        if kind == UInt8(ascii: "0"), let told { (length, self.told) = (told, nil) }
+        if kind == UInt8(ascii: "0"), let recordedLength { (length, self.recordedLength) = (recordedLength, nil) }
         guard (0...Self.longestFile).contains(length) else { throw Self.refusal("holds a file that is too long") }
         let padding = (Int64(Self.block) - length % Int64(Self.block)) % Int64(Self.block)
         switch kind {
@@ -123,7 +123,7 @@ package struct TarReading {
             let parts = line.split(separator: " ", maxSplits: 1)
             guard parts.count == 2, parts[1].hasPrefix("size=") else { continue }
             guard let size = Int64(parts[1].dropFirst(5)) else { throw Self.refusal("is no tar of a recording") }
-            told = size
+            recordedLength = size
         }
     }
 

@@ -37,8 +37,8 @@ package enum RecorderFolder {
         guard let identity else { return device }
         let named = try top.names().compactMap { DeviceName($0) }.sorted { $0.text < $1.text }
         for name in [device] + named where owner(of: name, in: top) == .recorder(identity) { return name }
-        for turn in 1...99 {
-            guard let name = turn == 1 ? device : DeviceName("\(device.text)-\(turn)") else { break }
+        for number in 1...99 {
+            guard let name = number == 1 ? device : DeviceName("\(device.text)-\(number)") else { break }
             if [.free, .unknown].contains(owner(of: name, in: top)) { return name }
         }
         throw DeviceError(
@@ -48,7 +48,7 @@ package enum RecorderFolder {
     }
 
     /// Writes the recorder's identity into its folder, if that is possible.
-    static func tell(_ identity: String?, in folder: Folder) {
+    static func mark(_ folder: Folder, as identity: String?) {
         guard let identity, (try? folder.exists(fileName)) == false else { return }
         guard let file = try? NewFile(fileName, in: folder, shouldStop: { false }) else { return }
         let text =
