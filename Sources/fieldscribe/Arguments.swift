@@ -32,9 +32,10 @@ struct Arguments {
     ///
     /// - Parameter former: current names of values by their former names.
     func choice<Value>(
-        _ option: String, of all: [Value], named name: (Value) -> String, default usual: Value
+        _ option: String, of all: [Value], named name: (Value) -> String, default usual: Value,
+        former: [String: String] = [:]
     ) throws -> Value {
-        try words.choice(option, of: all, named: name, default: usual)
+        try words.choice(option, of: all, named: name, default: usual, former: former)
     }
 
     /// Requires exactly `count` arguments.

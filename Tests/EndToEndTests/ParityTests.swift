@@ -90,6 +90,8 @@ import TestKit
         #expect(zip(rows, rows.dropFirst()).allSatisfy { $0.confidence <= $1.confidence })
         let first = try #require(rows.first)
         let text = try Fieldscribe.run("review", "1", "--config", own, "--limit", "1", in: folder)
+        let former = try Fieldscribe.run("relisten", "1", "--config", own, "--limit", "1", in: folder)
+        #expect(former.output == text.output && former.status == 0, "the former name still works")
         #expect(text.output.contains("[\(first.text)]") && text.output.split(separator: "\n").count == 1)
         let lines = try Fieldscribe.run("show", "1", "--config", own, in: folder).output.split(separator: "\n")
         let index = try #require(lines.firstIndex { $0.contains("itself") })

@@ -30,6 +30,7 @@ package struct PassSummary: Hashable, Sendable, Codable {
         case adaptation = "channel"
     }
 
+    /// - Parameter profile: `quick`, the former name of `fast`, counts as that.
     package init(
         id: Int, recording: Int, engine: EngineDescription, profile: String, isComplete: Bool, lastSegment: Int,
         committedUpTo: SamplePosition, adaptation: AdaptationState? = nil, correction: Correction? = nil
@@ -37,7 +38,7 @@ package struct PassSummary: Hashable, Sendable, Codable {
         self.id = id
         self.recording = recording
         self.engine = engine
-        self.profile = profile
+        self.profile = profile == "quick" ? "fast" : profile
         self.isComplete = isComplete
         self.lastSegment = lastSegment
         self.committedUpTo = committedUpTo
