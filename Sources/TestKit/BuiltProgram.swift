@@ -1,12 +1,12 @@
 import FoundationEssentials
 import Glibc
 
-/// No program of this name was built.
+/// The error of a missing program.
 package struct NotBuilt: Error {
     package var program: String
 }
 
-/// The path of a program that was built with the tests: it lies beside the test bundle, wherever that was built.
+/// Returns the path of a program that was built with the tests, in the test bundle's folder or above.
 package func builtProgram(_ name: String) throws -> String {
     let maps = String(decoding: try Data(contentsOf: URL(filePath: "/proc/self/maps")), as: UTF8.self)
     var candidates: [String] = []

@@ -1,21 +1,20 @@
 import Core
 
-/// An archive to read, of what a test puts into it.
+/// A read-only archive with the recordings that a test puts into it.
 package actor CopiedArchive: ArchiveReading {
     private var held: [(summary: RecordingSummary, timeline: Timeline)]
 
     package init(_ held: [(summary: RecordingSummary, timeline: Timeline)]) { self.held = held }
 
-    /// Adds a recording, or replaces the one of the same number.
+    /// Adds or replaces a recording.
     package func put(_ summary: RecordingSummary, _ timeline: Timeline) {
         held.removeAll { $0.summary.id == summary.id }
         held.append((summary, timeline))
     }
 
-    /// What becomes of a recording once the list was read.
     private var later: (summary: RecordingSummary, timeline: Timeline)?
 
-    /// As `put`, once the list has been asked for.
+    /// Calls `put` after the next `recordings()`.
     package func putAfterNextList(_ summary: RecordingSummary, _ timeline: Timeline) { later = (summary, timeline) }
 
     package func recordings() -> [RecordingSummary] {
@@ -30,12 +29,12 @@ package actor CopiedArchive: ArchiveReading {
         held.first { $0.summary.id == recording }.map { ($0.summary, $0.timeline) }
     }
 
-    /// The number of the last reading of each recording, and whether it has come to its end.
+    /// The number of the last pass of each recording, and whether it is complete.
     private var reading = (number: 3, isComplete: true)
 
     package func read(_ number: Int, isComplete: Bool) { reading = (number, isComplete) }
 
-    /// As if each recording had been read three times, or as often as was said.
+    /// By default each recording has three passes.
     package func shownPass(of recording: Int) -> PassSummary? {
         held.first { $0.summary.id == recording }.map {
             PassSummary(
@@ -54,7 +53,6 @@ package actor CopiedArchive: ArchiveReading {
 
     package func search(_ words: String, limit: Int) -> [SearchHit] { [] }
 
-    /// What was done, of whatever recording.
     private var lines: [HistoryLine] = []
 
     package func enter(_ line: HistoryLine) { lines.append(line) }

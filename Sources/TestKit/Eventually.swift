@@ -1,13 +1,13 @@
 import Glibc
 
-/// Blocks the thread until a condition holds; checks it again and again.
+/// Blocks the thread until a condition holds, by polling.
 ///
-/// A test waits by this instead of a sleep, and asserts nothing about how long it takes. Tasks use `eventually`.
+/// Replaces sleeps in tests, without assertions about the time. Tasks use `eventually`.
 ///
 /// - Parameters:
-///   - what: What the test waits for; the error names it.
+///   - what: What the test waits for, for the error.
 ///   - interval: The time between two checks.
-/// - Throws: `NeverHappened` after ten minutes, and whatever the condition throws.
+/// - Throws: `NeverHappened` after ten minutes, or the condition's error.
 @available(*, noasync)
 package func waitUntil(
     _ what: String, every interval: Duration = .milliseconds(10), _ condition: () throws -> Bool
@@ -19,7 +19,7 @@ package func waitUntil(
     }
 }
 
-/// Waits until a condition holds, as `waitUntil`, and leaves the thread to other tasks meanwhile.
+/// Suspends the task until a condition holds, like `waitUntil`.
 package func eventually(
     _ what: String, every interval: Duration = .milliseconds(10), _ condition: () async throws -> Bool
 ) async throws {
@@ -30,12 +30,12 @@ package func eventually(
     }
 }
 
-/// The error of a test that waited for something in vain.
+/// The error of a wait without success.
 package struct NeverHappened: Error, CustomStringConvertible {
     package let description: String
 }
 
-/// Ends a hang with a message, and has no other purpose.
+/// Turns a hang into an error with a message.
 private struct WaitLimit {
     private let what: String
     private let end = ContinuousClock.now + .seconds(600)

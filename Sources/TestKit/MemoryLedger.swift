@@ -1,15 +1,14 @@
 import Core
 
-/// A ledger that is gone with the test.
+/// A ledger in memory.
 package actor MemoryLedger: ExportLedger {
     package private(set) var entries: [ExportEntry]
-
     /// Thrown by the next `add`, once.
     private var failure: DeviceError?
 
     package init(_ entries: [ExportEntry] = []) { self.entries = entries }
 
-    /// Lets the next `add` fail.
+    /// Makes the next `add` fail.
     package func failOnce(_ error: DeviceError) { failure = error }
 
     package func exports(to volume: String) -> [ExportEntry] { entries.filter { $0.volume == volume } }

@@ -1,20 +1,20 @@
 import Core
 import Synchronization
 
-/// A microphone that plays a script, step by step; after the last step it has ended.
+/// A microphone that plays a script; after the last step it has ended.
 package struct ScriptedMicrophone: MicrophoneProvider {
     package enum Step: Sendable {
-        /// Interleaved where there are two channels.
+        /// Interleaved if there are two channels.
         case samples([Int16])
-        /// The same block again and again, so that only a stop ends the recording.
+        /// Repeats a block, so that only a stop ends the recording.
         case forever([Int16])
         case lost(Int)
-        /// Fails; what follows is for the next opening.
+        /// Fails; the rest is for the next opening.
         case failure(DeviceError)
-        /// The next opening fails; stands behind a failure or another refusal.
+        /// The next opening fails; follows a failure or another refusal.
         case refusal(DeviceError)
         case ended
-        /// Runs on the thread that reads; where it waits, the microphone is silent for as long.
+        /// Runs on the reading thread; the microphone is silent while it blocks.
         case perform(@Sendable () -> Void)
     }
 
@@ -26,11 +26,11 @@ package struct ScriptedMicrophone: MicrophoneProvider {
     private let gives: Int
     private let refusal: DeviceError?
 
-    /// A microphone that opens and plays `steps`; opened again it goes on behind the step at which it failed.
+    /// A microphone that plays `steps`; reopened, it continues after the step that failed.
     ///
     /// - Parameters:
-    ///   - channels: that were asked for.
-    ///   - gives: that it has; nil: as many.
+    ///   - channels: The requested number.
+    ///   - gives: The actual number; nil: the requested one.
     package init(
         isRealTime: Bool = false, isMonitored: Bool = false, channels: Int = 1, gives: Int? = nil, _ steps: [Step]
     ) {
@@ -57,7 +57,6 @@ package struct ScriptedMicrophone: MicrophoneProvider {
         return Player(script, channels: gives)
     }
 
-    /// What is left to play, over all openings.
     private final class Script: Sendable {
         let steps: [Step]
         private let next = Mutex(0)
@@ -68,7 +67,7 @@ package struct ScriptedMicrophone: MicrophoneProvider {
 
         func advance() { next.withLock { $0 += 1 } }
 
-        /// The step that is an opening that fails, where the next one is.
+        /// Returns the error of the next opening, if the script has one.
         func refusal() -> DeviceError? {
             guard index < steps.count, case .refusal(let error) = steps[index] else { return nil }
             advance()

@@ -1,4 +1,4 @@
-/// Random numbers that a seed tells (SplitMix64), so that a property test can be run again as it failed.
+/// Random numbers from a seed (SplitMix64), so that a failed property test can be repeated.
 package struct SeededGenerator: RandomNumberGenerator {
     package let seed: UInt64
     private var state: UInt64

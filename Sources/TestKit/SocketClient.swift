@@ -1,11 +1,12 @@
 import Glibc
 
-/// A client of a local socket that may send anything. It gives up waiting after 120 s, so that a test fails and ends.
+/// A client of a local socket that can send anything. Waits time out after 120 s, so that a test fails instead of
+/// hanging.
 package final class SocketClient {
     package let number: Int32
     private var received: [UInt8] = []
 
-    /// Connects; nil where nobody listens.
+    /// Connects; nil if nobody listens.
     package init?(_ path: String) {
         number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var patience = timeval(tv_sec: 120, tv_usec: 0)
@@ -16,7 +17,7 @@ package final class SocketClient {
 
     deinit { close(number) }
 
-    /// Sends bytes; returns false where the other end takes no more.
+    /// Sends bytes; returns false if the peer does not accept them.
     @discardableResult
     package func send(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
@@ -31,10 +32,10 @@ package final class SocketClient {
     @discardableResult
     package func send(_ line: String) -> Bool { send(Array(line.utf8) + [0x0A]) }
 
-    /// Sends a line, and a descriptor of ours with it.
+    /// Sends a line with a descriptor (SCM_RIGHTS).
     package func send(_ line: String, descriptor: Int32) -> Bool {
         var bytes = Array(line.utf8) + [0x0A]
-        // struct cmsghdr: length, level, type (SCM_RIGHTS); Swift cannot make one.
+        // struct cmsghdr (length, level, type SCM_RIGHTS), which Swift does not import.
         let header = 16
         var control = [UInt8](repeating: 0, count: 24)
         return bytes.withUnsafeMutableBytes { bytes in
@@ -56,10 +57,10 @@ package final class SocketClient {
         }
     }
 
-    /// Says that it will send nothing more.
+    /// Shuts down the sending direction.
     package func endSending() { shutdown(number, Int32(SHUT_WR)) }
 
-    /// The next line; nil where the other end has closed the connection.
+    /// Returns the next line; nil if the peer closed the connection.
     package func line() -> String? {
         while true {
             if let end = received.firstIndex(of: 0x0A) {
@@ -82,7 +83,7 @@ package final class SocketClient {
     }
 }
 
-/// Leaves a socket at a path to which nobody listens, as a process does that is killed.
+/// Leaves a stale socket at a path, like a killed process.
 package func leaveSocket(at path: String) -> Bool {
     let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(number) }

@@ -1,7 +1,7 @@
 import Core
 import Glibc
 
-/// Sounds in which nobody speaks, always the same by their seed: silence, noise, tones, hum, clicks, plucked strings, melodies,
+/// Sounds without speech, determined by their seed: silence, noise, tones, hum, clicks, plucked strings, melodies,
 /// sirens, chirps, wind.
 package struct Soundless {
     package struct Piece: Sendable {
@@ -64,7 +64,7 @@ package struct Soundless {
         return pieces
     }
 
-    /// A room in which nobody speaks: noise whose level goes up and down, a little hum, seldom a knock.
+    /// A silent room: noise of varying level, slight hum, rare knocks.
     package mutating func room(seconds: Int) -> [Int16] {
         var brown = 0.0
         var samples: [Int16] = []
@@ -100,7 +100,7 @@ package struct Soundless {
         return sum
     }
 
-    /// Of a normal distribution, deviation 1.
+    /// Standard normal distribution.
     private mutating func normal() -> Double {
         let radius = (-2 * log(Double.random(in: 1e-12..<1, using: &random))).squareRoot()
         return radius * cos(2 * .pi * Double.random(in: 0..<1, using: &random))
@@ -108,7 +108,7 @@ package struct Soundless {
 
     private mutating func noise(_ seconds: Double) -> [Double] { (0..<Self.count(seconds)).map { _ in normal() } }
 
-    /// Noise added up, without what is slower than a tenth of a second.
+    /// Integrated noise without components slower than 0.1 s.
     private static func brown(_ white: [Double]) -> [Double] {
         var sums = [0.0]
         var level = 0.0
@@ -123,7 +123,7 @@ package struct Soundless {
         }
     }
 
-    /// By Voss: sums of noises each half as fast as the one before.
+    /// Voss's algorithm: sums of noises at halving rates.
     private mutating func pink(_ seconds: Double) -> [Double] {
         var rows = (0..<12).map { _ in normal() }
         return (0..<Self.count(seconds)).map { index in
@@ -144,7 +144,7 @@ package struct Soundless {
         return samples
     }
 
-    /// So many seconds of strings, one after the other, by Karplus and Strong.
+    /// Returns plucked strings, by Karplus and Strong.
     package mutating func plucked(_ length: Double) -> [Double] {
         var samples = [Double](repeating: 0, count: Self.count(length))
         var place = 0
@@ -161,7 +161,7 @@ package struct Soundless {
         return samples
     }
 
-    /// So many seconds of notes and chords of one to three, of five harmonics each.
+    /// Returns notes and chords of one to three tones with five harmonics each.
     package mutating func melody(_ length: Double) -> [Double] {
         var samples = [Double](repeating: 0, count: Self.count(length))
         var place = 0
@@ -183,7 +183,7 @@ package struct Soundless {
         return samples
     }
 
-    /// So many seconds of a tone that goes up and down so often in a second.
+    /// Returns a tone whose pitch oscillates at `speed` Hz.
     package static func siren(_ length: Double, speed: Double) -> [Double] {
         var phase = 0.0
         return sound(length) { time in

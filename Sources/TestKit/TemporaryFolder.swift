@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// A folder of a test's own, removed with all that is in it when the last reference goes.
+/// A temporary folder for a test, removed with its content after the last reference.
 package final class TemporaryFolder: Sendable {
     package let path: String
 
@@ -16,14 +16,14 @@ package final class TemporaryFolder: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// The path of a file in it.
+    /// Returns the path of a file in it.
     package func file(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// Makes a program in it that a test will run, and returns its path.
+    /// Makes an executable shell script in it, and returns its path.
     ///
-    /// Another process writes it: what this one has written itself is busy (ETXTBSY) for as long as a child that a test beside
-    /// this one has just forked still holds the open file.
-    /// - Parameter script: what follows the line that names the shell.
+    /// Another process (install) writes it: a file that this process wrote stays busy (ETXTBSY) while a concurrently
+    /// forked child holds it open.
+    /// - Parameter script: The lines after the `#!` line.
     package func program(_ name: String, _ script: String) throws -> String {
         let (path, text) = (file(name), file(".\(name.split(separator: "/").last ?? "").text"))
         try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(filePath: text))

@@ -1,16 +1,16 @@
 import Core
 
-/// Word error rate of a corpus, whose transcribers spell in several ways.
+/// The word error rate on a corpus with varying spellings.
 package typealias WordErrorRate = WordErrors
 
 extension WordErrors {
-    /// Compares two texts after normalisation.
+    /// Compares two texts after normalization.
     package init(reference: String, hypothesis: String) {
         self.init(reference: Self.normalized(reference), hypothesis: Self.normalized(hypothesis))
     }
 
-    /// Lower case, letters, digits and apostrophes only; spellings, abbreviations and numbers up to ten made alike; fillers,
-    /// and what stands in angle or square brackets, left out. The same for every engine.
+    /// Returns words in lower case with letters, digits and apostrophes only. Unifies spellings, abbreviations and
+    /// numbers up to ten; drops fillers and text in brackets. The same for every engine.
     package static func normalized(_ text: String) -> [String] {
         withoutBrackets(text.lowercased()).replacing("i.e.", with: "that is").map { $0 == "’" || $0 == "‘" ? "'" : $0 }
             .split { !($0.isASCII && ($0.isLetter || $0.isNumber) || $0 == "'") }
@@ -22,7 +22,7 @@ extension WordErrors {
             }
     }
 
-    /// Without `<sil>`, `[noise]` and the `(2)` behind a word's other pronunciation.
+    /// Removes `<sil>`, `[noise]`, and `(2)` after alternative pronunciations.
     private static func withoutBrackets(_ text: String) -> String {
         text.replacing(#/<[^>]*>|\[[^\]]*\]/#, with: " ").replacing(#/\([0-9]+\)/#, with: "")
     }

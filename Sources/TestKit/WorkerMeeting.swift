@@ -2,7 +2,7 @@ import Core
 import Glibc
 import System
 
-/// Where decode workers wait for each other: each writes a byte to `here`, and then reads one from `go`.
+/// A rendezvous of decode workers: each writes a byte to `here`, then reads one from `go`.
 package final class WorkerMeeting: Sendable {
     private let folder = TemporaryFolder()
     package var here: String { folder.file("here") }
@@ -14,14 +14,14 @@ package final class WorkerMeeting: Sendable {
 
     private static let end = UInt8(ascii: "!")
 
-    /// Ends a `hold` that would wait for workers that do not come any more.
+    /// Ends a `hold` for workers that will not come.
     package func end() throws {
         let here = try FileDescriptor(opening: here, O_RDWR)
         var byte = Self.end
         _ = Glibc.write(here.number, &byte, 1)
     }
 
-    /// Lets none go before as many are there as there are workers, in each of the rounds, or until `end`; returns how many came.
+    /// Holds workers until all have arrived, in each of the rounds, or until `end`; returns how many came.
     package func hold(workers: Int, rounds: Int = 1) async throws -> Int {
         let (here, go) = (here, go)
         return try await onThread(named: "meeting") {

@@ -60,7 +60,7 @@ import Testing
         times[0] = wild
         times[4] = wild
         times[5] = SampleRange(SamplePosition(seconds: 14.25), SamplePosition(seconds: 99))
-        new.take(times: times)
+        new.apply(times: times)
         let words = new.segment.words
         #expect(words[0].range == old.words[0].range)
         #expect(words[4].range.start.seconds == 14 && words[4].range.end.seconds == 14.25)

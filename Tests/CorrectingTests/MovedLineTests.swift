@@ -66,7 +66,7 @@ import Testing
         #expect(text.changed == 1 && text.isSimilar)
         // When its words were said, the model tells; when it begins and ends, the person does.
         var line = text.lines[2]
-        line.take(times: (0..<4).map { range(18.75 + Double($0) * 0.25, 19 + Double($0) * 0.25) })
+        line.apply(times: (0..<4).map { range(18.75 + Double($0) * 0.25, 19 + Double($0) * 0.25) })
         #expect(line.segment.words.map(\.range.start.seconds) == [18.5, 19, 19.25, 19.5])
         #expect(line.segment.words.last?.range.end == line.segment.range.end)
         #expect(WordChange.changes(from: Self.timeline.segments, to: text.lines.map(\.segment)).count == 1)

@@ -311,3 +311,16 @@ struct SpeakersTests {
         #expect(Speakers.speaker(labelled: "") == nil && Speakers.speaker(labelled: "ß") == nil)
     }
 }
+
+extension Diarization {
+    /// Adds the next region of speech.
+    ///
+    /// - Parameters:
+    ///   - samples: At most a minute, to limit memory.
+    ///   - voice: The network: `MelFeatures.bins` numbers a frame in, a voice vector out.
+    mutating func add<Failure: Error>(
+        _ samples: [Int16], at start: SamplePosition, voice: ([Float]) throws(Failure) -> [Float]
+    ) throws(Failure) {
+        try add(samples, at: start, speech: [SampleRange(start, start + Int64(samples.count))], voice: voice)
+    }
+}

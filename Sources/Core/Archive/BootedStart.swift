@@ -2,7 +2,6 @@
 package struct BootedStart: Hashable, Sendable {
     /// The recording's number.
     package var recording: Int
-
     /// Nanoseconds since the boot, sleep included. Not negative.
     package let nanoseconds: Int64
 

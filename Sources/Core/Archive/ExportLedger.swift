@@ -14,16 +14,12 @@ package protocol ExportLedger: Sendable {
 package struct ExportEntry: Hashable, Sendable, Codable {
     /// The recording's number.
     package var recording: Int
-
     /// The pass whose complete text was copied; nil for audio alone or an incomplete text.
     package var pass: Int?
-
     /// The volume's identifier.
     package var volume: String
-
     /// The name of the copy's folder.
     package var folder: String
-
     /// The SHA-256 of its SHA256SUMS in hexadecimal; for an encrypted copy, `SealedManifest.text`.
     package var manifest: String
 

@@ -39,7 +39,6 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
 
     /// An upper bound of numbers; an entry at or above it is invalid.
     package static let highest = 1 << 31
-
     /// Counts from 1 over all recordings.
     package var number: Int
     /// The recording's number; nil for acts on the recorder.
@@ -58,7 +57,6 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
     package var before: String
     /// The SHA-256 of the recording's previous line; nil for its first.
     package var own: String?
-
     /// The length in seconds.
     package var length: Double?
     /// Why the recording ended: a raw value of `StopReason`.

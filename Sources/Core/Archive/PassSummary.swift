@@ -5,22 +5,16 @@ package struct PassSummary: Hashable, Sendable, Codable {
     package var recording: Int
     /// The engine that transcribed it.
     package var engine: EngineDescription
-
     /// The decoder's profile: `live`, `final`, `fast`. Archives of earlier versions have `quick` for `fast`.
     package var profile: String
-
     /// Whether it covers the whole recording.
     package var isComplete: Bool
-
     /// The number of its last segment, 0 before the first.
     package var lastSegment: Int
-
     /// Where its last segment ends, and an interrupted pass resumes.
     package var committedUpTo: SamplePosition
-
     /// The engine's adaptation to microphone, room and speaker after the last segment, if any.
     package var adaptation: AdaptationState?
-
     /// The correction, if a person wrote this pass; nil for an engine's.
     package var correction: Correction?
 

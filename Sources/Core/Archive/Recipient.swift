@@ -3,7 +3,6 @@
 /// Only the form is checked here; `age` checks the key.
 package struct Recipient: Hashable, Sendable {
     private static let longest = 8_192
-
     /// The key, without the comment of SSH keys.
     package let text: String
 

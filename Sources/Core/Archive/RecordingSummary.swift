@@ -13,18 +13,14 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
     package var startedAt: Double { didSet { startedAt = startedAt.asWallTime } }
     /// Whether the clock of `startedAt` was set.
     package var clock: Clock
-
     /// The microphone, as the configuration names it.
     package var microphone: String
-
     /// The length of the audio.
     package var length: SamplePosition
-
     /// The end of the transcribed part. What lies between it and `length` is left to transcribe.
     package var transcribedUpTo: SamplePosition
     /// Why it ended; `cutShort` while it is recording.
     package var stopReason: StopReason
-
     /// Whether its audio is gone.
     package var isMissing: Bool
 

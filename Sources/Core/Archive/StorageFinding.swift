@@ -12,12 +12,10 @@ package struct StorageFinding: Hashable, Sendable, Codable {
 
     /// How it is now.
     package var outcome: Outcome
-
     /// The recording's number; nil if it is not about one recording.
     package var recording: Int?
     /// The file, folder or device.
     package var file: String
-
     /// What is wrong, without the file's name; for damage, with the remedy.
     package var message: String
 

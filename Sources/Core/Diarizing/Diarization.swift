@@ -14,13 +14,10 @@ package struct Diarization: Sendable {
         var leastShare: Float = 0.004
         /// The cost of a change of speaker; each 0.1 s scores its similarity.
         package var change: Float = 0.3
-
         /// Whether negative values count as 0, as in the definition that comes with the weights.
         package var isRectified = true
-
         /// Frames between windows, about: 0.5 s.
         package var hop = 50
-
         /// Settings for extending regions.
         package var edges = SpeechEdges.Settings()
 
@@ -92,7 +89,6 @@ package struct Diarization: Sendable {
 
     /// The most samples of a piece's regions: a minute.
     package static let longest = 60 * Int64(SamplePosition.rate)
-
     /// Frames per decision: 0.1 s.
     private static let step = 10
 
@@ -110,17 +106,6 @@ package struct Diarization: Sendable {
     private var voices = VoiceVectors()
 
     package init(_ settings: Settings = Settings()) { self.settings = settings }
-
-    /// Adds the next region of speech.
-    ///
-    /// - Parameters:
-    ///   - samples: At most a minute, to limit memory.
-    ///   - voice: The network: `MelFeatures.bins` numbers a frame in, a voice vector out.
-    mutating func add<Failure: Error>(
-        _ samples: [Int16], at start: SamplePosition, voice: ([Float]) throws(Failure) -> [Float]
-    ) throws(Failure) {
-        try add(samples, at: start, speech: [SampleRange(start, start + Int64(samples.count))], voice: voice)
-    }
 
     /// Adds the regions of a piece, each extended by the speech around it.
     ///

@@ -29,10 +29,8 @@ package struct SpeechEdges {
     private static let triangles = 5
     /// The most decibels that one band counts.
     private static let most: Float = 15
-
     /// How far a range is extended at most, in frames: 1 s.
     static let reach = 100
-
     /// Frames at a range's edge that determine its loudness: 2 s.
     private static let near = 200
 

@@ -6,7 +6,6 @@ struct SpeechWindow: Sendable {
     static let leastFrames = 47
     /// Shorter regions have no window.
     static let least = 10
-
     /// Its frames in the region.
     let frames: Range<Int>
 

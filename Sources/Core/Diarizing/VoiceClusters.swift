@@ -7,7 +7,7 @@ struct VoiceClusters {
         /// The windows' indices.
         var members: [Int]
 
-        mutating func take(_ other: Cluster) {
+        mutating func absorb(_ other: Cluster) {
             for index in sum.indices { sum[index] += other.sum[index] }
             size += other.size
             members += other.members
@@ -67,7 +67,7 @@ struct VoiceClusters {
             guard best[left].value >= stop else { break }
             let right = best[left].place
             guard let first = clusters[left], let second = clusters[right] else { break }
-            clusters[left]?.take(second)
+            clusters[left]?.absorb(second)
             clusters[right] = nil
             let all = first.size + second.size
             for other in 0..<count {
@@ -105,7 +105,7 @@ struct VoiceClusters {
         for cluster in small {
             let own = normalized(cluster.sum) ?? cluster.sum
             let nearest = centers.indices.max { dot(own, centers[$0]) < dot(own, centers[$1]) }
-            if let nearest { large[nearest].take(cluster) }
+            if let nearest { large[nearest].absorb(cluster) }
         }
         clusters = large
     }
@@ -122,7 +122,7 @@ struct VoiceClusters {
                 }
             }
             guard best.value >= least else { return }
-            clusters[best.left].take(clusters[best.right])
+            clusters[best.left].absorb(clusters[best.right])
             clusters.remove(at: best.right)
         }
     }

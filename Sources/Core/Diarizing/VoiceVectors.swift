@@ -6,7 +6,6 @@ struct VoiceVectors {
     private var blocks: [[Int16]] = []
     private var size = 0
     private(set) var count = 0
-
     /// The stored value of 1; similarities are exact to 0.0001.
     private static let one: Float = 32_767
 

@@ -25,19 +25,14 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
 
     /// The kind of failure.
     package var code: Code
-
     /// The call that failed, as its manual names it: `snd_pcm_open`, `fdatasync`.
     package var operation: String
-
     /// The library's error number, 0 if it has none.
     package var status: Int32
-
     /// The file, device or setting; nil if the reason names it.
     package var subject: String?
-
     /// What is wrong, in words.
     package var reason: String
-
     /// What a person can do; nil if nothing, or the reason says it.
     package var remedy: String?
 

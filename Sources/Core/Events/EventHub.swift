@@ -8,7 +8,6 @@ package final class EventHub: Sendable {
     }
 
     private let state = Mutex(State())
-
     /// Called with every event before the listeners, without a queue, so that it misses none.
     private let first: (@Sendable (Event) -> Void)?
 
@@ -21,17 +20,17 @@ package final class EventHub: Sendable {
     /// Partial text and levels are computed only while a listener wants them.
     package func events(withPartials wantsPartials: Bool) -> AsyncStream<Event> {
         let queue = EventQueue(wantsPartials: wantsPartials)
-        let ticket = state.withLock { state in
+        let id = state.withLock { state in
             state.next += 1
             state.listeners[state.next] = queue
             return state.next
         }
-        let seat = Seat { [weak self] in
-            self?.state.withLock { state in _ = state.listeners.removeValue(forKey: ticket) }
+        let subscription = Subscription { [weak self] in
+            self?.state.withLock { state in _ = state.listeners.removeValue(forKey: id) }
         }
         return AsyncStream {
             let event = await queue.next()
-            if event == nil { seat.leave() }
+            if event == nil { subscription.end() }
             return event
         }
     }
@@ -50,20 +49,20 @@ package final class EventHub: Sendable {
 
     /// Sends an event to all listeners but the first, which calls this.
     package func pass(on event: Event) {
-        for queue in state.withLock({ Array($0.listeners.values) }) { queue.put(event) }
+        for queue in state.withLock({ Array($0.listeners.values) }) { queue.append(event) }
     }
 
     /// Ends every listener's sequence after the events in its queue.
     package func finish() {
-        for queue in state.withLock({ Array($0.listeners.values) }) { queue.end() }
+        for queue in state.withLock({ Array($0.listeners.values) }) { queue.finish() }
     }
 }
 
 /// Removes the listener when its sequence ends or is released.
-private final class Seat: Sendable {
-    let leave: @Sendable () -> Void
+private final class Subscription: Sendable {
+    let end: @Sendable () -> Void
 
-    init(leave: @escaping @Sendable () -> Void) { self.leave = leave }
+    init(end: @escaping @Sendable () -> Void) { self.end = end }
 
-    deinit { leave() }
+    deinit { end() }
 }

@@ -27,7 +27,7 @@ final class EventQueue: Sendable {
     init(wantsPartials: Bool) { self.wantsPartials = wantsPartials }
 
     /// Adds an event, unless the listener does not want it.
-    func put(_ event: Event) {
+    func append(_ event: Event) {
         guard wantsPartials || !event.isVolatile else { return }
         let waiter = state.withLock { state -> CheckedContinuation<Event?, Never>? in
             guard !state.hasEnded else { return nil }
@@ -48,7 +48,7 @@ final class EventQueue: Sendable {
     }
 
     /// Ends the sequence.
-    func end() {
+    func finish() {
         let waiter = state.withLock { state in
             state.hasEnded = true
             defer { state.waiter = nil }
@@ -76,7 +76,7 @@ final class EventQueue: Sendable {
                 if let answer { continuation.resume(returning: answer) }
             }
         } onCancel: {
-            end()
+            finish()
         }
     }
 }

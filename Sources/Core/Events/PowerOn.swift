@@ -3,7 +3,6 @@
 package struct PowerOn: Hashable, Sendable, Codable {
     /// Counts the recordings of this boot from 1.
     var order: Int
-
     /// Seconds from the boot to the recording's start.
     var seconds: Int
 

@@ -11,10 +11,8 @@ package protocol Button: AnyObject {
 package struct ButtonEdge: Hashable, Sendable {
     /// Whether the button is down since `time`.
     var pressed: Bool
-
     /// Time on the monotonic clock.
     var time: Duration
-
     /// The number of edges that the kernel dropped before this one.
     var dropped: Int
 

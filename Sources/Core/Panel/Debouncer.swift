@@ -6,7 +6,6 @@ struct Debouncer: Hashable, Sendable {
     struct Change: Hashable, Sendable {
         /// Whether the button is down from `time`.
         var pressed: Bool
-
         /// When the level began to last.
         var time: Duration
 
@@ -25,7 +24,6 @@ struct Debouncer: Hashable, Sendable {
 
     /// The debounced level.
     private(set) var pressed: Bool
-
     /// Since when the raw level differs; nil while it does not.
     private var since: Duration?
     private let period: Duration

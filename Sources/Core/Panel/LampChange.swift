@@ -4,7 +4,6 @@ package struct LampChange: Hashable, Sendable, Codable {
     var time: Double
     /// Whether the lamp is on since `time`.
     var lit: Bool
-
     /// The reason: a mode of the lamp, `fault`, or `blink` for an answer or a bookmark.
     var shows: String
 

@@ -29,7 +29,6 @@ package struct LampPattern: Hashable, Sendable {
         var mode: Mode
         /// When it began, on the monotonic clock.
         var since: Duration
-
         /// When it ends; nil: with the next pattern.
         var until: Duration?
 
@@ -42,16 +41,12 @@ package struct LampPattern: Hashable, Sendable {
 
     /// How long the lamp blinks for a bookmark.
     package static let markBlink = Duration.milliseconds(200)
-
     /// How long the lamp blinks to answer a press.
     package static let answerBlink = Duration.milliseconds(60)
-
     /// How long the disk may not report before the lamp stops showing `steady`.
     package static let patience = Duration.seconds(3)
-
     /// How long the lamp shows `done`.
     package static let doneLasts = Duration.seconds(3)
-
     /// How long the lamp shows `refused`.
     package static let refusedLasts = Duration.seconds(6)
 

@@ -2,7 +2,6 @@
 package struct ReadingRequest: Hashable, Sendable {
     /// The number of alternatives wanted.
     package var alternatives: Int
-
     /// Ranges of speech, from the first sample, in order; empty: anywhere. Voice analytics are returned for each.
     package var parts: [SampleRange]
 

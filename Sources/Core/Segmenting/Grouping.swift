@@ -5,7 +5,6 @@
 package struct Grouping: Sendable {
     private let longest: Int64
     private let longestGap: Int64
-
     /// The group that is not complete.
     package private(set) var open: UtteranceGroup?
 

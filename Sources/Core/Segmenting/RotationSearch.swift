@@ -18,7 +18,7 @@ struct RotationSearch: Sendable {
     private var total = 0.0
     /// Frames of audio before the first level.
     private var head = 0
-    private var swept = false
+    private var hasSwept = false
 
     init(settings: SpeechSettings) {
         isLimited = settings.longestSeconds > 0
@@ -44,10 +44,10 @@ struct RotationSearch: Sendable {
         levels.removeAll(keepingCapacity: true)
         total = 0
         head = age
-        swept = false
+        hasSwept = false
     }
 
-    mutating func take(_ level: Double) {
+    mutating func append(_ level: Double) {
         levels.append(level)
         total += level
     }
@@ -60,7 +60,7 @@ struct RotationSearch: Sendable {
         }
         let newest = levels.count - lag
         // Before the sweep: the quietest place so far, or a quieter one to come.
-        let place = swept ? newest : quietest(from: from - head, through: newest)?.frame ?? 0
+        let place = hasSwept ? newest : quietest(from: from - head, through: newest)?.frame ?? 0
         return min(max(from, head + place), latest - Self.lastResort)
     }
 
@@ -76,8 +76,8 @@ struct RotationSearch: Sendable {
         // If the quiet place was known when the time was up, more frames have come since; the audio does not get
         // longer by them.
         let newest = min(levels.count - lag, latest - lag - head)
-        let oldest = swept ? newest : from - head
-        swept = true
+        let oldest = hasSwept ? newest : from - head
+        hasSwept = true
         if let place = quietest(from: oldest, through: newest), place.level <= quiet {
             return levels.count - place.frame
         }

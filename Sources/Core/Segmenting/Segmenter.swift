@@ -30,7 +30,6 @@ package struct Segmenter: Sendable {
     private var nextID: Int
     /// The end of the last utterance's speech or of a gap; no later audio starts earlier.
     private var floor: SamplePosition
-
     /// Where the next frame starts.
     private(set) var position: SamplePosition
 
@@ -81,7 +80,7 @@ package struct Segmenter: Sendable {
     package mutating func handle(level: Double) -> [Effect] {
         position = position + Int64(SpeechSettings.frameSamples)
         let change = activity.handle(level)
-        if open != nil { rotation.take(level) }
+        if open != nil { rotation.append(level) }
         switch change {
         case .began(let framesAgo): return begin(framesAgo: framesAgo)
         case .ended(let framesAgo): return end(at: before(frames: framesAgo), by: .silence)

@@ -17,7 +17,6 @@ package struct VoiceActivity: Sendable {
     private var loudFrames = 0
 
     private(set) var isSpeech = false
-
     /// Frames since the last one above the threshold; 0 while speaking.
     private(set) var quietFrames = 0
 

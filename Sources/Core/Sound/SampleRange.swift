@@ -2,7 +2,6 @@
 package struct SampleRange: Hashable, Sendable, Codable {
     /// Its first sample.
     package let start: SamplePosition
-
     /// Never before the start.
     package let end: SamplePosition
 

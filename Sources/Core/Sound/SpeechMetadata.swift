@@ -2,13 +2,10 @@
 package struct SpeechMetadata: Hashable, Sendable {
     /// Words per minute, from the first word's start to the last one's end in each segment.
     package var speakingRate: Double
-
     /// The mean pause between words of a segment, in seconds; 0 without pauses.
     package var averagePause: Double
-
     /// Where the first word starts.
     package var speechStart: SamplePosition
-
     /// The sum over segments of the time from the first word to the last, in seconds.
     package var speechDuration: Double
 

@@ -2,16 +2,12 @@
 package struct VoiceAnalytics: Hashable, Sendable, Codable {
     /// The median pitch of the voiced frames, in Hz.
     package let pitch: Double
-
     /// The mean change of the period between voiced frames, relative to it: 0 for a steady voice.
     package let jitter: Double
-
     /// The mean change of the peak between voiced frames, relative to it: 0 for a steady voice.
     package let shimmer: Double
-
     /// The share of frames that are voiced, 0 to 1.
     package let voicing: Double
-
     /// How far the last voiced 0.2 s lie below the median pitch, in semitones; nil if unknown.
     package let finalLowering: Double?
 

@@ -17,7 +17,6 @@ struct Seam: Sendable {
 
     /// More words than fit into the longest overlap.
     static let reach = 16
-
     /// How far apart both sides may time the middle of the same word: 200 ms, in samples.
     private static let sameWord: Int64 = 3_200
     /// A word this close to the edge of the audio was cut off: 30 ms, in samples.
@@ -60,7 +59,7 @@ struct Seam: Sendable {
         for index in third.indices {
             // Otherwise a committed word would come twice.
             if let last = left.committed.last, isSame(last, third[index], within: Self.nearby) { break }
-            if let place = joined.indices.first(where: { goOnAlike(third[index...], joined[$0...]) }) {
+            if let place = joined.indices.first(where: { continueAlike(third[index...], joined[$0...]) }) {
                 return Array(third[...index] + joined[(place + 1)...])
             }
         }
@@ -68,7 +67,7 @@ struct Seam: Sendable {
     }
 
     /// Whether the first words of two readings end together, or the same word follows.
-    private func goOnAlike(_ one: ArraySlice<Word>, _ other: ArraySlice<Word>) -> Bool {
+    private func continueAlike(_ one: ArraySlice<Word>, _ other: ArraySlice<Word>) -> Bool {
         guard let first = one.first, let second = other.first else { return false }
         if abs(first.range.end - second.range.end) <= Self.sameEnd { return true }
         guard let next = one.dropFirst().first, let following = other.dropFirst().first else { return false }

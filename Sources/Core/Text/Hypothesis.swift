@@ -2,16 +2,12 @@
 package struct Hypothesis: Hashable, Sendable {
     /// The best result, in the order of time, without fillers.
     package var words: [Word]
-
     /// Alternatives, best first.
     package var alternatives: [Alternative]
-
     /// The score of the best result in the engine's scale, to compare results for the same audio; nil if unknown.
     package var score: Double?
-
     /// Measures of the voice; nil if unknown or nothing was voiced.
     package var voice: VoiceAnalytics?
-
     /// Measures of the voice in each requested part; nil if nothing was voiced. Empty if the engine has none.
     package var voices: [VoiceAnalytics?]
 
@@ -31,7 +27,6 @@ package struct Hypothesis: Hashable, Sendable {
 package struct Alternative: Hashable, Sendable, Codable {
     /// Its words, separated by spaces.
     package var text: String
-
     /// Its share among the compared results, 0 to 1.
     package let confidence: Double
 

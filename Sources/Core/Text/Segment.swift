@@ -2,17 +2,14 @@
 package struct Segment: Hashable, Sendable, Codable {
     /// Counts from 1 within its recording.
     package var id: Int
-
     /// The range of the speech, which contains the words.
     package var range: SampleRange
-
     /// In the order of time; empty if the speech had no words.
     package var words: [Word]
     /// Alternatives for the whole segment, best first.
     package var alternatives: [Alternative]
     /// Why it ended where it did.
     package var endedBy: EndReason
-
     /// Measures of the voice; nil if unknown or nothing was voiced.
     package var voice: VoiceAnalytics?
 

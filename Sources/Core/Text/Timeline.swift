@@ -14,16 +14,12 @@ package struct Timeline: Sendable, Codable {
     package var marks: [Bookmark]
     /// The cost of the transcription; nil if not measured.
     package var statistics: Statistics?
-
     /// The end of the transcribed part; nil if complete. What follows is not silence, but not transcribed yet.
     var writtenUpTo: SamplePosition?
-
     /// The pass, counted from 1; nil without passes.
     package var pass: Int?
-
     /// A person's additions besides the words; nil if none.
     package var annotations: Annotations?
-
     /// Who spoke when; nil if not diarized.
     package var speakers: Speakers?
 
@@ -70,7 +66,7 @@ extension Timeline {
     }
 
     /// Whether there are several speakers.
-    package var tellsSpeakers: Bool { (speakers?.count ?? 0) > 1 }
+    package var hasSeveralSpeakers: Bool { (speakers?.count ?? 0) > 1 }
 }
 
 /// Which engine wrote the text.
@@ -95,15 +91,12 @@ package struct Statistics: Hashable, Sendable, Codable {
     package var audioSeconds = 0.0
     /// Decoded audio in seconds.
     package var speechSeconds = 0.0
-
     /// CPU time of the decode workers.
     package var cpuSeconds = 0.0
     /// The elapsed time in seconds.
     package var wallSeconds = 0.0
-
     /// Recognizer sessions: one per utterance, plus repeated ones and readings across seams.
     package var sessions = 0
-
     /// The number of seams between overlapping sessions.
     package var seams = 0
 

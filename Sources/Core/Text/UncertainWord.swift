@@ -4,7 +4,6 @@ package struct UncertainWord: Hashable, Sendable {
     package var segment: Int
     /// The word itself.
     package var word: Word
-
     /// Up to four words of the segment before it.
     package var before: String
     /// Up to four words of the segment after it.

@@ -2,7 +2,6 @@
 package struct UtteranceGroup: Hashable, Sendable {
     /// The first utterance, whose number the group has.
     package var first: Utterance
-
     /// The others, in the order of time.
     var others: [Utterance]
 

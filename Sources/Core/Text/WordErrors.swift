@@ -10,7 +10,6 @@ package struct WordErrors: Hashable, Sendable {
 
     /// The number of substitutions, deletions and insertions.
     package private(set) var errors = 0
-
     /// The number of words in the reference.
     package private(set) var words = 0
 

@@ -310,7 +310,7 @@ package struct CorrectionImport: Sendable {
             times.times(of: pieces, in: audio, model: model)
         }
         var timed = corrected
-        for (index, ranges) in zip(asked, found) { if let ranges { timed[index].take(times: ranges) } }
+        for (index, ranges) in zip(asked, found) { if let ranges { timed[index].apply(times: ranges) } }
         return timed
     }
 

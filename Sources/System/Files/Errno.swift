@@ -25,13 +25,13 @@ extension DeviceError {
             case EACCES, EPERM: (.denied, "ask for permission, or name another place")
             case EROFS: (.denied, "the file system is read-only; name another place or remount it")
             case EBUSY: (.busy, "close the program that uses it")
-            case ENOSPC where lacksFiles(subject):
+            case ENOSPC where isOutOfInodes(subject):
                 (.full, "it has room, but for no more files: remove some of them (df -i counts them)")
             case ENOSPC, EDQUOT: (.full, "make room on that disk, or name another one")
             case EFBIG:
                 (
                     .full,
-                    limitsFiles
+                    hasFileSizeLimit
                         ? "this process may write no larger file; raise the limit (ulimit -f, LimitFSIZE= of the unit)"
                         : "no larger file is allowed there; start a new one, or name another disk"
                 )
@@ -51,13 +51,13 @@ extension DeviceError {
 }
 
 /// Whether this process has a limit on file sizes.
-private var limitsFiles: Bool {
+private var hasFileSizeLimit: Bool {
     var limit = rlimit()
     return getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 && limit.rlim_cur != rlim_t.max
 }
 
 /// Whether a file system has free bytes but no free inodes.
-private func lacksFiles(_ path: String) -> Bool {
+private func isOutOfInodes(_ path: String) -> Bool {
     var status = statvfs()
     guard statvfs(path, &status) == 0 || statvfs(folder(of: path), &status) == 0 else { return false }
     return status.f_files > 0 && status.f_favail == 0 && status.f_bavail > 0

@@ -8,7 +8,6 @@ import Glibc
 package struct FileDescriptor: ~Copyable, Sendable {
     /// What errors name.
     package let path: String
-
     /// The descriptor; valid while this value exists.
     package let number: Int32
 

@@ -18,18 +18,14 @@ package struct FileStatus: Hashable, Sendable {
     package var kind: Kind
     /// The size of a file; undefined for other types.
     package var bytes: Int64
-
     /// The number of its device.
     package var device: UInt64
     /// The number of its inode.
     package var inode: UInt64
-
     /// The number of hard links of a file; 0 after all were removed.
     package var links: Int
-
     /// The owner's user number.
     package var owner: UInt32
-
     /// The permissions, the lower twelve bits of its mode.
     package var permissions: UInt32
 

@@ -27,7 +27,6 @@ package enum LogComponent: String, Sendable, CaseIterable {
 package struct LogFilter: Hashable, Sendable {
     /// The default level.
     static let usual = LogLevel.information
-
     /// The error for an invalid part, in one line; the other parts count. Nil if all are valid.
     package private(set) var problem: String?
 

@@ -13,7 +13,6 @@ package struct LogLine: Hashable, Sendable {
     /// What happened, in one word.
     var event: String
     var pairs: [Pair]
-
     /// The appliance's new state, if the line reports one; also sent to systemd.
     package var state: Event.State?
 

@@ -19,7 +19,6 @@ package struct OptionWords {
     private let (program, command): (String, String)
     private var values: [String: [String]] = [:]
     private var flags: Set<String> = []
-
     /// The arguments; after `--` every word is one.
     package private(set) var rest: [String] = []
 

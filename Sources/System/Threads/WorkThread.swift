@@ -3,7 +3,6 @@ import Synchronization
 /// A thread that runs work items one after another.
 package final class WorkThread: Sendable {
     private let queue = WorkQueue()
-
     /// Whether the thread exists; if not, callers run their work themselves.
     private let isThere: Bool
 

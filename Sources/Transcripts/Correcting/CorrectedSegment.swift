@@ -10,10 +10,8 @@ package struct CorrectedSegment: Hashable, Sendable {
     package private(set) var isConfirmed = false
     /// Whether a person moved it or a word of it.
     package private(set) var isMoved = false
-
     /// Whether its words fill its range, which a person set.
     private var isFilled = false
-
     /// The shortest room for an inserted word; otherwise it takes half of the previous one. 100 ms, in samples.
     private static let shortest: Int64 = 1_600
 
@@ -73,7 +71,7 @@ package struct CorrectedSegment: Hashable, Sendable {
     /// Replaces estimated times.
     ///
     /// - Parameter times: A range for each word; those of measured words are ignored.
-    package mutating func take(times: [SampleRange]) {
+    package mutating func apply(times: [SampleRange]) {
         guard times.count == segment.words.count else { return }
         var latest = [SamplePosition](repeating: segment.range.end, count: times.count)
         for index in segment.words.indices.dropLast().reversed() {

@@ -22,7 +22,6 @@ package struct MissedPhrases: Hashable, Sendable {
 
     /// By the keys of their words, separated by spaces.
     package private(set) var phrases: [String: Phrase] = [:]
-
     /// The most names in a phrase.
     private static let longest = 4
 
@@ -41,7 +40,7 @@ package struct MissedPhrases: Hashable, Sendable {
             let words = segment.words.map { WrittenWord($0.text) }
             let isMissed = Self.missed(words, old.words.map { WrittenWord($0.text).key })
             for (word, isMissed) in zip(words, isMissed) where !isMissed { right[word.key, default: 0] += 1 }
-            take(words, isMissed)
+            add(words, isMissed)
         }
         for key in phrases.keys { phrases[key]?.timesHeard = right[key] ?? 0 }
     }
@@ -107,7 +106,7 @@ package struct MissedPhrases: Hashable, Sendable {
         return missed
     }
 
-    private mutating func take(_ words: [WrittenWord], _ isMissed: [Bool]) {
+    private mutating func add(_ words: [WrittenWord], _ isMissed: [Bool]) {
         var index = 0
         while index < words.count {
             guard isMissed[index], words[index].canBeLearned else {

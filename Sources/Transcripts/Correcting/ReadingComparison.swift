@@ -49,8 +49,7 @@ struct ReadingComparison {
     /// For each token of our export, the text's token.
     private let origins: [Int?]
     /// Pieces at times that our export does not have.
-    private var isAtNewTime: Set<Int> = []
-
+    private var movedPieces: Set<Int> = []
     /// The tolerance for rounded times: 10 ms, in samples.
     private static let tolerance: Int64 = 160
 
@@ -157,7 +156,7 @@ struct ReadingComparison {
                 for token in part where origin(token) == nil { owners[token] = owner }
                 continue
             }
-            isAtNewTime.insert(index)
+            movedPieces.insert(index)
             let origins = part.compactMap { origin($0) }
             guard !origins.isEmpty else {
                 if isOfWords, let owner = text.segment(at: range) {
@@ -188,11 +187,11 @@ struct ReadingComparison {
             said[owner] += said(start..<end)
             start = end
         }
-        keepUnshown()
+        keepHiddenWords()
     }
 
     /// Keeps words that exports do not show.
-    private mutating func keepUnshown() {
+    private mutating func keepHiddenWords() {
         var isShown = [Bool](repeating: false, count: text.words.count)
         for case let place? in origins { isShown[text.tokens[place]] = true }
         for (number, word) in text.words.enumerated() where !isShown[number] {
@@ -230,7 +229,7 @@ struct ReadingComparison {
                 index += 1
                 continue
             }
-            let range = isOfWords && isAtNewTime.contains(new[index].piece) ? newPieces[new[index].piece].range : nil
+            let range = isOfWords && movedPieces.contains(new[index].piece) ? newPieces[new[index].piece].range : nil
             guard let place = origin(index) else {
                 let instead = counterparts[index].flatMap { origins[$0] }.map { text.tokens[$0] }
                 words.append(Said(text: new[index].text, old: instead, range: range))

@@ -16,9 +16,9 @@ struct SpokenWords {
             insertions[Self.head(bytes[...]), default: []].append(bytes)
         }
         for head in insertions.keys { insertions[head]?.sort { $0.count > $1.count } }
-        let tellsPeople = timeline.tellsSpeakers && ["text", "qda", "srt"].contains(format)
+        let tellsPeople = timeline.hasSeveralSpeakers && ["text", "qda", "srt"].contains(format)
         hasTimeStamps = format == "qda" || format == "text"
-        hasOverlaps = timeline.tellsSpeakers && !(timeline.speakers?.alongside.isEmpty ?? true)
+        hasOverlaps = timeline.hasSeveralSpeakers && !(timeline.speakers?.alongside.isEmpty ?? true)
         let names = (0..<(tellsPeople ? timeline.speakers?.count ?? 0 : 0)).flatMap {
             [oneLine(timeline.name(ofSpeaker: $0)), Speakers.label($0)]
         }

@@ -10,7 +10,7 @@ struct SpokenTurn {
 extension Timeline {
     /// Splits a segment's words by speaker. One turn if there is one speaker or no word.
     func turns(of segment: Segment) -> [SpokenTurn] {
-        guard tellsSpeakers, let speakers else { return [SpokenTurn(speaker: nil, words: segment.words)] }
+        guard hasSeveralSpeakers, let speakers else { return [SpokenTurn(speaker: nil, words: segment.words)] }
         var turns: [SpokenTurn] = []
         for word in segment.words {
             let speaker = speakers.speaker(of: word.range)
@@ -40,8 +40,8 @@ extension Timeline {
     }
 
     /// Whether a line starts like a speaker's name; it then needs the real name in front.
-    func seemsNamed(_ line: String) -> Bool {
-        guard tellsSpeakers, line.utf8.contains(UInt8(ascii: ":")) else { return false }
+    func startsLikeName(_ line: String) -> Bool {
+        guard hasSeveralSpeakers, line.utf8.contains(UInt8(ascii: ":")) else { return false }
         return (0..<(speakers?.count ?? 0)).contains { speaker in
             [oneLine(name(ofSpeaker: speaker)), Speakers.label(speaker)].contains {
                 line.utf8.starts(with: "\($0): ".utf8)
@@ -51,7 +51,7 @@ extension Timeline {
 
     /// Returns the ranges of a turn's words that overlap another speaker.
     func overlaps(in words: [Word]) -> [Range<Int>] {
-        guard tellsSpeakers, let speakers, !speakers.alongside.isEmpty else { return [] }
+        guard hasSeveralSpeakers, let speakers, !speakers.alongside.isEmpty else { return [] }
         var runs: [Range<Int>] = []
         for (index, word) in words.enumerated() where speakers.isOverlapped(word.range) && !oneLine(word.text).isEmpty {
             if let last = runs.last, last.upperBound == index {

@@ -16,7 +16,6 @@ enum CueLimits {
     /// Characters per line; only a single longer word has more.
     static let lineLength = 42
     static let longest: Int64 = 7_000
-
     /// The shortest display time, if there is room.
     static let shortest: Int64 = 1_000
 }
@@ -41,7 +40,7 @@ func cues(of timeline: Timeline) -> [Cue] {
         Cue(start: milliseconds($0.range.start), end: milliseconds($0.range.end), lines: [description(of: $0)])
     }
     let length = milliseconds(timeline.length)
-    return marked(spaced(merged(spoken, silent), length: length), tellingMarks(of: timeline), length: length)
+    return marked(spaced(merged(spoken, silent), length: length), marksWithText(of: timeline), length: length)
 }
 
 /// Puts each mark above the cue at its time or within a second after it, else in its own cue. So cues never overlap,

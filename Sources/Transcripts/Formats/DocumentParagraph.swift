@@ -16,14 +16,14 @@ func documentParagraphs(_ timeline: Timeline, _ details: RecordingDetails) -> [D
     var body = [DocumentParagraph.title(oneLine(details.title))]
     let facts = [details.started.map(oneLine), clockTime(timeline.length), details.device.map(oneLine)]
     body.append(.fact(facts.compactMap { $0 }.joined(separator: ", ")))
-    if timeline.tellsSpeakers, let seconds = timeline.speakers?.seconds {
+    if timeline.hasSeveralSpeakers, let seconds = timeline.speakers?.seconds {
         let people = seconds.enumerated().map { speaker, seconds in
             "\(oneLine(timeline.name(ofSpeaker: speaker))) (\(clockTime(SamplePosition(seconds: seconds))))"
         }
         body.append(.fact("Speakers: \(people.joined(separator: ", "))"))
     }
 
-    var notes = tellingMarks(of: timeline)
+    var notes = marksWithText(of: timeline)
     notes += timeline.gaps.map { ($0.range.start, description(of: $0)) }
     notes.sort { $0.time < $1.time }
     var left = notes[...]

@@ -7,7 +7,7 @@ import Core
 func insertions(in timeline: Timeline) -> Set<String> {
     var texts: Set<String> = ["[no words]", "[not read]"]
     texts.formUnion(timeline.gaps.map { description(of: $0) })
-    for mark in tellingMarks(of: timeline) {
+    for mark in marksWithText(of: timeline) {
         texts.insert(mark.line)
         texts.insert(markLines(mark.line).joined(separator: " "))
     }

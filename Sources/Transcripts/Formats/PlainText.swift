@@ -10,11 +10,11 @@ extension TranscriptFormat {
 /// incomplete.
 func plainText(_ timeline: Timeline) -> String {
     let rest = unwrittenText(timeline).map { "[\($0)]\n" } ?? ""
-    var marks = tellingMarks(of: timeline)[...]
+    var marks = marksWithText(of: timeline)[...]
     func lines(upTo end: SamplePosition) -> String {
         let passed = marks.prefix { $0.time <= end }
         marks = marks.dropFirst(passed.count)
-        return passed.map { "\(withoutSigns($0.line))\n" }.joined()
+        return passed.map { "\(escapingSigns($0.line))\n" }.joined()
     }
     var last: Int?
     return timeline.segments.map { segment in
@@ -26,7 +26,7 @@ func plainText(_ timeline: Timeline) -> String {
                 defer { last = speaker }
                 let isNew = speaker != last || !before.isEmpty
                 return (isNew && last != nil ? "\n" : "")
-                    + (isNew || timeline.seemsNamed(text) ? "\(oneLine(timeline.name(ofSpeaker: speaker))): " : "")
+                    + (isNew || timeline.startsLikeName(text) ? "\(oneLine(timeline.name(ofSpeaker: speaker))): " : "")
                     + text
             }.joined()
     }.joined() + lines(upTo: SamplePosition(.max)) + rest
@@ -35,17 +35,17 @@ func plainText(_ timeline: Timeline) -> String {
 /// Returns a segment's words as one line, or more if somebody said "new line".
 private func spokenLines(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 }) {
-        let line = withoutSigns(oneLine(text))
+        let line = escapingSigns(oneLine(text))
         return line.isEmpty ? "" : line + "\n"
     }
     var spoken = text.split(separator: Punctuator.newLine, omittingEmptySubsequences: false)
-        .map { withoutSigns(oneLine(String($0))) }
+        .map { escapingSigns(oneLine(String($0))) }
     if spoken.last == "" { spoken.removeLast() }
     return spoken.map { $0 + "\n" }.joined()
 }
 
 /// Returns bookmarks with text, in the order of time, as lines: `[bookmark 0:12: WORDS]`.
-func tellingMarks(of timeline: Timeline) -> [(time: SamplePosition, line: String)] {
+func marksWithText(of timeline: Timeline) -> [(time: SamplePosition, line: String)] {
     timeline.marks.sorted { $0.position < $1.position }.compactMap { mark in
         let text = oneLine(mark.text)
         return text.isEmpty ? nil : (mark.position, "[bookmark \(clockTime(mark.position)): \(text)]")

@@ -23,7 +23,7 @@ func qualitativeText(_ timeline: Timeline, leastPause: Int) -> String {
             for word in turn.words {
                 var text = oneLine(word.text)
                 guard !text.isEmpty else { continue }
-                text = withoutSigns(text, behind: spoken)
+                text = escapingSigns(text, behind: spoken)
                 spoken = text
                 var before: [String] = []
                 let last = paragraphs.last?.end ?? .zero
@@ -90,7 +90,7 @@ private func isPause(_ word: Substring, _ next: Substring) -> Bool {
 /// Inserts an invisible character into words that look like time stamps or pauses.
 ///
 /// - Parameter last: The previous word.
-func withoutSigns(_ line: String, behind last: String = "") -> String {
+func escapingSigns(_ line: String, behind last: String = "") -> String {
     guard line.utf8.contains(where: { $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: ")") }) else { return line }
     var words: [String] = []
     for word in line.utf8.split(separator: UInt8(ascii: " ")).map({ Substring($0) }) {

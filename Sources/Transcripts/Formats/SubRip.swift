@@ -14,7 +14,7 @@ func subRip(_ timeline: Timeline) -> String {
         var lines = cue.lines
         if let speaker = cue.speaker {
             let spoken = lines.count - cue.spoken
-            if lines.indices.contains(spoken), speaker != last || timeline.seemsNamed(lines[spoken]) {
+            if lines.indices.contains(spoken), speaker != last || timeline.startsLikeName(lines[spoken]) {
                 lines[spoken] = "\(oneLine(speaker)): \(lines[spoken])"
             }
             last = speaker

@@ -10,20 +10,15 @@ struct Tiers {
     }
 
     var segments: [Span] = []
-
     /// The words of each segment, in the order of `segments`.
     var words: [[Span]] = []
     var gaps: [Span] = []
-
     /// The turns of each of several speakers, with the name and a unique tier name.
     var speakers: [(name: String, tier: String, spans: [Span])] = []
-
     /// Where several people speak at once: `A, B`.
     var overlaps: [Span] = []
-
     /// Points in time, all different.
     var marks: [(time: Int64, text: String)] = []
-
     /// The length of the recording, or of its content if that is longer; at least 1.
     var end: Int64
 
@@ -68,7 +63,7 @@ struct Tiers {
 
     /// Turns end with their segment.
     private mutating func addSpeakers(of timeline: Timeline, unit: (SamplePosition) -> Int64) {
-        guard timeline.tellsSpeakers, let count = timeline.speakers?.count else { return }
+        guard timeline.hasSeveralSpeakers, let count = timeline.speakers?.count else { return }
         var spans = [[Span]](repeating: [], count: count)
         for segment in timeline.segments {
             for turn in timeline.turns(of: segment) {

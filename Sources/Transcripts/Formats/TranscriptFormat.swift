@@ -4,19 +4,14 @@ import Core
 package struct TranscriptFormat: Sendable {
     /// The name in `--format` and `export.formats`.
     package let rawValue: String
-
     /// Without the dot.
     package let fileExtension: String
-
     /// The file name in a recording's folder.
     package let fileName: String
-
     /// Whether it is a default of `export.formats`.
     package let isUsual: Bool
-
     /// Whether it names its recording, so that several can follow each other without a heading.
     package let namesItsRecording: Bool
-
     /// Whether it contains `RecordingDetails.identity`.
     package let holdsIdentity: Bool
 

@@ -64,7 +64,7 @@ struct HeaderJSON: Encodable {
     var engine: EngineDescription
     /// Only if the text is incomplete.
     var writtenUpTo: Double?
-    /// Only where somebody has looked who spoke.
+    /// Only if diarized.
     var speakers: [SpeakerJSON]?
 
     init(_ timeline: Timeline) {
@@ -103,11 +103,11 @@ struct SegmentJSON: Encodable {
     var endedBy: EndReason
     var words: [WordJSON]
     var alternatives: [AlternativeJSON]
-    /// Only where it is told.
+    /// Only if known.
     var voice: VoiceJSON?
-    /// Only where there are words.
+    /// Only if there are words.
     var metadata: MetadataJSON?
-    /// Only where somebody has looked who spoke.
+    /// Only if diarized.
     var speaker: String?
     /// Only if somebody else speaks during most of it.
     var overlap: Bool?
@@ -169,7 +169,7 @@ struct WordJSON: Encodable {
     var confidence: Double
     /// Only if the times are estimated.
     var timeEstimated: Bool?
-    /// Only where somebody has looked who spoke.
+    /// Only if diarized.
     var speaker: String?
     /// Only if somebody else speaks at the same time.
     var overlap: Bool?

@@ -4,16 +4,12 @@ import Core
 package struct PlottedReading: Hashable, Sendable {
     /// The recording's number.
     var recording: Int
-
     /// The recording's title in the list.
     var title: String
-
     /// The engine and profile: `moonshine final`.
     var engine: String
-
     /// The word error rate of the whole text in percent, if everything unchanged is right.
     var whole: Double
-
     /// The word error rate of changed or confirmed lines, in percent.
     var heard: Double
 
@@ -34,7 +30,6 @@ struct AccuracyPlot {
     private static let signs = 4
     /// The most recordings: the latest.
     private static let limit = 60
-
     /// The earliest recording first, those of one recording together.
     private let readings: [PlottedReading]
     private let recordings: [(id: Int, title: String)]

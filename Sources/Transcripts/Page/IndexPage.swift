@@ -4,15 +4,12 @@ import Core
 package struct IndexEntry: Hashable, Sendable {
     /// The heading: the recorder's name.
     var device: String
-
     /// The relative link to the page; each component has only letters, digits, `-`, `_` and `.`.
     var link: String
     /// The title on its page.
     var title: String
-
     /// Short facts, such as the length.
     var facts: [String]
-
     /// The whole text; empty if unavailable.
     var text: String
 

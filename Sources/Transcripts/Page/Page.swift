@@ -4,14 +4,11 @@ struct Page {
     var styles: [PagePart]
     /// The script; nil if there is none.
     var script: PagePart?
-
     /// Data for the script, as JSON.
     var data = ""
     var body: String
-
     /// The recording; nil if there is none. Only then may it show files in its folder.
     var identity: RecordingIdentity?
-
     /// Whether it is served, and may send requests to its server.
     var isServed = false
 

@@ -23,7 +23,7 @@ func correctingTools(isShown: Bool) -> String {
 
 /// Returns the panel for annotations.
 func correctingPanel(_ timeline: Timeline, proposals: [String: String] = [:]) -> String {
-    let people = timeline.tellsSpeakers ? 0..<(timeline.speakers?.count ?? 0) : 0..<0
+    let people = timeline.hasSeveralSpeakers ? 0..<(timeline.speakers?.count ?? 0) : 0..<0
     let names = people.map { speaker in
         let label = Speakers.label(speaker)
         let proposed = proposals[label].map {

@@ -4,7 +4,6 @@ import System
 struct PagePart: Sendable {
     /// Shared by the player page and the index: colours for light, dark and print.
     static let sharedStyle = PagePart(PackageResources.shared_css)
-
     /// The transcript and its player.
     static let playerStyle = PagePart(PackageResources.player_css)
 
@@ -15,16 +14,12 @@ struct PagePart: Sendable {
 
     /// Sends the content of a corrections page to the recording's page.
     static let bridgeScript = PagePart(PackageResources.bridge_js)
-
     /// The list of recordings.
     static let indexStyle = PagePart(PackageResources.index_css)
-
     /// Searches all texts.
     static let indexScript = PagePart(PackageResources.index_js)
-
     /// The content of the element.
     let text: String
-
     /// The SHA-256 of the text in base64, for the page's Content-Security-Policy.
     let digest: String
 

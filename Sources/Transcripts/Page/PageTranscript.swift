@@ -21,7 +21,7 @@ func transcript(_ timeline: Timeline) -> String {
             }
         }
         for word in segment.words {
-            let speaker = timeline.tellsSpeakers ? timeline.speakers?.speaker(of: word.range) : nil
+            let speaker = timeline.hasSeveralSpeakers ? timeline.speakers?.speaker(of: word.range) : nil
             if let speaker, speaker != speaking {
                 words.append(who(timeline, speaker, from: word))
                 speaking = speaker

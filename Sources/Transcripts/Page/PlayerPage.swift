@@ -38,7 +38,7 @@ private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     let engine = [timeline.engine.name, timeline.engine.version, timeline.engine.model].filter { !$0.isEmpty }
     if !engine.isEmpty { facts.append(("Transcribed by", markup(engine.joined(separator: " ")))) }
     if let voice = Transcripts.facts(of: timeline.segments) { facts.append(("Spoken", voice)) }
-    if timeline.tellsSpeakers, let speakers = timeline.speakers {
+    if timeline.hasSeveralSpeakers, let speakers = timeline.speakers {
         let times = speakers.seconds.enumerated().map { speaker, seconds in
             #"<span class="who p\#(speaker % 6)" data-who="\#(Speakers.label(speaker))" dir="auto">"#
                 + "\(markup(oneLine(timeline.name(ofSpeaker: speaker))))</span> "
@@ -115,7 +115,7 @@ private func player(_ timeline: Timeline, _ details: RecordingDetails, length: I
 
 /// Returns the choice of speakers; empty if there is one speaker.
 private func speakerChoice(_ timeline: Timeline) -> String {
-    guard timeline.tellsSpeakers, let count = timeline.speakers?.count else { return "" }
+    guard timeline.hasSeveralSpeakers, let count = timeline.speakers?.count else { return "" }
     let options = (0..<count).map { speaker in
         #"<option value="\#(Speakers.label(speaker))" data-who="\#(Speakers.label(speaker))">"#
             + "\(markup(oneLine(timeline.name(ofSpeaker: speaker))))</option>"

@@ -76,7 +76,7 @@ private struct MarkupScanner {
         }
         while place < bytes.count {
             guard bytes[place] == UInt8(ascii: "<") else {
-                return .text(try plain(take { $0 != UInt8(ascii: "<") }))
+                return .text(try plain(scan { $0 != UInt8(ascii: "<") }))
             }
             if starts(with: "<!--") {
                 try skip(to: "-->")
@@ -100,7 +100,7 @@ private struct MarkupScanner {
         if starts(with: "/") {
             place += 1
             let name = self.name()
-            passSpaces()
+            skipSpaces()
             guard starts(with: ">"), open.popLast() == name else { throw problem("</\(name)> closes nothing") }
             place += 1
             return .closing(name)
@@ -109,7 +109,7 @@ private struct MarkupScanner {
         guard !name.isEmpty, open.count < Self.deepest else { throw problem("is not well-formed") }
         var attributes: [String: String] = [:]
         while true {
-            passSpaces()
+            skipSpaces()
             if starts(with: "/>") {
                 place += 2
                 closing = name
@@ -125,7 +125,7 @@ private struct MarkupScanner {
             else { throw problem("is not well-formed") }
             let quote = bytes[place + 1]
             place += 2
-            attributes[attribute] = try plain(take { $0 != quote })
+            attributes[attribute] = try plain(scan { $0 != quote })
             guard place < bytes.count else { throw problem("ends within quotes") }
             place += 1
         }
@@ -139,7 +139,7 @@ private struct MarkupScanner {
     /// Truncated for messages; a longer one is not ours.
     private mutating func name() -> String {
         String(
-            decoding: take { byte in
+            decoding: scan { byte in
                 switch byte {
                 case 0x20, 0x09, 0x0D, 0x0A, UInt8(ascii: "="), UInt8(ascii: "/"), UInt8(ascii: "<"),
                     UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "'"):
@@ -149,9 +149,9 @@ private struct MarkupScanner {
             }.prefix(80), as: UTF8.self)
     }
 
-    private mutating func passSpaces() { _ = take { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 } }
+    private mutating func skipSpaces() { _ = scan { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 } }
 
-    private mutating func take(_ belongs: (UInt8) -> Bool) -> ArraySlice<UInt8> {
+    private mutating func scan(_ belongs: (UInt8) -> Bool) -> ArraySlice<UInt8> {
         let start = place
         while place < bytes.count, belongs(bytes[place]) {
             if bytes[place] == 0x0A { line += 1 }

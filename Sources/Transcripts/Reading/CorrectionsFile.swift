@@ -33,7 +33,6 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
     package var edits: [Edit]
     /// Additions besides the words.
     package var annotations: Annotations
-
     /// The longest text in bytes, and the most elements of each kind.
     private static let (longest, most) = (65_536, 100_000)
     /// The largest file in bytes: a fully corrected recording of a day is smaller.
@@ -51,13 +50,13 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
         let json = Self.json(in: text)
         let read: Document
         do {
-            read = try JSONScanner.read(JSONStrings.check(json)) { (scanner) throws(JSONScanner.Unusual) in
+            read = try JSONScanner.read(JSONStrings.check(json)) { (scanner) throws(JSONScanner.Unexpected) in
                 let document = try scanner.corrections(most: Self.most)
-                guard scanner.isAtEnd() else { throw JSONScanner.Unusual() }
+                guard scanner.isAtEnd() else { throw JSONScanner.Unexpected() }
                 return document
             }
         } catch {
-            let isTooLong = (error as? JSONScanner.Unusual)?.isTooLong ?? false
+            let isTooLong = (error as? JSONScanner.Unexpected)?.isTooLong ?? false
             throw Self.refusal(
                 name,
                 isTooLong

@@ -3,7 +3,7 @@ import Core
 /// A pull parser for JSON. Skipped values of any length need no memory.
 struct JSONScanner {
     /// The JSON is invalid, or not of the expected form.
-    struct Unusual: Error {
+    struct Unexpected: Error {
         /// Whether a list has too many elements.
         var isTooLong = false
     }
@@ -25,11 +25,11 @@ struct JSONScanner {
 
     /// - Parameter bytes: JSON with well-formed strings (`JSONStrings`).
     static func read<Value>(
-        _ bytes: [UInt8], _ read: (inout JSONScanner) throws(Unusual) -> Value
-    ) throws(Unusual) -> Value {
+        _ bytes: [UInt8], _ read: (inout JSONScanner) throws(Unexpected) -> Value
+    ) throws(Unexpected) -> Value {
         let result = bytes.withUnsafeBufferPointer { bytes in
             var scanner = JSONScanner(bytes)
-            do throws(Unusual) { return Result<Value, Unusual>.success(try read(&scanner)) } catch {
+            do throws(Unexpected) { return Result<Value, Unexpected>.success(try read(&scanner)) } catch {
                 return .failure(error)
             }
         }
@@ -38,26 +38,26 @@ struct JSONScanner {
 
     /// Reads a member. Throws for a repeated name, so that the standard decoder decides which one counts.
     mutating func set<Value>(
-        _ value: inout Value?, _ read: (inout JSONScanner) throws(Unusual) -> Value
-    ) throws(Unusual) {
-        guard value == nil else { throw Unusual() }
+        _ value: inout Value?, _ read: (inout JSONScanner) throws(Unexpected) -> Value
+    ) throws(Unexpected) {
+        guard value == nil else { throw Unexpected() }
         value = try read(&self)
     }
 
-    mutating func set(_ value: inout String?) throws(Unusual) {
-        try set(&value) { (scanner) throws(Unusual) in try scanner.string() }
+    mutating func set(_ value: inout String?) throws(Unexpected) {
+        try set(&value) { (scanner) throws(Unexpected) in try scanner.string() }
     }
 
-    mutating func set(_ value: inout Double?) throws(Unusual) {
-        try set(&value) { (scanner) throws(Unusual) in try scanner.number() }
+    mutating func set(_ value: inout Double?) throws(Unexpected) {
+        try set(&value) { (scanner) throws(Unexpected) in try scanner.number() }
     }
 
-    mutating func set(_ value: inout Int?) throws(Unusual) {
-        try set(&value) { (scanner) throws(Unusual) in try scanner.integer() }
+    mutating func set(_ value: inout Int?) throws(Unexpected) {
+        try set(&value) { (scanner) throws(Unexpected) in try scanner.integer() }
     }
 
-    mutating func set(_ value: inout Bool?) throws(Unusual) {
-        try set(&value) { (scanner) throws(Unusual) in try scanner.bool() }
+    mutating func set(_ value: inout Bool?) throws(Unexpected) {
+        try set(&value) { (scanner) throws(Unexpected) in try scanner.bool() }
     }
 
     /// The current byte; 0, which JSON does not contain, at the end.
@@ -65,24 +65,24 @@ struct JSONScanner {
 
     /// Whether only whitespace follows.
     mutating func isAtEnd() -> Bool {
-        pass()
+        skipWhitespace()
         return place == bytes.count
     }
 
-    mutating func pass() {
+    mutating func skipWhitespace() {
         while next == 0x20 || next == 0x0A || next == 0x0D || next == 0x09 { place += 1 }
     }
 
     /// Skips whitespace and this byte, if it is next.
-    private mutating func takes(_ byte: UInt8) -> Bool {
-        pass()
+    private mutating func consume(_ byte: UInt8) -> Bool {
+        skipWhitespace()
         guard next == byte else { return false }
         place += 1
         return true
     }
 
-    mutating func takes(_ word: StaticString) -> Bool {
-        pass()
+    mutating func consume(_ word: StaticString) -> Bool {
+        skipWhitespace()
         let count = word.utf8CodeUnitCount
         guard place + count <= bytes.count, isSame(place, word) else { return false }
         place += count
@@ -99,41 +99,41 @@ struct JSONScanner {
     }
 
     mutating func object(
-        _ member: (inout JSONScanner, Range<Int>) throws(Unusual) -> Void
-    ) throws(Unusual) {
-        guard takes(UInt8(ascii: "{")) else { throw Unusual() }
-        if takes(UInt8(ascii: "}")) { return }
+        _ member: (inout JSONScanner, Range<Int>) throws(Unexpected) -> Void
+    ) throws(Unexpected) {
+        guard consume(UInt8(ascii: "{")) else { throw Unexpected() }
+        if consume(UInt8(ascii: "}")) { return }
         repeat {
             let (name, isPlain) = try quoted()
-            guard isPlain, takes(UInt8(ascii: ":")) else { throw Unusual() }
-            pass()
+            guard isPlain, consume(UInt8(ascii: ":")) else { throw Unexpected() }
+            skipWhitespace()
             try member(&self, name)
-        } while takes(UInt8(ascii: ","))
-        guard takes(UInt8(ascii: "}")) else { throw Unusual() }
+        } while consume(UInt8(ascii: ","))
+        guard consume(UInt8(ascii: "}")) else { throw Unexpected() }
     }
 
     /// - Parameter most: The most elements.
     mutating func list<Element>(
-        most: Int = .max, _ element: (inout JSONScanner) throws(Unusual) -> Element
-    ) throws(Unusual) -> [Element] {
-        guard takes(UInt8(ascii: "[")) else { throw Unusual() }
-        if takes(UInt8(ascii: "]")) { return [] }
+        most: Int = .max, _ element: (inout JSONScanner) throws(Unexpected) -> Element
+    ) throws(Unexpected) -> [Element] {
+        guard consume(UInt8(ascii: "[")) else { throw Unexpected() }
+        if consume(UInt8(ascii: "]")) { return [] }
         var elements: [Element] = []
         repeat {
-            guard elements.count < most else { throw Unusual(isTooLong: true) }
+            guard elements.count < most else { throw Unexpected(isTooLong: true) }
             elements.append(try element(&self))
-        } while takes(UInt8(ascii: ","))
-        guard takes(UInt8(ascii: "]")) else { throw Unusual() }
+        } while consume(UInt8(ascii: ","))
+        guard consume(UInt8(ascii: "]")) else { throw Unexpected() }
         return elements
     }
 
     /// Returns the range between the quotes, and whether it has no escapes.
-    private mutating func quoted() throws(Unusual) -> (Range<Int>, isPlain: Bool) {
-        guard takes(UInt8(ascii: "\"")) else { throw Unusual() }
+    private mutating func quoted() throws(Unexpected) -> (Range<Int>, isPlain: Bool) {
+        guard consume(UInt8(ascii: "\"")) else { throw Unexpected() }
         let start = place
         var isPlain = true
         while next != UInt8(ascii: "\"") {
-            guard place < bytes.count else { throw Unusual() }
+            guard place < bytes.count else { throw Unexpected() }
             if next == UInt8(ascii: "\\") {
                 isPlain = false
                 place += 1
@@ -149,13 +149,13 @@ struct JSONScanner {
         String(decoding: UnsafeBufferPointer(rebasing: bytes[name]), as: UTF8.self)
     }
 
-    mutating func bool() throws(Unusual) -> Bool {
-        if takes("true") { return true }
-        if takes("false") { return false }
-        throw Unusual()
+    mutating func bool() throws(Unexpected) -> Bool {
+        if consume("true") { return true }
+        if consume("false") { return false }
+        throw Unexpected()
     }
 
-    mutating func string() throws(Unusual) -> String {
+    mutating func string() throws(Unexpected) -> String {
         let (range, isPlain) = try quoted()
         if isPlain { return String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self) }
         var text: [UInt8] = []
@@ -182,16 +182,16 @@ struct JSONScanner {
     }
 
     /// Decodes `\\uXXXX`, or a surrogate pair; moves `index` from the `u` to the last digit.
-    private func scalar(_ index: inout Int, upTo end: Int) throws(Unusual) -> Unicode.Scalar {
-        guard let first = unit(at: index, upTo: end) else { throw Unusual() }
+    private func scalar(_ index: inout Int, upTo end: Int) throws(Unexpected) -> Unicode.Scalar {
+        guard let first = unit(at: index, upTo: end) else { throw Unexpected() }
         index += 4
         if let scalar = Unicode.Scalar(first) { return scalar }
         guard index + 2 <= end, let second = unit(at: index + 2, upTo: end), UTF16.isLeadSurrogate(first),
             UTF16.isTrailSurrogate(second)
-        else { throw Unusual() }
+        else { throw Unexpected() }
         index += 6
         let value = 0x10000 + (UInt32(first) & 0x3FF) << 10 + UInt32(second) & 0x3FF
-        guard let scalar = Unicode.Scalar(value) else { throw Unusual() }
+        guard let scalar = Unicode.Scalar(value) else { throw Unexpected() }
         return scalar
     }
 
@@ -201,42 +201,42 @@ struct JSONScanner {
     }
 
     /// Scans a number.
-    private mutating func digits() throws(Unusual) -> (range: Range<Int>, point: Int?, hasExponent: Bool) {
+    private mutating func digits() throws(Unexpected) -> (range: Range<Int>, point: Int?, hasExponent: Bool) {
         let start = place
         var (point, hasExponent): (Int?, Bool) = (nil, false)
         if next == UInt8(ascii: "-") { place += 1 }
         let first = place
-        try passDigits()
-        guard bytes[first] != UInt8(ascii: "0") || place == first + 1 else { throw Unusual() }
+        try skipDigits()
+        guard bytes[first] != UInt8(ascii: "0") || place == first + 1 else { throw Unexpected() }
         if next == UInt8(ascii: ".") {
             point = place
             place += 1
-            try passDigits()
+            try skipDigits()
         }
         if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
             // The standard decoder refuses `0e5`.
-            guard place > first + 1 || bytes[first] != UInt8(ascii: "0") else { throw Unusual() }
+            guard place > first + 1 || bytes[first] != UInt8(ascii: "0") else { throw Unexpected() }
             hasExponent = true
             place += 1
             if next == UInt8(ascii: "-") || next == UInt8(ascii: "+") { place += 1 }
-            try passDigits()
+            try skipDigits()
         }
         return (start..<place, point, hasExponent)
     }
 
-    private mutating func passDigits() throws(Unusual) {
+    private mutating func skipDigits() throws(Unexpected) {
         let start = place
         while next >= UInt8(ascii: "0"), next <= UInt8(ascii: "9") { place += 1 }
-        guard place > start else { throw Unusual() }
+        guard place > start else { throw Unexpected() }
     }
 
-    mutating func number() throws(Unusual) -> Double {
-        pass()
+    mutating func number() throws(Unexpected) -> Double {
+        skipWhitespace()
         let (range, point, hasExponent) = try digits()
         let isNegative = bytes[range.lowerBound] == UInt8(ascii: "-")
         guard range.count <= Self.mostExact, !hasExponent else {
             let text = String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
-            guard let number = Double(text), number.isFinite else { throw Unusual() }
+            guard let number = Double(text), number.isFinite else { throw Unexpected() }
             return number
         }
         // Both are exact, so the quotient is correctly rounded.
@@ -244,10 +244,10 @@ struct JSONScanner {
         return isNegative ? -value : value
     }
 
-    mutating func integer() throws(Unusual) -> Int {
-        pass()
+    mutating func integer() throws(Unexpected) -> Int {
+        skipWhitespace()
         let (range, point, hasExponent) = try digits()
-        guard range.count <= Self.mostExact, point == nil, !hasExponent else { throw Unusual() }
+        guard range.count <= Self.mostExact, point == nil, !hasExponent else { throw Unexpected() }
         return bytes[range.lowerBound] == UInt8(ascii: "-") ? -count(range) : count(range)
     }
 
@@ -261,16 +261,16 @@ struct JSONScanner {
     }
 
     /// Skips any value.
-    mutating func skip(_ depth: Int = 0) throws(Unusual) {
-        pass()
+    mutating func skip(_ depth: Int = 0) throws(Unexpected) {
+        skipWhitespace()
         switch next {
         case UInt8(ascii: "\""): _ = try quoted()
         case UInt8(ascii: "{") where depth < Self.deepest:
-            try object { (scanner, _) throws(Unusual) in try scanner.skip(depth + 1) }
+            try object { (scanner, _) throws(Unexpected) in try scanner.skip(depth + 1) }
         case UInt8(ascii: "[") where depth < Self.deepest:
-            _ = try list { (scanner) throws(Unusual) in try scanner.skip(depth + 1) }
+            _ = try list { (scanner) throws(Unexpected) in try scanner.skip(depth + 1) }
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): _ = try digits()
-        default: guard takes("true") || takes("false") || takes("null") else { throw Unusual() }
+        default: guard consume("true") || consume("false") || consume("null") else { throw Unexpected() }
         }
     }
 }

@@ -6,7 +6,6 @@ package struct RecordingCapacity: Hashable, Sendable {
     let words: Int
     /// The most notes, bookmarks or quotations.
     let items: Int
-
     /// The longest word, in bytes.
     private static let longestWord = 4_096
 

@@ -5,7 +5,6 @@ import FoundationEssentials
 package struct TranscriptReading: Sendable {
     /// The transcript; of the annotations this format has only the speakers' names.
     package private(set) var timeline: Timeline
-
     /// The most segments and words.
     private static let most = 4_000_000
 

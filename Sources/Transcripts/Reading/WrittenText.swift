@@ -36,7 +36,6 @@ package struct WrittenText: Hashable, Sendable, Codable {
     package var format: String
     /// The segments, then the words if the format has them.
     var readings: [[Piece]]
-
     /// The most pieces: at one per second they last eleven days.
     static let mostPieces = 1_000_000
 
