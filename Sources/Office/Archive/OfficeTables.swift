@@ -57,6 +57,31 @@ extension OfficeTables {
         try query(Recorder.selection + " ORDER BY recorder.id", []) { Recorder($0) }
     }
 
+    /// Returns the recorder with this identity. Adds the recorder, or its key and machine, if they are new. The caller begins a
+    /// transaction.
+    func addRecorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder {
+        let all = try recorders()
+        if let known = all.known(identity) {
+            var recorder = known
+            recorder.key = known.key ?? identity.key
+            recorder.machine = known.machine ?? identity.machine
+            if recorder != known {
+                _ = try query(
+                    "UPDATE recorder SET key = $1, machine = $2 WHERE id = $3",
+                    [.optional(recorder.key), .optional(recorder.machine), .integer(recorder.id)]
+                ) { _ in 0 }
+            }
+            return recorder
+        }
+        let folder = identity.folder(excluding: Set(all.map(\.folder)))
+        let id = try query(
+            "INSERT INTO recorder (name, folder, key, machine) VALUES ($1, $2, $3, $4) RETURNING id",
+            [.text(identity.name), .text(folder), .optional(identity.key), .optional(identity.machine)]
+        ) { $0.integer(0) }.first
+        return Recorder(
+            id: id ?? 0, name: identity.name, folder: folder, key: identity.key, machine: identity.machine)
+    }
+
     private func recordings(where condition: String, _ values: [DatabaseValue]) throws(DeviceError) -> [OfficeRecording]
     {
         try query(OfficeRecording.selection + " WHERE \(condition)", values) { OfficeRecording($0) }
@@ -111,6 +136,10 @@ extension OfficeTables {
 
     package func known(sealed digest: String) throws(DeviceError) -> String? {
         try query("SELECT digest FROM copy WHERE sealed = $1", [.text(digest)]) { $0.text(0) }.first
+    }
+
+    package func setSealed(_ digest: String, of copy: String) throws(DeviceError) {
+        _ = try query("UPDATE copy SET sealed = $1 WHERE digest = $2", [.text(digest), .text(copy)]) { _ in 0 }
     }
 
     package func copies(of recording: Int) throws(DeviceError) -> [String] {

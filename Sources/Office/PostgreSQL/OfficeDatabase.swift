@@ -69,10 +69,6 @@ package final class OfficeDatabase: OfficeTables {
             })
     }
 
-    package func setSealed(_ digest: String, of copy: String) throws(DeviceError) {
-        try connection.run("UPDATE copy SET sealed = $1 WHERE digest = $2", .text(digest), .text(copy))
-    }
-
     package func recorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder {
         if let known = try recorders().known(identity), known.key != nil || identity.key == nil,
             known.machine != nil || identity.machine == nil
@@ -82,22 +78,7 @@ package final class OfficeDatabase: OfficeTables {
         return try connection.transaction { () throws(DeviceError) in
             // Another connection may be adding the same recorder.
             try connection.execute("LOCK TABLE recorder IN SHARE ROW EXCLUSIVE MODE")
-            let known = try recorders()
-            if var recorder = known.known(identity) {
-                recorder.key = recorder.key ?? identity.key
-                recorder.machine = recorder.machine ?? identity.machine
-                try connection.run(
-                    "UPDATE recorder SET key = $1, machine = $2 WHERE id = $3", .optional(recorder.key),
-                    .optional(recorder.machine), .integer(recorder.id))
-                return recorder
-            }
-            let folder = identity.folder(excluding: Set(known.map(\.folder)))
-            let id = try connection.rows(
-                "INSERT INTO recorder (name, folder, key, machine) VALUES ($1, $2, $3, $4) RETURNING id",
-                [.text(identity.name), .text(folder), .optional(identity.key), .optional(identity.machine)]
-            ) { $0.integer(0) }.first
-            return Recorder(
-                id: id ?? 0, name: identity.name, folder: folder, key: identity.key, machine: identity.machine)
+            return try addRecorder(identity)
         }
     }
 

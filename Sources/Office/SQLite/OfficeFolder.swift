@@ -73,34 +73,8 @@ package final class OfficeFolder: OfficeTables {
         try connection.rows("SELECT id FROM copy WHERE digest = ?", [.text(digest)]) { $0.integer(0) }.first
     }
 
-    package func setSealed(_ digest: String, of copy: String) throws(DeviceError) {
-        try transaction { () throws(DeviceError) in
-            _ = try connection.run("UPDATE copy SET sealed = ? WHERE digest = ?", .text(digest), .text(copy))
-        }
-    }
-
     package func recorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder {
-        try transaction { () throws(DeviceError) in
-            let known = try recorders()
-            if var recorder = known.known(identity) {
-                if let key = identity.key, recorder.key == nil {
-                    try connection.run("UPDATE recorder SET key = ? WHERE id = ?", .text(key), .integer(recorder.id))
-                    recorder.key = key
-                }
-                if let machine = identity.machine, recorder.machine == nil {
-                    try connection.run(
-                        "UPDATE recorder SET machine = ? WHERE id = ?", .text(machine), .integer(recorder.id))
-                    recorder.machine = machine
-                }
-                return recorder
-            }
-            let folder = identity.folder(excluding: Set(known.map(\.folder)))
-            try connection.run(
-                "INSERT INTO recorder (name, folder, key, machine) VALUES (?, ?, ?, ?)", .text(identity.name),
-                .text(folder), .optional(identity.key), .optional(identity.machine))
-            return Recorder(
-                id: try lastId(), name: identity.name, folder: folder, key: identity.key, machine: identity.machine)
-        }
+        try transaction { () throws(DeviceError) in try addRecorder(identity) }
     }
 
     package func add(_ copies: [GatheredCopy]) throws(DeviceError) {
@@ -150,11 +124,16 @@ package final class OfficeFolder: OfficeTables {
                 .position(copy.length))
             return found.id
         }
-        try connection.run(
-            "INSERT INTO recording (recorder, number, root, started_at, clock, length_samples) VALUES (?, ?, ?, ?, ?, ?)",
-            .integer(copy.recorder.id), .integer(copy.number), .text(copy.root), .real(copy.startedAt),
-            .text(copy.clock.rawValue), .position(copy.length))
-        return try lastId()
+        return try connection.rows(
+            """
+            INSERT INTO recording (recorder, number, root, started_at, clock, length_samples)
+            VALUES (?, ?, ?, ?, ?, ?) RETURNING id
+            """,
+            [
+                .integer(copy.recorder.id), .integer(copy.number), .text(copy.root), .real(copy.startedAt),
+                .text(copy.clock.rawValue), .position(copy.length),
+            ]
+        ) { $0.integer(0) }.first ?? 0
     }
 
     private func add(_ reading: GatheredReading, to recording: Int) throws(DeviceError) -> Bool {
@@ -289,10 +268,6 @@ package final class OfficeFolder: OfficeTables {
         ) { row in (row.integer(10), OfficeHit(row)) }
         let known = Dictionary(hits) { first, _ in first }
         return chosen.compactMap { known[$0] }
-    }
-
-    private func lastId() throws(DeviceError) -> Int {
-        try connection.rows("SELECT last_insert_rowid()") { $0.integer(0) }.first ?? 0
     }
 
     private func transaction<Value>(_ body: () throws(DeviceError) -> Value) throws(DeviceError) -> Value {
