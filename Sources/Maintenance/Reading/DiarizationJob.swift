@@ -11,11 +11,11 @@ package struct DiarizationJob: Sendable {
     private let archive: SQLiteArchive
     private let hub: EventHub
     private let unreadable: UnreadableRecordings
-    private let telling: DiarizationProcess
+    private let diarization: DiarizationProcess
 
     /// - Parameters:
     ///   - unreadable: the recordings to skip; it grows.
-    ///   - telling: the diarization process; nil for one with the configuration's model.
+    ///   - diarization: the diarization process; nil for one with the configuration's model.
     package init(
         configuration: Configuration, archive: SQLiteArchive, hub: EventHub,
         unreadable: UnreadableRecordings = UnreadableRecordings(), diarization: DiarizationProcess? = nil
@@ -24,7 +24,7 @@ package struct DiarizationJob: Sendable {
         self.archive = archive
         self.hub = hub
         self.unreadable = unreadable
-        self.telling = telling ?? DiarizationProcess(configuration)
+        self.diarization = diarization ?? DiarizationProcess(configuration)
     }
 
     /// The recordings without speakers, oldest first; none if the configuration does not want them.
@@ -49,7 +49,7 @@ package struct DiarizationJob: Sendable {
     /// - Throws: as `run` does.
     package func run(_ waiting: [RecordingSummary]) async throws -> [(recording: Int, count: Int)] {
         guard !waiting.isEmpty else { return [] }
-        let problem = Self.problem(of: telling)
+        let problem = Self.problem(of: diarization)
         let storage = configuration.storage.directory
         let jobs = SequentialJobs(storage: storage, archive: archive, hub: hub, unreadable: unreadable)
         var counts: [(Int, Int)] = []
@@ -65,14 +65,14 @@ package struct DiarizationJob: Sendable {
                 segments = try await archive.transcript(of: recording.id, pass: heard.id)?.1.segments ?? []
             }
             let regions = DiarizationProcess.regions(of: segments, length: recording.length)
-            var speakers = try await telling.speakersByChannel(in: path, regions: regions)
+            var speakers = try await diarization.speakersByChannel(in: path, regions: regions)
             if speakers == nil {
                 // Recordings that need no model continue without it.
                 guard problem == nil else {
                     needsModel = true
                     return
                 }
-                speakers = try await telling.speakers(in: path, regions: regions)
+                speakers = try await diarization.speakers(in: path, regions: regions)
             }
             guard let speakers else { return }
             try await archive.keep(speakers, recording: recording.id)
@@ -82,8 +82,8 @@ package struct DiarizationJob: Sendable {
         return counts
     }
 
-    private static func problem(of telling: DiarizationProcess) -> DeviceError? {
-        do throws(DeviceError) { try telling.check() } catch { return error }
+    private static func problem(of diarization: DiarizationProcess) -> DeviceError? {
+        do throws(DeviceError) { try diarization.check() } catch { return error }
         return nil
     }
 }

@@ -18,7 +18,7 @@ struct VoiceprintJob: Sendable {
     init(configuration: Configuration, archive: SQLiteArchive, diarization: DiarizationProcess? = nil) {
         self.configuration = configuration
         self.archive = archive
-        self.telling = telling ?? DiarizationProcess(configuration)
+        self.diarization = diarization ?? DiarizationProcess(configuration)
     }
 
     /// Processes each pass of each recording with speakers once. Recordings with unnamed people are processed again when
@@ -62,9 +62,9 @@ struct VoiceprintJob: Sendable {
         guard isNamed || !isNaming && known.voices.contains(where: { $0.recording != recording }),
             let speakers = try await archive.transcript(of: recording)?.1.speakers, speakers.count > 0
         else { return }
-        try telling.check()
+        try diarization.check()
         let path = RecordingFolder(storage: storage, recording: recording).audio
-        let voices = try await telling.voices(in: path, of: Self.longest(speakers))
+        let voices = try await diarization.voices(in: path, of: Self.longest(speakers))
         // Read again: a person may have removed all voices meanwhile.
         known = try VoiceprintStore(in: storage)
         guard recording > known.after else { return }
