@@ -36,7 +36,7 @@ import TestKit
         return try desk.archive().search(OfficeQuery(words), filter, limit: 50).count
     }
 
-    @Test("finds all of the words, beginnings, and words with marks in and above them", arguments: ArchiveKind.all)
+    @Test("finds all words, beginnings of words, and words with punctuation and diacritics", arguments: ArchiveKind.all)
     func words(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         try await fill(desk)
@@ -48,7 +48,7 @@ import TestKit
         #expect(try desk.found("rain").first == "zero-bbbbbbbb: [rain] fell on the fonio, and [rain] again [rain]")
     }
 
-    @Test("plain text is taken apart as any other")
+    @Test("ASCII is split into tokens like any other text")
     func plain() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<500 {
@@ -58,7 +58,7 @@ import TestKit
         #expect(OfficeQuery.tokens("We don't; 2ND\r\nx") == ["we", "don", "t", "2nd", "x"])
     }
 
-    @Test("leaves what a recorder, a time, a person or a speaker leaves", arguments: ArchiveKind.all)
+    @Test("filters by recorder, time, person and speaker", arguments: ArchiveKind.all)
     func filters(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         try await fill(desk)
@@ -83,7 +83,8 @@ import TestKit
     }
 
     @Test(
-        "a long list comes in parts, each once and in order, also where many begin at once", arguments: ArchiveKind.all)
+        "a long list has pages without gaps or repetitions, even if many recordings start at the same time",
+        arguments: ArchiveKind.all)
     func parts(kind: ArchiveKind) throws {
         let desk = try OfficeDesk(kind)
         let archive = try desk.archive()
@@ -118,7 +119,7 @@ import TestKit
         #expect(try archive.count(said) == 0 && archive.recordings(said, from: .latest, limit: 3) == [])
     }
 
-    @Test("the commands show it", arguments: ArchiveKind.all)
+    @Test("the commands print the archive's content", arguments: ArchiveKind.all)
     func commands(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         try await fill(desk)
@@ -143,7 +144,7 @@ import TestKit
         #expect(try desk.run("--help").output.contains("gather"))
     }
 
-    @Test("one that belongs to somebody else, who lets nobody in, is not taken for none")
+    @Test("an archive without read permission is not reported as missing")
     func another() async throws {
         guard geteuid() == 0 else { return print("➜ skipped: only root can become somebody else") }
         let desk = try OfficeDesk(.folder)
@@ -158,7 +159,7 @@ import TestKit
         #expect(!run.output.contains("is no archive"), "\(run)")
     }
 
-    @Test("finds what is written alike, and says what that is", arguments: ArchiveKind.all)
+    @Test("finds words with similar spelling, and prints them", arguments: ArchiveKind.all)
     func alike(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         try await fill(desk)
@@ -170,7 +171,7 @@ import TestKit
         #expect(run.output.split(separator: "\n").count == 2 && run.errors.contains("fonyo, or fonio"), "\(run)")
     }
 
-    @Test("words are alike as PostgreSQL has it")
+    @Test("similarity of words is that of PostgreSQL")
     func trigrams() {
         #expect(Trigrams("fonio").similarity(to: Trigrams("fonio")) == 1)
         #expect(abs(Trigrams("fonyo").similarity(to: Trigrams("fonio")) - 1.0 / 3) < 1e-9)
@@ -178,7 +179,7 @@ import TestKit
     }
 
     @Test(
-        "a page over all of it lists each recording, with its text and where its own page is",
+        "the page over all recordings lists each with its text and a link to its page",
         arguments: ArchiveKind.all)
     func page(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
@@ -194,7 +195,7 @@ import TestKit
         #expect(try desk.gather(desk.stick("one")).known == 2)
     }
 
-    @Test("recorders are told apart by what each copy tells of them")
+    @Test("recorders are distinguished by what their copies contain")
     func identities() {
         let known = [
             Recorder(id: 1, name: "pi", folder: "pi-1", key: "RWA", machine: "aaaa"),
@@ -213,7 +214,7 @@ import TestKit
         #expect(RecorderIdentity(name: "Pi Büro").folder(excluding: ["pi-b-ro"]) == "pi-b-ro-2")
     }
 
-    @Test("several read and write it at a time", arguments: ArchiveKind.all)
+    @Test("several processes read and write at a time", arguments: ArchiveKind.all)
     func together(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         try await fill(desk)

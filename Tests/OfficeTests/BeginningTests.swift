@@ -9,7 +9,7 @@ import TestKit
 @testable import System
 
 /// Of recordings whose history has another time than they began at.
-@Suite("When a recording began, in an archive") struct BeginningTests {
+@Suite("The start of a recording") struct BeginningTests {
     /// 20 November 2026, 08:30:12 UTC.
     private static let start = 1_795_163_412.0
 
@@ -45,14 +45,15 @@ import TestKit
         return try #require(try desk.archive().recordings(OfficeFilter()).first)
     }
 
-    @Test("a day is one of the calendar", arguments: ["2026-02-28", "2024-02-29", "2000-02-29", "2026-04-30"])
+    @Test("a day must exist in the calendar", arguments: ["2026-02-28", "2024-02-29", "2000-02-29", "2026-04-30"])
     func days(text: String) {
         let next = text.dropLast(2) + "\((Int(text.suffix(2)) ?? 0) + 1)"
         #expect(seconds(ofDay: text, isEnd: true) != nil && seconds(ofDay: String(next), isEnd: false) == nil)
     }
 
     @Test(
-        "one that was cut short began when it began, and not when the power was back", arguments: ArchiveKind.all,
+        "a recording interrupted by a power cut has its own start, not the time of the repair",
+        arguments: ArchiveKind.all,
         Form.allCases)
     func cutShort(kind: ArchiveKind, form: Form) async throws {
         let desk = try OfficeDesk(kind)
@@ -64,7 +65,7 @@ import TestKit
         #expect(try desk.run("list --since 2026-12-01").output == "")
     }
 
-    @Test("one that was dated once the clock was set has that time", arguments: ArchiveKind.all, Form.allCases)
+    @Test("a recording that was dated after the clock was set has that time", arguments: ArchiveKind.all, Form.allCases)
     func redated(kind: ArchiveKind, form: Form) async throws {
         let desk = try OfficeDesk(kind)
         let recording = try await gathered(
@@ -75,7 +76,7 @@ import TestKit
     }
 
     @Test(
-        "one that began by a clock that was not set is doubtful, though it was closed by one that was",
+        "a recording that started with an unset clock is marked, even if the clock was set at its end",
         arguments: ArchiveKind.all, [Form.plain, .wave, .sealed, .renamed])
     func unverified(kind: ArchiveKind, form: Form) async throws {
         let desk = try OfficeDesk(kind)
@@ -85,7 +86,7 @@ import TestKit
         #expect(try desk.run("list").output.contains("1970-01-02 00:00?"))
     }
 
-    @Test("a recorder of another time zone: its sound tells which")
+    @Test("a recorder in another time zone: the tags of its sound contain the zone")
     func zones() async throws {
         let desk = try OfficeDesk()
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
@@ -97,7 +98,7 @@ import TestKit
         #expect(try desk.archive().recordings(OfficeFilter()).map(\.startedAt) == [Self.start])
     }
 
-    @Test("tags that are cut off, or none, tell what is there and nothing else")
+    @Test("truncated or missing tags are read as far as they go")
     func tags() throws {
         let folder = TemporaryFolder()
         for form in ["flac", "wav"] {

@@ -6,7 +6,7 @@ import TestKit
 @testable import Office
 @testable import System
 
-@Suite("What browsers send along") struct BodyTests {
+@Suite("Bodies of requests") struct BodyTests {
     /// A connection on which a request is sent by hand.
     private final class Guest {
         private let number: Int32
@@ -59,7 +59,7 @@ import TestKit
     }
 
     @Test(
-        "a request whose length or name can be read in two ways is refused, and nothing behind it is answered",
+        "a request with an ambiguous length or host is refused, and nothing after it is answered",
         arguments: [
             ("Content-Length: 6\r\nTransfer-Encoding: chunked\r\n", 400),
             ("Transfer-Encoding: identity, chunked\r\n", 400),
@@ -73,7 +73,7 @@ import TestKit
         #expect(try guest.status() == status)
     }
 
-    @Test("a body that takes long to be read keeps nobody waiting")
+    @Test("a body that takes long to parse does not delay other requests")
     func reading() async throws {
         let (desk, server, id) = try await served()
         defer { withExtendedLifetime(desk) {} }
@@ -87,7 +87,7 @@ import TestKit
         #expect(server.get("recording/\(id)/").status == 200)
     }
 
-    @Test("few bodies come at a time: the others wait for a place, and who sends none is answered")
+    @Test("few bodies are received at a time; requests without a body are answered meanwhile")
     func places() async throws {
         let (desk, server, id) = try await served()
         defer { withExtendedLifetime(desk) {} }
@@ -108,7 +108,7 @@ import TestKit
         try server.end()
     }
 
-    @Test("neither a hundred and twenty large bodies nor 16 MB of blanks keep a visitor waiting")
+    @Test("neither 120 large bodies nor 16 MB of blanks delay other requests")
     func crowd() async throws {
         let (desk, server, id) = try await served()
         defer { withExtendedLifetime(desk) {} }
@@ -128,7 +128,7 @@ import TestKit
         #expect(try desk.archive().readings(of: id).count == 1)
     }
 
-    @Test("bodies of strangers, who have no password, hold up no body of somebody who has")
+    @Test("bodies without a password do not delay bodies with one")
     func strangers() async throws {
         let (desk, _, id) = try await served()
         let secret = desk.folder.file("secret")
@@ -148,7 +148,7 @@ import TestKit
         for guest in strangers { #expect(try guest.status() == 401) }
     }
 
-    @Test("a server ends while bodies wait, and while one is read")
+    @Test("the server exits while bodies wait and while one is parsed")
     func ends() async throws {
         let (desk, server, id) = try await served()
         defer { withExtendedLifetime(desk) {} }

@@ -5,7 +5,7 @@ import TestKit
 @testable import Core
 @testable import Office
 
-@Suite("The column of a text") struct ColumnTests {
+@Suite("A stored timeline") struct ColumnTests {
 
     /// All that a segment and its words can have, with what JSON has to escape.
     private func timeline(_ random: inout some RandomNumberGenerator) -> Timeline {
@@ -43,7 +43,7 @@ import TestKit
         return timeline
     }
 
-    @Test("says what the encoder of the type says, whatever is in the text")
+    @Test("is the same JSON that JSONEncoder writes, for any text")
     func isTheEncoders() throws {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<500 {

@@ -7,7 +7,7 @@ import TestKit
 @testable import Office
 @testable import System
 
-@Suite("Corrections that come along") struct CorrectionsTests {
+@Suite("Corrections on a stick") struct CorrectionsTests {
     private let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
 
     /// What a page saves of a recording whose second segment a person has put right.
@@ -32,7 +32,9 @@ import TestKit
         return (copy, String(sound))
     }
 
-    @Test("two people's are both kept, the latest is shown, and each is taken once", arguments: ArchiveKind.all)
+    @Test(
+        "corrections by two people are both kept, the latest is shown, and each is added once",
+        arguments: ArchiveKind.all)
     func both(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let (copy, sound) = try await stick(desk)
@@ -68,7 +70,7 @@ import TestKit
         #expect(try desk.run("show 1 --reading 4").output.contains("phone yo again"))
     }
 
-    @Test("what was corrected on a page is taken back on that page", arguments: ArchiveKind.all)
+    @Test("a correction can be reverted on its page", arguments: ArchiveKind.all)
     func takenBack(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let (copy, sound) = try await stick(desk)
@@ -88,7 +90,7 @@ import TestKit
         #expect(try desk.archive().readings(of: 1).map(\.person) == ["Awa", "Awa", nil])
     }
 
-    @Test("they go with the archive into another one", arguments: ArchiveKind.all)
+    @Test("corrections move with the archive into another one", arguments: ArchiveKind.all)
     func moved(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let (copy, sound) = try await stick(desk)
@@ -102,7 +104,7 @@ import TestKit
         #expect(try other.found("fonio") == ["pi-aaaaaaaa: [fonio] again"])
     }
 
-    @Test("that lie elsewhere find their recording by its sound", arguments: ArchiveKind.all)
+    @Test("corrections elsewhere on the stick find their recording by its sound", arguments: ArchiveKind.all)
     func loose(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let (_, sound) = try await stick(desk)
@@ -115,7 +117,7 @@ import TestKit
     }
 
     @Test(
-        "of another text, another recording, or none: refused by name, and the rest is taken",
+        "corrections that do not fit are refused by name, and the rest is added",
         arguments: ArchiveKind.all)
     func refused(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)

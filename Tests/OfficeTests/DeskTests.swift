@@ -8,7 +8,7 @@ import TestKit
 @testable import Transcripts
 
 /// What a person does at the desk: look where it is doubtful, correct elsewhere, take it back, hand it on.
-@Suite("At the desk") struct DeskTests {
+@Suite("Commands of the office") struct DeskTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
     private func fill(_ desk: OfficeDesk) async throws {
@@ -32,7 +32,7 @@ import TestKit
     }
 
     @Test(
-        "a recording whose row has a time beyond every calendar has a place on the page",
+        "a recording with a time beyond the calendar is listed on the page",
         arguments: [1e300, 9e18, .infinity])
     func beyondCalendars(time: Double) throws {
         let folder = TemporaryFolder()
@@ -49,7 +49,8 @@ import TestKit
         #expect(String(decoding: page, as: UTF8.self).contains("9987-04-0"))
     }
 
-    @Test("review names doubtful words of all recorders, or of those that are left", arguments: ArchiveKind.all)
+    @Test(
+        "review lists uncertain words of all recorders, or of those that match the filter", arguments: ArchiveKind.all)
     func review(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         try await fill(desk)
@@ -67,7 +68,7 @@ import TestKit
         }
     }
 
-    @Test("a text that was edited elsewhere comes back, and tells how well was read", arguments: ArchiveKind.all)
+    @Test("a transcript edited in another program is imported, and accuracy measures it", arguments: ArchiveKind.all)
     func imported(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         try await fill(desk)
@@ -113,7 +114,7 @@ import TestKit
         #expect(other.status == 0 && other.output.contains(": taken; only "), "\(other)")
     }
 
-    @Test("a page's corrections come by import, too, and stay beside their copy", arguments: ArchiveKind.all)
+    @Test("import adds a page's corrections, and keeps the file beside the copy", arguments: ArchiveKind.all)
     func page(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         try await fill(desk)
@@ -139,7 +140,7 @@ import TestKit
         #expect(wrong.status == 1 && wrong.errors.contains("leave out --recording"), "\(wrong)")
     }
 
-    @Test("export writes whole copies that can be gathered, or texts, of what is left", arguments: ArchiveKind.all)
+    @Test("export writes complete copies that can be gathered, or transcripts", arguments: ArchiveKind.all)
     func export(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         try await fill(desk)
@@ -160,7 +161,7 @@ import TestKit
         #expect(text.contains("phone yo") && names("\(out)/pi-aaaaaaaa").count == 2, "\(text)")
         shell("echo mine > '\(out)/pi-aaaaaaaa/'*.txt")
         let kept = try desk.run("export --to '\(out)' --format text \(number(desk, "pi", 1))")
-        #expect(kept.status == 4 && kept.errors.contains("says something else; replace it with --force"), "\(kept)")
+        #expect(kept.status == 4 && kept.errors.contains("exists and differs; replace it with --force"), "\(kept)")
         #expect(shell("cat '\(out)'/pi-aaaaaaaa/*.txt").output == "mine\n")
         #expect(try desk.run("export --to '\(out)' --format text --force").status == 0)
         // One of the archive's files was changed.

@@ -12,7 +12,7 @@ import TestKit
     // As the program does: a child may end before it has read everything.
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    @Test("takes the copies of several recorders, whole, and nothing a second time", arguments: ArchiveKind.all)
+    @Test("adds complete copies of several recorders, each once", arguments: ArchiveKind.all)
     func idempotent(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let first = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
@@ -40,7 +40,8 @@ import TestKit
         #expect(try desk.archive().recordings(OfficeFilter()).count == 3)
     }
 
-    @Test("recorders of one name stay two, and a recorder on two sticks is one", arguments: ArchiveKind.all)
+    @Test(
+        "two recorders with one name stay separate, and one recorder on two sticks is one", arguments: ArchiveKind.all)
     func recorders(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let (one, other) = (
@@ -59,7 +60,7 @@ import TestKit
     }
 
     @Test(
-        "what is not as it was copied is refused by name, and the rest is taken",
+        "changed copies are refused by name, and the rest is added",
         arguments: [
             (
                 "printf x >> 'C/audio.flac'",
@@ -89,11 +90,11 @@ import TestKit
             ),
             (
                 "truncate -s 65M 'C/transcript.json'",
-                "C/transcript.json: is longer than a recording's text can be; look for another copy of it"
+                "C/transcript.json: is too large for a recording's text; look for another copy of it"
             ),
             (
                 "truncate -s 65M 'C/SHA256SUMS.minisig'",
-                "C/SHA256SUMS.minisig: is longer than a recording's text can be; look for another copy of it"
+                "C/SHA256SUMS.minisig: is too large for a recording's text; look for another copy of it"
             ),
             (
                 "ln -sf /etc/passwd 'C/audio.flac'",
@@ -125,7 +126,7 @@ import TestKit
     }
 
     @Test(
-        "a folder that holds nothing, the archive itself, and what is not there, are told", arguments: ArchiveKind.all)
+        "an empty folder, the archive itself and a missing folder are reported", arguments: ArchiveKind.all)
     func nothing(kind: ArchiveKind) throws {
         let desk = try OfficeDesk(kind)
         try makeFolder(desk.stick("empty"))
@@ -136,7 +137,7 @@ import TestKit
         #expect(report.problems[2] == "\(desk.archivePath): is the archive itself; name another folder")
     }
 
-    @Test("a text that was renewed comes beside the former one, and is shown", arguments: ArchiveKind.all)
+    @Test("a newer transcript is added beside the previous one, and is shown", arguments: ArchiveKind.all)
     func renewed(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
@@ -155,7 +156,7 @@ import TestKit
         #expect(desk.copies().count == 2)
     }
 
-    @Test("a text from before something was struck is never shown again", arguments: ArchiveKind.all)
+    @Test("a transcript from before a redaction is never shown again", arguments: ArchiveKind.all)
     func struck(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
@@ -169,7 +170,7 @@ import TestKit
         #expect(recordings.map(\.readings) == [2])
     }
 
-    @Test("an archive is gathered into another one, with the recorders as they are known", arguments: ArchiveKind.all)
+    @Test("an archive is gathered into another one, with the same recorders", arguments: ArchiveKind.all)
     func archives(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         for (name, digit) in [("pi", "1"), ("pi", "2")] {
@@ -194,7 +195,7 @@ import TestKit
         #expect(Set(known.map(\.folder)) == ["pi-11111111", "pi-22222222", "old"])
     }
 
-    @Test("what was done to a recording comes along, from all of its copies", arguments: ArchiveKind.all)
+    @Test("the history of a recording is merged from all its copies", arguments: ArchiveKind.all)
     func history(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
@@ -213,7 +214,7 @@ import TestKit
         #expect(try desk.run("history 1").output.split(separator: "\n").count == 3)
     }
 
-    @Test("a database of a newer version, of another program, or none: one line, and nothing is changed")
+    @Test("a database of a newer version or another program, or a damaged one: one line, and nothing is changed")
     func versions() throws {
         let desk = try OfficeDesk()
         #expect(thrown { _ = try OfficeFolder(desk.archivePath, makes: false) }?.code == .missing)
@@ -234,7 +235,7 @@ import TestKit
         #expect(run.status == 4 && run.errors.split(separator: "\n").count == 1)
     }
 
-    @Test("an archive that may not be written to: one line")
+    @Test("an archive without write permission: one line")
     func denied() async throws {
         let desk = try OfficeDesk()
         guard getuid() == 0 else { return print("skipped: only root can run it as another user") }
@@ -250,7 +251,7 @@ import TestKit
         #expect(run.output.contains(desk.archivePath) && names(desk.archivePath) == [])
     }
 
-    @Test("more copies and corrections than a process may have files open")
+    @Test("more copies and corrections than a process may open files")
     func many() throws {
         let desk = try OfficeDesk()
         let script = """
@@ -273,7 +274,7 @@ import TestKit
         #expect(desk.copies().count == 150)
     }
 
-    @Test("what is wrong with a stick whose name begins like the archive's is not the archive's")
+    @Test("an error of a stick whose name begins like the archive's is not an error of the archive")
     func alikeNames() async throws {
         let desk = try OfficeDesk()
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
@@ -285,7 +286,7 @@ import TestKit
         #expect(report.taken == 1 && report.problems.count == 1, "\(report)")
     }
 
-    @Test("a folder whose name is no text is named, and not passed in silence")
+    @Test("a folder whose name is not UTF-8 is reported")
     func unreadableNames() async throws {
         let desk = try OfficeDesk()
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
@@ -297,7 +298,7 @@ import TestKit
         #expect(report.problems.allSatisfy { $0.contains("caf\u{FFFD}: has a name that is not in UTF-8") }, "\(report)")
     }
 
-    @Test("a file of holes that no disk has room for is refused by name, and the rest is taken")
+    @Test("a sparse file larger than the disk is refused by name, and the rest is added")
     func holes() async throws {
         let desk = try OfficeDesk()
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
@@ -312,7 +313,7 @@ import TestKit
         #expect(run.status == 4 && desk.copies().count == 1)
     }
 
-    @Test("a full disk: one line, what was taken before stays, and nothing is half")
+    @Test("a full disk: one line, what was added before stays, and no copy is incomplete")
     func full() async throws {
         let desk = try OfficeDesk()
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
@@ -342,7 +343,9 @@ import TestKit
         #expect(lines.count { $0 == "whole" } == 8 && lines.contains("status 0"), "\(run.output)")
     }
 
-    @Test("killed at any moment, it goes on where it was: nothing half, nothing twice", arguments: ArchiveKind.all)
+    @Test(
+        "killed at any moment, the next run continues: no copy is incomplete or added twice", arguments: ArchiveKind.all
+    )
     func killed(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))

@@ -8,7 +8,7 @@ import TestKit
 @testable import Transcripts
 
 /// Files that are made to cost memory and time, and people who rewrite everything.
-@Suite("Hostile and rewritten texts at the desk") struct HostileTextTests {
+@Suite("Hostile and rewritten transcripts") struct HostileTextTests {
     private let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
     private let desk: OfficeDesk
 
@@ -34,7 +34,7 @@ import TestKit
     ]
 
     @Test(
-        "a copy whose text is made to cost memory is refused in one line, and the rest is taken",
+        "a copy whose transcript exhausts memory is refused in one line, and the rest is added",
         arguments: hostile.keys.sorted())
     func gathered(kind: String) async throws {
         let copy = try await stick()
@@ -81,7 +81,7 @@ import TestKit
             + "00:00:00.500 --> 00:00:03.500\n\(text)\n"
     }
 
-    @Test("a text with the recording's checksum is taken, be all of it rewritten, or nothing heard before")
+    @Test("a transcript with the recording's checksum is imported, even if all of it is new")
     func rewritten() async throws {
         await recorder.record(3, pass: 1)
         _ = try await stick()
@@ -107,7 +107,7 @@ import TestKit
         }
     }
 
-    @Test("the page over all is written over a file alone", arguments: ["ln -s", "mkfifo", "mkdir"])
+    @Test("the page over all recordings replaces only a regular file", arguments: ["ln -s", "mkfifo", "mkdir"])
     func foreignPage(how: String) async throws {
         _ = try await stick()
         try desk.gather(desk.stick("one"))

@@ -39,7 +39,7 @@ import TestKit
     }
 
     @Test(
-        "all of it comes into an archive of either kind: copies, texts that are in the database alone, nothing twice",
+        "everything moves into an archive of either kind: copies and readings, each once",
         arguments: pairs)
     func moves(from: ArchiveKind, into: ArchiveKind) async throws {
         let desk = try OfficeDesk(from)
@@ -71,7 +71,7 @@ import TestKit
     }
 
     @Test(
-        "an archive that cannot be read, or lacks copies: a line for each, and the rest is taken",
+        "an archive that is unreadable or lacks copies: a line for each, and the rest is added",
         arguments: ArchiveKind.all)
     func refused(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk()
@@ -111,7 +111,7 @@ import TestKit
         #expect(try archive.recordings(OfficeFilter()) == desk.archive().recordings(OfficeFilter()))
     }
 
-    @Test("one that may only be read is listed, searched and gathered as it lies there")
+    @Test("a read-only archive is listed, searched and gathered")
     func readOnly() async throws {
         guard geteuid() == 0 else { return print("➜ skipped: only root can become somebody else") }
         let desk = try OfficeDesk()
@@ -133,7 +133,9 @@ import TestKit
         #expect(into.status == 1 && into.output.split(separator: "\n").count == 1, "\(into)")
     }
 
-    @Test("a recorder's own archive, copied to a laptop, is gathered as it is, once", arguments: ArchiveKind.all)
+    @Test(
+        "a recorder's own archive, copied to a laptop, is gathered once and stays unchanged", arguments: ArchiveKind.all
+    )
     func recorders(kind: ArchiveKind) throws {
         let desk = try OfficeDesk(kind)
         let storage = desk.folder.file("pi")

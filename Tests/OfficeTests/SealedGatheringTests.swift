@@ -7,7 +7,7 @@ import TestKit
 @testable import Office
 @testable import System
 
-@Suite("Gathering what is signed and sealed") struct SealedGatheringTests {
+@Suite("Gathering signed and sealed copies") struct SealedGatheringTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
     private func keys(_ desk: OfficeDesk, _ name: String) throws -> (file: String, recipient: Recipient) {
@@ -17,7 +17,7 @@ import TestKit
         return (file, try #require(Recipient(line)))
     }
 
-    @Test("sealed copies come in with their key, once, and without it are left out", arguments: ArchiveKind.all)
+    @Test("sealed copies are added once with their key, and skipped without it", arguments: ArchiveKind.all)
     func sealed(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let (key, recipient) = try keys(desk, "key.txt")
@@ -46,7 +46,7 @@ import TestKit
     }
 
     @Test(
-        "sealed copies that the archive has in the clear change nothing there, and what people saved beside them stays",
+        "sealed copies that the archive has unsealed change nothing, and corrections beside them stay",
         arguments: ArchiveKind.all)
     func sealedOfKnown(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
@@ -76,7 +76,7 @@ import TestKit
     }
 
     @Test(
-        "another's key, a damaged file and one that ends early: a line each, and the rest is taken",
+        "a wrong key, a damaged file and a truncated one: a line each, and the rest is added",
         arguments: ArchiveKind.all)
     func wrong(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
@@ -99,7 +99,7 @@ import TestKit
     }
 
     @Test(
-        "a signature that does not fit is refused; a key tells a recorder whose machine is another's, too",
+        "an invalid signature is refused; a key identifies a recorder with a copied machine number",
         arguments: ArchiveKind.all)
     func signed(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)

@@ -55,7 +55,7 @@ final class OfficeServer {
     }
 }
 
-@Suite("In a browser") struct ServeTests {
+@Suite("Serving the archive") struct ServeTests {
     private let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
 
     private func desk(_ kind: ArchiveKind = .folder, title: String = "") async throws -> OfficeDesk {
@@ -78,7 +78,7 @@ final class OfficeServer {
         try #require(try desk.archive().recordings(OfficeFilter()).first { $0.number == recording }?.id)
     }
 
-    @Test("lists, finds and shows recordings, and plays them from any place", arguments: ArchiveKind.all)
+    @Test("lists, searches and shows recordings, and plays them from any position", arguments: ArchiveKind.all)
     func reading(kind: ArchiveKind) async throws {
         let desk = try await desk(kind)
         let id = try number(desk)
@@ -125,7 +125,7 @@ final class OfficeServer {
         try server.end()
     }
 
-    @Test("a long list is shown in parts, which lead to each other", arguments: ArchiveKind.all)
+    @Test("a long list has pages with links to each other", arguments: ArchiveKind.all)
     func parts(kind: ArchiveKind) throws {
         let desk = try OfficeDesk(kind)
         try OfficeDesk.fill(try desk.archive(), 250)
@@ -164,7 +164,7 @@ final class OfficeServer {
         #expect(server.said == [])
     }
 
-    @Test("another site's name for this machine leads nowhere, and what people have written is no markup")
+    @Test("foreign host names are refused, and text from users is escaped")
     func strangers() async throws {
         let desk = try await desk(title: "<script>alert(1)</script>")
         let id = try number(desk)
@@ -193,7 +193,7 @@ final class OfficeServer {
         #expect(server.get("").status == 200)
     }
 
-    @Test("others come in by a password alone, and who guesses it has to wait")
+    @Test("other machines need the password, and guessing it is slowed down")
     func password() async throws {
         let desk = try await desk()
         let secret = desk.folder.file("secret")
@@ -250,7 +250,7 @@ final class OfficeServer {
         #expect(server.get("", "-H 'Cookie: \(cookie ?? "")'").status == 200)
     }
 
-    @Test("who is refused is told so, however much is sent along")
+    @Test("a refused request gets its answer, however large its body is")
     func refused() async throws {
         let desk = try await desk()
         let id = try number(desk)
@@ -273,7 +273,7 @@ final class OfficeServer {
         }
     }
 
-    @Test("one address that holds all places keeps no other out, and on this machine nobody does")
+    @Test("one address cannot occupy all connections, nor can a local client")
     func held() async throws {
         let desk = try await desk()
         let secret = desk.folder.file("secret")
@@ -293,7 +293,7 @@ final class OfficeServer {
         }
     }
 
-    @Test("a Unix socket is for our own, replaces what a dead process left, and goes with the server")
+    @Test("a Unix socket is for this user and group, replaces a stale one, and is removed at exit")
     func socket() async throws {
         let desk = try await desk()
         let path = desk.folder.file("web.sock")
@@ -311,7 +311,7 @@ final class OfficeServer {
     }
 
     @Test(
-        "a part of a file is what HTTP says",
+        "ranges of a file follow HTTP",
         arguments: [
             ("bytes=0-0", ByteRange.part(0...0)), ("bytes=5-", .part(5...9)), ("bytes=-3", .part(7...9)),
             ("bytes=0-99999999999999999999", .part(0...9)), ("bytes=-99", .part(0...9)), ("bytes=10-", .outside),

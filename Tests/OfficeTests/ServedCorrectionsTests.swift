@@ -8,7 +8,7 @@ import TestKit
 @testable import Transcripts
 
 /// What is saved from a page that is served.
-@Suite("Corrected in a browser") struct ServedCorrectionsTests {
+@Suite("Correcting in a browser") struct ServedCorrectionsTests {
     private let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
 
     private func desk(_ kind: ArchiveKind = .folder) async throws -> (desk: OfficeDesk, id: Int, sound: String) {
@@ -50,7 +50,9 @@ import TestKit
         try desk.archive().shownTimeline(of: id)?.segments.map(\.text) ?? []
     }
 
-    @Test("two who correct at once are both kept, in one text, and the later one is told", arguments: ArchiveKind.all)
+    @Test(
+        "corrections by two people at the same time are merged, and the later one is informed",
+        arguments: ArchiveKind.all)
     func both(kind: ArchiveKind) async throws {
         let (desk, id, sound) = try await desk(kind)
         let server = try OfficeServer(desk)
@@ -90,7 +92,7 @@ import TestKit
         #expect(server.said == [])
     }
 
-    @Test("the database can be made again of the folder, in which each was made of the one before")
+    @Test("the database can be rebuilt from the folder, with corrections that build on each other")
     func rebuilt() async throws {
         let (desk, id, sound) = try await desk()
         let server = try OfficeServer(desk)
@@ -105,7 +107,7 @@ import TestKit
         #expect(try lines(other, 1) == ["four", "phone yo again", "and moor"])
     }
 
-    @Test("what another site sends, what is none, too much, or of nobody changes nothing")
+    @Test("foreign, malformed, oversized and anonymous corrections change nothing")
     func refused() async throws {
         let (desk, id, sound) = try await desk()
         let server = try OfficeServer(desk)
@@ -141,7 +143,7 @@ import TestKit
             try post(server, id, good, at: first, "\(json) -H 'Origin: \(server.address.dropLast())'").status == 200)
     }
 
-    @Test("in Chromium somebody reads, searches, hears, corrects and saves, while somebody else does")
+    @Test("two people read, search, listen, correct and save in Chromium at the same time")
     func browser() async throws {
         let (desk, id, _) = try await desk()
         let server = try OfficeServer(desk)

@@ -20,7 +20,7 @@ import TestKit
         return line
     }
 
-    @Test("no server, no database, no archive, a newer one: one line each, and nothing is changed")
+    @Test("a missing server, database or archive, or a newer one: one line each, and nothing is changed")
     func refused() throws {
         #expect(refusal("postgresql://x:geheim@/none?host=/nowhere").contains("cannot be connected to"))
         #expect(refusal("postgresql://nobody:geheim@127.0.0.1:1/x").contains("cannot be connected to"))
@@ -39,7 +39,7 @@ import TestKit
         #expect(server.sql("SELECT version FROM fieldscribe.house", on: address).output == "99\n")
     }
 
-    @Test("a database that has not every letter is refused; settings that somebody has made for it change nothing")
+    @Test("a database that is not UTF-8 is refused; settings of the database change nothing")
     func settings() async throws {
         let address = try server.newDatabase()
         let name = String(address.drop { $0 != "@" }.dropFirst(2).prefix { $0 != "?" })
@@ -63,7 +63,7 @@ import TestKit
         #expect(try desk.found("fonio").count == 1)
     }
 
-    @Test("a folder that has none of its copies, such as a disk that is not mounted, is not gathered into")
+    @Test("a folder without the archive's copies, such as an unmounted disk, is refused")
     func otherFolder() async throws {
         let desk = try OfficeDesk(.server(server))
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
@@ -83,7 +83,7 @@ import TestKit
         #expect(run.status == 3 && run.errors.contains("mount it") && names(desk.archivePath) == [], "\(run)")
     }
 
-    @Test("without the right to it: one line, and nothing half")
+    @Test("without permission: one line, and nothing is half done")
     func denied() async throws {
         let desk = try OfficeDesk(.server(server))
         let address = try #require(desk.database)
@@ -112,7 +112,7 @@ import TestKit
         #expect(desk.copies().count == 2)
     }
 
-    @Test("a connection that breaks in the middle of transactions: one line each time, nothing half, nothing twice")
+    @Test("a connection that breaks in a transaction: one line each time, nothing incomplete, nothing twice")
     func broken() async throws {
         let desk = try OfficeDesk(.server(server))
         let address = try #require(desk.database)
@@ -148,7 +148,9 @@ import TestKit
         #expect(recordings.map(\.number).sorted() == Array(1...150) && recordings.allSatisfy { $0.readings == 1 })
     }
 
-    @Test("a server whose disk fills up: one line, nothing half, and the next one goes on", .enabled(if: getuid() == 0))
+    @Test(
+        "a server whose disk fills up: one line, nothing incomplete, and the next run continues",
+        .enabled(if: getuid() == 0))
     func full() async throws {
         let place = TemporaryFolder()
         let mounted = shell("mount -t tmpfs -o size=24m none '\(place.path)' && chown nobody '\(place.path)'")
@@ -189,7 +191,7 @@ import TestKit
         #expect(whole.output.split(separator: "\n").count == 8, "\(whole.output)")
     }
 
-    @Test("a server that everybody uses already: one line")
+    @Test("a server without free connections: one line")
     func crowded() throws {
         let address = try server.newDatabase()
         let name = String(address.drop { $0 != "@" }.dropFirst(2).prefix { $0 != "?" })
@@ -198,7 +200,7 @@ import TestKit
         #expect(line.contains("too many connections") && line.contains("wait"), "\(line)")
     }
 
-    @Test("several make the same archive at once, and enter the same recorder once")
+    @Test("several processes create the same archive and add the same recorder once")
     func together() async throws {
         let address = try server.newDatabase()
         let folder = TemporaryFolder()

@@ -6,7 +6,7 @@ import TestKit
 @testable import Office
 @testable import System
 
-@Suite("Sound that copies have in common") struct SharingTests {
+@Suite("Shared sound files") struct SharingTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
     /// One recording on two sticks, with one history entry more on the second.
@@ -25,7 +25,7 @@ import TestKit
     }
 
     @Test(
-        "the same recording from two sticks has its sound once, whether they come together or not",
+        "a recording from two sticks has one sound file, in one run or in two",
         arguments: ArchiveKind.all)
     func shared(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
@@ -41,7 +41,7 @@ import TestKit
         #expect(other.copies().count == 1)
     }
 
-    @Test("what was damaged in the archive since is shared with no copy")
+    @Test("a damaged sound file in the archive is not shared")
     func damaged() async throws {
         let desk = try OfficeDesk()
         try await fill(desk)
@@ -54,7 +54,7 @@ import TestKit
         #expect(desk.copies().count == 1)
     }
 
-    @Test("where a file may not be given a second name, as another person's may not, each copy has its own")
+    @Test("without permission for hard links each copy has its own sound file")
     func without() async throws {
         let isProtected = shell("cat /proc/sys/fs/protected_hardlinks").output == "1\n"
         guard getuid() == 0, isProtected else {

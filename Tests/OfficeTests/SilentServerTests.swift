@@ -7,7 +7,7 @@ import TestKit
 @testable import System
 
 /// What TCP alone can meet: the server is not told that it ends, and neither is the client.
-@Suite("A server that is gone without a word", .enabled(if: TestServer.shared != nil)) struct SilentServerTests {
+@Suite("A server that disappears", .enabled(if: TestServer.shared != nil)) struct SilentServerTests {
     private let server: TestServer
     private let desk: OfficeDesk
     /// The name of the desk's database.
@@ -49,7 +49,7 @@ import TestKit
     }
 
     @Test(
-        "it is waited for a minute, unless the address says otherwise; a transaction in which nothing is done ends by itself",
+        "the timeout is a minute, unless the address says otherwise; idle transactions end by themselves",
         arguments: [
             ("", [30, 10, 3, 60_000] as [Int32]),
             (
@@ -69,7 +69,7 @@ import TestKit
             try archive.connection.rows("SHOW idle_in_transaction_session_timeout") { $0.text(0) } == ["5min"])
     }
 
-    @Test("in the middle of a transaction: one line that names the server, nothing half, and the next one goes on")
+    @Test("in a transaction: one line that names the server, nothing incomplete, and the next run continues")
     func silent() async throws {
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         await recorder.record(1, "we planted fonio")

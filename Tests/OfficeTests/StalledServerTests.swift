@@ -38,7 +38,7 @@ private final class Listener: Sendable {
             desk.database ?? "", files: desk.archivePath, makes: false, timeout: listener.timeout)
     }
 
-    @Test("what another program's open transaction holds is waited for, with a line, and not for ever")
+    @Test("a lock of another program's transaction is waited for, with a line and a timeout")
     func locked() throws {
         let listener = Listener()
         let (archive, holder) = (try archive(listener), try archive(listener))
@@ -51,7 +51,7 @@ private final class Listener: Sendable {
         #expect(try archive.recordings(OfficeFilter()).isEmpty)
     }
 
-    @Test("a process that stands still is given up, with a line, and nothing more is asked of it")
+    @Test("a stopped server process is given up with a line")
     func stopped() throws {
         let listener = Listener()
         let archive = try archive(listener)
@@ -64,7 +64,7 @@ private final class Listener: Sendable {
         #expect(thrown { _ = try archive.recordings(OfficeFilter()) }?.code == .disconnected)
     }
 
-    @Test("who is to end waits for nothing, and a server that takes a connection and says nothing is no server")
+    @Test("a process that should exit does not wait; a server that accepts and says nothing is an error")
     func ending() throws {
         let listener = Listener()
         let archive = try archive(listener)
@@ -94,7 +94,7 @@ private final class Listener: Sendable {
         #expect(error?.code == .busy && silent.lines.count == 1, "\(String(describing: error)) \(silent.lines)")
     }
 
-    @Test("a served archive answers 503, is there again once the server is, and ends at once")
+    @Test("serve answers 503, recovers with the server, and exits immediately")
     func served() async throws {
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         await recorder.record(1, "we planted fonio", pass: 1)
@@ -123,7 +123,7 @@ private final class Listener: Sendable {
         try signal("CONT")
     }
 
-    @Test("list and gather say what they wait for while another program holds a table, and go on once it is free")
+    @Test("list and gather report that they wait for a lock, and continue when it is released")
     func commands() async throws {
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         await recorder.record(1, "we planted fonio", pass: 1)
@@ -155,7 +155,7 @@ private final class Listener: Sendable {
         #expect(try desk.archive().recordings(OfficeFilter()).count == 2)
     }
 
-    @Test("a served archive of which another program holds a table answers 503, and ends all the same")
+    @Test("serve answers 503 while another program holds a lock, and still exits")
     func servedLocked() async throws {
         let site = try OfficeServer(desk)
         #expect(site.get("").status == 200)
@@ -168,7 +168,7 @@ private final class Listener: Sendable {
         try holder.connection.execute("ROLLBACK")
     }
 
-    @Test("a file of passwords that others may read is one line, and the usual one is passed over in silence")
+    @Test("a named password file that others may read is an error; the default one is skipped silently")
     func passwords() throws {
         let address = desk.database ?? ""
         let loose = desk.folder.file("passwords")

@@ -8,7 +8,7 @@ import TestKit
 @testable import Transcripts
 
 /// Copies from before and from behind a strike, in whichever order they come.
-@Suite("What was struck, in an archive") struct StruckTests {
+@Suite("Redactions in an archive") struct StruckTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
     /// A stick `old` with a secret in text and sound, and a stick `new` without.
@@ -60,7 +60,7 @@ import TestKit
         #expect(again.known == 2 && again.outdated == [] && desk.copies() == [recording.place])
     }
 
-    @Test("a copy without a transcript tells by its history what was struck", arguments: ArchiveKind.all)
+    @Test("a copy without a transcript has its redactions in its history", arguments: ArchiveKind.all)
     func history(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
@@ -79,7 +79,7 @@ import TestKit
         #expect(try desk.archive().recordings(OfficeFilter()).map(\.place) == [place])
     }
 
-    @Test("an archive of an earlier version: what nothing tells of one of several copies is not called outdated")
+    @Test("an archive of an earlier version: a copy with an unknown number of redactions is not called outdated")
     func migrated() async throws {
         for kind in ArchiveKind.all {
             let desk = try OfficeDesk(kind)

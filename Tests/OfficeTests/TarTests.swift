@@ -47,7 +47,7 @@ import Testing
         return (files, tar.isWhole)
     }
 
-    @Test("gives the same in pieces of any length", arguments: [1, 7, 511, 512, 513, 4_096, 1 << 20])
+    @Test("gives the same result for pieces of any length", arguments: [1, 7, 511, 512, 513, 4_096, 1 << 20])
     func pieces(length: Int) throws {
         let long = (0..<2_000).map { UInt8(truncatingIfNeeded: $0) }
         let bytes = Self.tar([
@@ -59,7 +59,7 @@ import Testing
         #expect(files.map(\.content) == [Array("one".utf8), [], long, Array("abc".utf8)])
     }
 
-    @Test("what ends early is not whole")
+    @Test("a truncated file is not complete")
     func cut() throws {
         let bytes = Self.tar([("copy/a", Array("one".utf8), "0")])
         for length in [0, 100, 512, 514, 1_024] {
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(
-        "refuses what is outside of the folder, and what is no file",
+        "refuses paths outside the folder, and entries that are not files",
         arguments: ["../a", "/etc/passwd", "a/../b", "copy/..", "copy/.", "copy/a/b", "a", "../..", "copy/"])
     func outside(name: String) throws {
         #expect(throws: DeviceError.self) { try Self.read(Self.tar([(name, [1], "0")]), pieces: 512) }

@@ -8,7 +8,7 @@ import TestKit
 @testable import Transcripts
 
 /// Machines that read recordings again, which are killed, and whose database is.
-@Suite("Reading again", .enabled(if: TestServer.shared != nil)) struct WorkTests {
+@Suite("Transcribing again", .enabled(if: TestServer.shared != nil)) struct WorkTests {
     private let desk: OfficeDesk
     private let reader: String
 
@@ -62,7 +62,7 @@ import TestKit
         }
     }
 
-    @Test("reads what nobody has read, once, beside what there is; corrections stay, and what was struck stays away")
+    @Test("transcribes each recording once, beside the existing readings; corrections and redactions stay")
     func once() async throws {
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         await recorder.record(1, "phone yo")
@@ -87,7 +87,7 @@ import TestKit
         #expect(try read() == [1, 1, 1])
     }
 
-    @Test("what it cannot do: one line each")
+    @Test("errors: one line each")
     func refused() async throws {
         try await record(2)
         let program = try officeProgram()
@@ -114,7 +114,7 @@ import TestKit
         #expect(try read() == [1, 1])
     }
 
-    @Test("one that is asked to end gives its recording back at once")
+    @Test("a worker that is stopped returns its recording immediately")
     func ended() async throws {
         try await record(1)
         shell("echo 30 > '\(desk.folder.file("delay"))'")
@@ -126,7 +126,7 @@ import TestKit
         #expect(try read() == [1])
     }
 
-    @Test("several at a time, killed again and again: each recording is read, and counts once")
+    @Test("several workers, killed repeatedly: each recording is transcribed and counted once")
     func killed() async throws {
         let count = 24
         try await record(count)
@@ -148,7 +148,7 @@ import TestKit
         #expect(try read() == [Int](repeating: 1, count: count))
     }
 
-    @Test("a worker that stood still for longer than its lease finds that another has read it, and keeps nothing twice")
+    @Test("a worker that was stopped for longer than its lease finds the recording done, and adds nothing")
     func late() async throws {
         try await record(1)
         shell("touch '\(desk.folder.file("hold"))'")
@@ -168,7 +168,7 @@ import TestKit
 
 /// A database of its own, which is killed.
 @Suite("A database that is killed", .enabled(if: TestServer.shared != nil)) struct KilledServerTests {
-    @Test("while machines read: they wait for it, nothing is lost, and nothing counts twice")
+    @Test("while machines transcribe: they wait for it, nothing is lost, and nothing counts twice")
     func killed() async throws {
         let server = try TestServer(try #require(TestServer.shared).programs)
         let desk = try OfficeDesk(.server(server))

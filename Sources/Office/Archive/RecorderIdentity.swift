@@ -56,7 +56,7 @@ extension Array where Element == Recorder {
     func matching(_ text: String, in archive: String) throws(DeviceError) -> [Int] {
         let meant = filter { $0.matches(text) }.map(\.id)
         guard !meant.isEmpty else {
-            let known = isEmpty ? "it knows none" : "it knows \(map(\.folder).joined(separator: ", "))"
+            let known = isEmpty ? "it has no recorders" : "it has \(map(\.folder).joined(separator: ", "))"
             throw DeviceError(.missing, "--recorder", on: archive, "has no recorder \(text)", remedy: known)
         }
         return meant

@@ -64,7 +64,7 @@ struct CopyReading: Sendable {
         guard let number = lines.first?.entry.recording ?? identity?.recording ?? copyName?.recording, number > 0 else {
             throw DeviceError(
                 .unsupported, "read", on: staged.source, "does not name its recording",
-                remedy: "give its folder the name that the recorder gave it")
+                remedy: "rename its folder to the name that the recorder gave it")
         }
         self.number = number
         let entries = lines.map(\.entry)
@@ -131,7 +131,7 @@ struct CopyReading: Sendable {
         guard let key else {
             notes.append(
                 "\(staged.source): was signed, but has no \(CopySettings.publicKeyName), so that its signature was not checked; "
-                    + "fieldscribe verify --copy FOLDER --key KEY does that, with the key that the recorder's status shows"
+                    + "check it with fieldscribe verify --copy FOLDER --key KEY and the key that the recorder's status shows"
             )
             return nil
         }

@@ -12,7 +12,7 @@ extension Gathering {
             recorder = try RecorderArchive(path)
             recordings = try recorder.recordings()
         } catch { return report.problems.append(error.message) }
-        if recordings.isEmpty { report.problems.append("\(path): holds no recording") }
+        if recordings.isEmpty { report.problems.append("\(path): contains no recordings") }
         let made = "made"
         for number in recordings {
             try staging.removeAll(made)

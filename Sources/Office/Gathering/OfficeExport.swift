@@ -48,7 +48,7 @@ package struct OfficeExport {
                 return false
             }
             throw DeviceError(
-                .busy, "export", on: "\(recorder.path)/\(name)", "is another copy, or one that was changed",
+                .busy, "export", on: "\(recorder.path)/\(name)", "is another copy, or was changed",
                 remedy: "move it away, or name another folder")
         }
         try recorder.removeAll(Self.partial)
@@ -83,7 +83,7 @@ package struct OfficeExport {
         _ recording: OfficeRecording, as format: TranscriptFormat, title: String, replaces: Bool
     ) throws(DeviceError) -> (path: String, isNew: Bool) {
         guard let timeline = try archive.shownTimeline(of: recording.id) else {
-            throw DeviceError(.missing, "export", on: "recording \(recording.id)", "has no text")
+            throw DeviceError(.missing, "export", on: "recording \(recording.id)", "has no transcript")
         }
         var details = RecordingDetails(timeline)
         details.title = title
@@ -97,7 +97,7 @@ package struct OfficeExport {
             if there == bytes { return ("\(folder.path)/\(name)", false) }
             guard replaces else {
                 throw DeviceError(
-                    .busy, "export", on: "\(folder.path)/\(name)", "is there already, and says something else",
+                    .busy, "export", on: "\(folder.path)/\(name)", "exists and differs",
                     remedy: "replace it with --force, or name another folder")
             }
         }

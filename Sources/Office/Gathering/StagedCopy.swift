@@ -189,7 +189,7 @@ struct StagedCopy: Sendable {
             guard isWanted else { return }
             guard content.count + bytes.count <= StagedCopy.longestText else {
                 throw DeviceError(
-                    .damaged, "read", on: "\(source)/\(name)", "is longer than a recording's text can be",
+                    .damaged, "read", on: "\(source)/\(name)", "is too large for a recording's text",
                     remedy: "look for another copy of it")
             }
             content += bytes

@@ -38,7 +38,7 @@ final class ServerConnection {
             withTexts(values.map { Array($0.utf8) }) { values in connection = PQconnectStartParams(keys, values, 1) }
         }
         guard let connection else {
-            throw DeviceError(.failed, "PQconnectdb", on: "postgresql", "no memory is left to connect")
+            throw DeviceError(.failed, "PQconnectdb", on: "postgresql", "out of memory")
         }
         handle = connection
         let host = PQhost(connection).map { String(cString: $0) } ?? ""
@@ -163,7 +163,7 @@ final class ServerConnection {
             PQclear(result)
             throw error
         }
-        guard let result else { throw DeviceError(.failed, "PQexecPrepared", on: name, "no memory is left") }
+        guard let result else { throw DeviceError(.failed, "PQexecPrepared", on: name, "out of memory") }
         return result
     }
 
