@@ -312,69 +312,6 @@ import TestKit
         #expect(run.output.contains("000001") && run.output.contains("audio.flac: is mostly holes"), "\(run)")
         #expect(run.status == 4 && desk.copies().count == 1)
     }
-
-    @Test("a full disk: one line, what was added before stays, and no copy is incomplete")
-    func full() async throws {
-        let desk = try OfficeDesk()
-        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
-        for id in 1...8 { await recorder.record(id, "recording \(id)") }
-        try await recorder.copy(to: desk.stick("one"))
-        // A file system of its own, which this test alone can see.
-        try makeFolder(desk.archivePath)
-        let script = """
-            mount -t tmpfs -o size=700k none '\(desk.archivePath)' || exit 99
-            '\(try officeProgram())' gather '\(desk.stick("one"))' --into '\(desk.archivePath)'; echo status $?
-            ls -A '\(desk.archivePath)'
-            mount -o remount,size=20m '\(desk.archivePath)'
-            '\(try officeProgram())' gather '\(desk.stick("one"))' --into '\(desk.archivePath)'; echo status $?
-            cd '\(desk.archivePath)' && for copy in */*/; do (cd $copy && sha256sum --quiet --strict -c SHA256SUMS && echo whole); done
-            """
-        try durableReplace(path: desk.folder.file("script"), with: script)
-        let run = shell("unshare -rm bash '\(desk.folder.file("script"))'")
-        // Neither without user namespaces, nor in a changed root, whose processes get none.
-        if run.status == 99 || run.output.hasPrefix("unshare: ") {
-            return print("skipped: no file system can be mounted here")
-        }
-        let lines = run.output.split(separator: "\n").map(String.init)
-        try #require(lines.count > 10, "\(run.output)")
-        #expect(lines[0].hasPrefix("fieldscribe-office: ") && lines[0].contains("no space"), "\(run.output)")
-        #expect(lines[1] == "status 1" && lines.count { $0.hasPrefix("fieldscribe-office: ") } == 1, "\(run.output)")
-        #expect(!lines.contains { $0.hasPrefix(".gathering") }, "\(run.output)")
-        #expect(lines.count { $0 == "whole" } == 8 && lines.contains("status 0"), "\(run.output)")
-    }
-
-    @Test(
-        "killed at any moment, the next run continues: no copy is incomplete or added twice", arguments: ArchiveKind.all
-    )
-    func killed(kind: ArchiveKind) async throws {
-        let desk = try OfficeDesk(kind)
-        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
-        for id in 1...150 { await recorder.record(id, "recording number \(id)") }
-        try await recorder.copy(to: desk.stick("one"))
-        var kills = 0
-        for turn in 1...30 {
-            let delay = 0.008 * Double(turn)
-            let run = shell(
-                "timeout -s KILL \(delay) '\(try officeProgram())' gather '\(desk.stick("one"))' \(desk.into)"
-            )
-            if run.status == 0 { break }
-            kills += 1
-            guard isTaken("\(desk.archivePath)/office.sqlite") else { continue }
-            // Whatever a row tells of is there, whole.
-            let places = try desk.archive().recordings(OfficeFilter()).map(\.place)
-            for place in places.suffix(5) {
-                #expect(
-                    shell("cd '\(desk.archivePath)/\(place)' && sha256sum --quiet --strict -c SHA256SUMS").status == 0)
-            }
-        }
-        print("➜ gathering: killed \(kills) times")
-        try desk.gather(desk.stick("one"))
-        #expect(kills > 3 && desk.copies().count == 150)
-        let recordings = try desk.archive().recordings(OfficeFilter())
-        #expect(recordings.map(\.number).sorted() == Array(1...150) && recordings.allSatisfy { $0.readings == 1 })
-        #expect(try desk.found("number 77").count == 1)
-        #expect(desk.archiveNames == ["pi-aaaaaaaa"])
-    }
 }
 
 extension Annotations {
