@@ -83,7 +83,7 @@ import TestKit
         let process = ConfinedProcess(
             program: "/bin/sh", arguments: ["-c", "while :; do :; done"], limits: .init(cpuSeconds: 1))
         let error = try #require(thrown { _ = try process.answer(to: [0], named: "a.srt") })
-        #expect(error.message.hasPrefix("a.srt: needs more time to read than 1 s of CPU time"), "\(error.message)")
+        #expect(error.message.hasPrefix("a.srt: takes more than 1 s of CPU time to read"), "\(error.message)")
     }
 
     @Test("an answer that is too long gives one line")

@@ -83,7 +83,7 @@ package struct ConfinedProcess: Sendable {
         let reason =
             switch status {
             case nil: "was not read in \(Int(limits.cpuSeconds) * Self.wallFactor) s"
-            case 128 + SIGXCPU: "needs more time to read than \(limits.cpuSeconds) s of CPU time"
+            case 128 + SIGXCPU: "takes more than \(limits.cpuSeconds) s of CPU time to read"
             default: "cannot be read with \(limits.text)"
             }
         return DeviceError(
