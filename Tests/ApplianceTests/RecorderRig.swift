@@ -3,8 +3,8 @@
 
 /// Runs the recorder's state machine by a table of marbles; returns the table with its effects, state and lamp.
 ///
-/// `start`, `stop`, `toggle`, `mark`, `pause`, `resume` are orders, for whom a, b, c ... wait in turn; `press-start`, `press-stop`, `press-mark`,
-/// `press-pause`, `press-resume`, `press-strike` and `ack` are actions of the button; other words are answers to effects, with the number
+/// `start`, `stop`, `toggle`, `mark`, `pause`, `resume` are orders, for which a, b, c ... wait in turn; `press-start`, `press-stop`,
+/// `press-mark`, `press-pause`, `press-resume`, `press-strike` and `ack` are actions of the button; other words are answers to effects, with the number
 /// of the recording or attempt. `+500` lets 500 ms pass. Effects on timers and the journal are left out; `a:1` answers a with
 /// recording 1, `a:-` with none, `a:!busy` with an error; `=idle` publishes a state and `!code` a fault. The last columns are
 /// the state and what the lamp shows, with `!` while it blinks a fault.

@@ -13,7 +13,7 @@ func marbles(_ line: String, _ settings: MeantButton.Settings, recording: Bool =
         switch letter {
         case "p": actions = button.handle(.change(.init(pressed: true, time: now)))
         case "r": actions = button.handle(.change(.init(pressed: false, time: now)))
-        case "f": button.context.isFaulted = true
+        case "f": button.isFaulted = true
         default: actions = button.handle(.time(now))
         }
         let letters = actions.map(\.letter)
@@ -37,12 +37,13 @@ struct MeantButton {
 
     var gesture: ButtonGesture
     var interpreter: ButtonInterpreter
-    var context: ButtonInterpreter.Context
+    var isRecording: Bool
+    var (isPaused, isFaulted) = (false, false)
 
     init(_ settings: Settings, pressed: Bool = false, recording: Bool = false) {
         gesture = ButtonGesture(settings.gesture, pressed: pressed)
         interpreter = ButtonInterpreter(settings.style, shutsDown: settings.gesture.longHold != nil)
-        context = ButtonInterpreter.Context(isRecording: recording)
+        isRecording = recording
     }
 
     mutating func handle(_ input: ButtonGesture.Input) -> [ButtonInterpreter.Action] {
@@ -50,14 +51,15 @@ struct MeantButton {
     }
 
     mutating func handle(_ event: ButtonGesture.Event) -> [ButtonInterpreter.Action] {
-        let actions = interpreter.handle(event, in: context)
+        let actions = interpreter.handle(
+            event, isRecording: isRecording, isPaused: isPaused, isFaulted: isFaulted)
         for action in actions {
             switch action {
-            case .start: (context.isRecording, context.isPaused) = (true, false)
-            case .stop: context.isRecording = false
-            case .pause: context.isPaused = true
-            case .resume: context.isPaused = false
-            case .acknowledge: context.isFaulted = false
+            case .start: (isRecording, isPaused) = (true, false)
+            case .stop: isRecording = false
+            case .pause: isPaused = true
+            case .resume: isPaused = false
+            case .acknowledge: isFaulted = false
             case .mark, .strike, .shutDown, .stuck, .free: break
             }
         }

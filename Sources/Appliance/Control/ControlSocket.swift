@@ -5,7 +5,7 @@ import Synchronization
 import System
 
 /// Serves the control socket: one thread moves bytes and never blocks on a client, tasks answer.
-final class ControlSocket: Sendable {
+final class ControlSocket: Service {
     /// When more connect, an idle client is disconnected; if none is idle, the new one is refused with a message.
     private static let mostClients = 16
 

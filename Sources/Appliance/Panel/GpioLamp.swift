@@ -12,5 +12,6 @@ final class GpioLamp {
     // The error of a chip that was unplugged is ignored.
     deinit { try? request.set(false) }
 
+    /// Switches the lamp; returns once the line has its new level.
     func set(lit: Bool) throws(DeviceError) { try request.set(lit) }
 }

@@ -28,9 +28,9 @@ extension RecorderState {
         case .started: return []
         case .order(let order, let reason, let ticket): return carryOut(order, reason, ticket, at: now)
         case .button(let event):
-            let context = ButtonInterpreter.Context(isRecording: records, isPaused: isPaused, isFaulted: isFaulted)
+            let actions = button.handle(event, isRecording: records, isPaused: isPaused, isFaulted: isFaulted)
             var effects: [RecorderEffect] = []
-            for action in button.handle(event, in: context) { effects += perform(action, at: input.moment) }
+            for action in actions { effects += perform(action, at: input.moment) }
             return effects
         case .shutDown(let ticket):
             isEnding = true

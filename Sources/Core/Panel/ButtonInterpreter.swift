@@ -19,21 +19,6 @@ package struct ButtonInterpreter: Hashable, Sendable {
         case free
     }
 
-    /// The recorder's state when a gesture arrives.
-    package struct Context: Hashable, Sendable {
-        /// Whether a recording runs once all orders so far are performed.
-        var isRecording: Bool
-        var isPaused = false
-        /// Whether a fault is shown and not acknowledged yet.
-        var isFaulted = false
-
-        package init(isRecording: Bool, isPaused: Bool = false, isFaulted: Bool = false) {
-            self.isRecording = isRecording
-            self.isPaused = isPaused
-            self.isFaulted = isFaulted
-        }
-    }
-
     private enum Press: Hashable {
         /// While idle. The recording starts at the release, because a long hold shuts down.
         case idle(since: Duration)
@@ -61,9 +46,16 @@ package struct ButtonInterpreter: Hashable, Sendable {
     }
 
     /// Returns what a gesture means, in order.
-    package mutating func handle(_ event: ButtonGesture.Event, in context: Context) -> [Action] {
+    ///
+    /// - Parameters:
+    ///   - isRecording: whether a recording runs once all orders so far are performed.
+    ///   - isFaulted: whether a fault is shown and not acknowledged yet.
+    package mutating func handle(
+        _ event: ButtonGesture.Event, isRecording: Bool, isPaused: Bool = false, isFaulted: Bool = false
+    ) -> [Action] {
         switch event {
-        case .pressed(let time): return begin(at: time, in: context)
+        case .pressed(let time):
+            return begin(at: time, isRecording: isRecording, isPaused: isPaused, isFaulted: isFaulted)
         case .held: return held()
         case .heldLong:
             guard case .idle = press else { return [] }
@@ -77,15 +69,15 @@ package struct ButtonInterpreter: Hashable, Sendable {
         }
     }
 
-    private mutating func begin(at time: Duration, in context: Context) -> [Action] {
+    private mutating func begin(at time: Duration, isRecording: Bool, isPaused: Bool, isFaulted: Bool) -> [Action] {
         press = nil
-        var actions: [Action] = context.isFaulted ? [.acknowledge(at: time)] : []
-        guard context.isRecording else {
+        var actions: [Action] = isFaulted ? [.acknowledge(at: time)] : []
+        guard isRecording else {
             if shutsDown { press = .idle(since: time) } else { actions.append(.start(at: time)) }
             return actions
         }
-        if context.isFaulted { return actions }
-        let pauses = style == .pause && !context.isPaused
+        if isFaulted { return actions }
+        let pauses = style == .pause && !isPaused
         if pauses { actions.append(.pause(at: time)) }
         if let first = firstOfThree(at: time) {
             press = .third(since: time, first: first)

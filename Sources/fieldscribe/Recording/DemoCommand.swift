@@ -155,7 +155,7 @@ private struct SimulatedButton: Sendable {
         events += panel.handle(.time(time + .milliseconds(300)))
         var actions: [ButtonInterpreter.Action] = []
         for event in events {
-            for action in interpreter.handle(event, in: ButtonInterpreter.Context(isRecording: isRecording)) {
+            for action in interpreter.handle(event, isRecording: isRecording) {
                 if case .start = action { isRecording = true }
                 if case .stop = action { isRecording = false }
                 actions.append(action)
