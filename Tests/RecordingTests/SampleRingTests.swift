@@ -72,7 +72,7 @@ import TestKit
         ring.lose(1, cause: .overrun)
         #expect(put([1, 2], into: ring))
         let failure = DeviceError(.full, "test", "a test")
-        #expect(throws: failure) { _ = try ring.take { _ in throw failure } }
+        #expect(throws: failure) { _ = try ring.consume { _ in throw failure } }
         #expect(takeAll(ring) == [nil, 1, 2])
     }
 
@@ -100,7 +100,7 @@ import TestKit
         ring.release()
         #expect(ring.hasRoom(for: 4))
         ring.rewind()
-        #expect(!ring.take { _ in })
+        #expect(!ring.consume { _ in })
     }
 
     @Test("a release is needed once half of the slots are consumed")
