@@ -49,7 +49,7 @@ import TestKit
     func told() async throws {
         let archive = try await archive(recordings: 2)
         let telling = try telling(Self.answer)
-        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub(), telling: telling)
+        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub(), diarization: telling)
         #expect(try await work.run().map(\.count) == [2, 2])
         #expect(try await archive.transcript(of: 1)?.1.speakers?.turns.map(\.speaker) == [0, 1])
         #expect(try await work.waiting().isEmpty)
@@ -63,7 +63,7 @@ import TestKit
         configuration.recognizer.speakers = .exactly(3)
         _ = try telling("read order; echo \"$order $*\" >\(folder.file("asked")); echo '{\"speakers\":{\"turns\":[]}}'")
         let telling = DiarizationProcess(program: folder.file("teller"), configuration)
-        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub(), telling: telling)
+        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub(), diarization: telling)
         #expect(try await work.run().map(\.count) == [0])
         let asked = String(decoding: try content(ofFile: folder.file("asked"), limit: 10_000), as: UTF8.self)
         #expect(asked.contains(#""count":3"#) && asked.contains("--audio \(storage.audio(1)) --model \(folder.path)"))
@@ -111,7 +111,7 @@ import TestKit
         three.recognizer.speakers = .exactly(3)
         let other = DiarizationProcess(three)
         #expect(try await other.speakersByChannel(in: storage.audio(2), regions: regions) == nil)
-        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub(), telling: telling)
+        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub(), diarization: telling)
         #expect(try await work.run().map(\.recording) == [1, 2])
         #expect(try await archive.transcript(of: 1)?.1.speakers?.turns.count == 2, "the model's answer")
     }
@@ -154,7 +154,7 @@ import TestKit
         var configuration = configuration
         configuration.speakers.remember = remember
         let script = Self.voices.replacing("ORDERS", with: folder.file("orders"))
-        return VoiceprintJob(configuration: configuration, archive: archive, telling: try telling(script))
+        return VoiceprintJob(configuration: configuration, archive: archive, diarization: try telling(script))
     }
 
     private var file: String { "\(storage.configuration.storage.directory)/\(VoiceprintStore.fileName)" }
@@ -336,7 +336,7 @@ import TestKit
         let hub = EventHub()
         let events = hub.events(withPartials: false)
         let work = DiarizationJob(
-            configuration: configuration, archive: archive, hub: hub, telling: try telling(script))
+            configuration: configuration, archive: archive, hub: hub, diarization: try telling(script))
         #expect(try await work.run().isEmpty)
         hub.finish()
         var told: [String] = []
@@ -352,7 +352,7 @@ import TestKit
         let telling = try telling(
             // wait: stands for work that outlasts the test; the cancellation kills it
             "echo $$ >\(folder.file("pid.new")); mv \(folder.file("pid.new")) \(folder.file("pid")); exec sleep 7200")
-        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub(), telling: telling)
+        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub(), diarization: telling)
         let task = Task { try await work.run().count }
         try await eventually("the process") { access(folder.file("pid"), F_OK) == 0 }
         task.cancel()
