@@ -43,5 +43,5 @@ private func answer(
         _ = try? imported.append(part, from: 1)
         precondition(imported.bytes <= ImportedTexts.most)
     }
-    return try connection.take(.init(client: 1, bytes: bytes + [0x0A], answers: true), at: .zero)
+    return try connection.append(.init(client: 1, bytes: bytes + [0x0A], answers: true), at: .zero)
 }

@@ -4,7 +4,7 @@ import System
 
 /// Lists the copies on the drive's image, in a file beside it.
 ///
-/// The archive's ledger does not list them: it permits deletion after `storage.keep-days`, and a copy on the same card must not.
+/// The archive's ledger does not list them: it permits deletion after `storage.after-export`, and a copy on the same card must not.
 package actor DriveLedger: ExportLedger {
     private let path: String
     private var entries: [ExportEntry]
