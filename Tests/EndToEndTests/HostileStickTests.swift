@@ -112,7 +112,7 @@ import TestKit
             "bash", "-c",
             "mkdir -p '\(stick)/Fieldscribe/many' && cd '\(stick)/Fieldscribe/many' && seq 1 99999 | xargs touch && "
                 + "echo '{' >corrections.json", in: folder)
-        let answer = "many/corrections.json: is not whole"
+        let answer = "many/corrections.json: is incomplete"
         let first = try run("export", "--stick", "--to", stick)
         var result = try Fieldscribe.text("\(stick)/Fieldscribe/RESULT.txt")
         #expect(first.status == 0 && result.contains(answer) && !result.contains("not all were looked at"), "\(result)")

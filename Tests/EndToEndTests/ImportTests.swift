@@ -103,7 +103,7 @@ import TestKit
         #expect(ending.status == 0, "\(ending.errors)")
         let result = try Fieldscribe.text("\(desk.stick)/Fieldscribe/RESULT.txt")
         #expect(result.contains("corrections.json: recording 1: corrected in 1 place"), "\(result)")
-        #expect(result.contains("corrections (1).html: is not whole") && !result.contains("link"), "\(result)")
+        #expect(result.contains("corrections (1).html: is incomplete") && !result.contains("link"), "\(result)")
         for name in ["transcript.txt", "index.html", "transcript.srt"] {
             #expect(try Fieldscribe.text("\(desk.copy)/\(name)").contains("zanzibar"), "\(name)")
         }

@@ -123,7 +123,7 @@ import TestKit
             #expect(answer.status == 403, "\(options): \(answer)")
         }
         for (text, told) in [
-            ("nonsense", "is not whole"), ("{}", "is not whole"),
+            ("nonsense", "is incomplete"), ("{}", "is incomplete"),
             (sent(sound, by: "", [(2, "phone yo again", "x")]), "have no name"),
             (sent(sound, by: "A", [(2, "what nobody said", "x")]), "made of a text"),
             (sent(String(repeating: "0", count: 64), by: "A", []), "is not the one"),
