@@ -50,7 +50,7 @@ import TestKit
         #expect(result.length == SamplePosition(160_000))
         #expect(log.messages.count == 1, "\(log.messages)")
         let message = log.messages.first ?? ""
-        #expect(message.contains("was removed") && message.contains("cp /proc/"), "\(message)")
+        #expect(message.contains("was deleted") && message.contains("cp /proc/"), "\(message)")
     }
 
     @Test("audio reported as written can be read, and audio reported as synced is in the header")
