@@ -118,7 +118,7 @@ package struct CopyVerification {
             guard try folder.exists(CopySettings.signatureName) else {
                 return Finding(
                     .missing, path,
-                    "it is not signed, so that whoever changed a file could have changed its checksum, too")
+                    "it is not signed: a person who changed a file could have changed its checksum, too")
             }
             let signature = try folder.content(CopySettings.signatureName, limit: Minisign.longest)
             guard let key = try expectedKey(in: folder) else {

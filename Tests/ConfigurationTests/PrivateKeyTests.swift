@@ -4,7 +4,7 @@ import TestKit
 @testable import Core
 @testable import Settings
 
-/// A private key in the place of a public one, or anywhere else.
+/// A private key in a setting: refused by its place, and never printed.
 @Suite("Private keys in a configuration") struct PrivateKeyTests {
     private static let secret = "AGE-SECRET-KEY-1FPZUAA303EPDUW6H5GGKJSLT86WEN5L8HP6H4HJ64WRL3EE063MSULL5QQ"
     private static let key = "age1gsys585vm88twneeqx8q3qzt670h5sesuytqjgg638l0mcnwevqqj8cygd"

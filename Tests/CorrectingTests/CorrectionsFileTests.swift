@@ -66,7 +66,7 @@ import Testing
         #expect(error?.message.utf8.count ?? 1_000 < 300)
     }
 
-    @Test("what nobody asks for is passed over, and lists that no recording has are refused as such")
+    @Test("unknown fields are skipped, and lists longer than a recording can have are refused")
     func long() throws {
         let more = Self.whole.replacing(
             "\"notes\":[", with: "\"x\":[\(String(repeating: "1,", count: 300_000))1],\"notes\":[")

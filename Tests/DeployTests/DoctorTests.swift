@@ -105,10 +105,10 @@ import TestKit
             $0.configuration.speakers.remember = true
             $0.configuration.storage.seal = ["age1key"]
         },
-        Case("copies that are not sealed", .notice, .copies, "whoever plugs in a stick can take every recording") {
+        Case("copies that are not sealed", .notice, .copies, "anyone who plugs in a stick gets every recording") {
             $0.sealing = .success(0)
         },
-        Case("copies for known sticks", .notice, .copies, "whoever finds a stick can read") {
+        Case("copies for known sticks", .notice, .copies, "anyone who finds a stick can read") {
             $0.sealing = .success(0)
             $0.configuration.export.sticks = .known
         },

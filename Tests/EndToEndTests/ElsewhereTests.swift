@@ -6,7 +6,7 @@ import TestKit
 /// `transcribe` on files from elsewhere: what is printed and written, when, and with which status.
 @Suite("Sound from elsewhere", .serialized) struct ElsewhereTests {
     private let folder = TemporaryFolder()
-    /// What the engine reads a byte of before it answers for a long utterance.
+    /// A pipe: the engine waits for a byte of it before it answers a long utterance.
     private var gate: String { folder.file("gate") }
     private var texts: String { folder.file("texts") }
 

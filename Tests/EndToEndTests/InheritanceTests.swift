@@ -52,7 +52,7 @@ import TestKit
         #expect(try appliance.run("verify").status == 0)
     }
 
-    @Test("a system that gives no threads is told of in one line")
+    @Test("if the system gives no threads, one line says so")
     func threads() throws {
         // Limits do not count for root.
         let user = getuid() == 0 ? "setpriv --reuid=\(60_000 + getpid() % 5_000) --regid=60000 --clear-groups " : ""

@@ -74,11 +74,12 @@ extension DoctorFacts {
     private var openFinding: DoctorFinding {
         let remedy = "set export.recipients to the public keys of those who may, if nobody else may"
         if configuration.export.sticks != .any {
-            return .init(.copies, .notice, "not sealed: whoever finds a stick can read what is on it", remedy: remedy)
+            return .init(
+                .copies, .notice, "not sealed: anyone who finds a stick can read what is on it", remedy: remedy)
         }
         return .init(
             .copies, .notice,
-            "not sealed: whoever plugs in a stick can take every recording, and whoever finds it can read them",
+            "not sealed: anyone who plugs in a stick gets every recording, and anyone who finds it can read them",
             remedy: remedy)
     }
 

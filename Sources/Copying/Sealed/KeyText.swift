@@ -13,7 +13,7 @@ package func tellKeyStick(_ path: String, key: [String], answer: [String]) throw
     let lines =
         [
             "Fieldscribe: a private key", "",
-            "NOTHING WAS COPIED to this stick: whoever finds it could open the copies with key.txt.",
+            "NOTHING WAS COPIED to this stick: anyone who finds it could open the copies with key.txt.",
             "Copy to another stick, or take key.txt away from this one.", "",
         ] + section("Fieldscribe/key.txt on this stick:", key) + section("Settings on this stick:", answer)
     if try top.renewList("RESULT.txt", with: lines.map { $0 + "\n" }.joined()) { try top.syncFileSystem() }

@@ -52,7 +52,7 @@ extension Archive {
     }
 }
 
-/// Reads an archive, whoever owns it.
+/// Reads an archive: a file opened here, or a running recorder through its control socket.
 package protocol ArchiveReading: Sendable {
     /// All recordings, oldest first.
     func recordings() async throws -> [RecordingSummary]

@@ -6,7 +6,7 @@ package struct RedactionOrder: Hashable, Sendable, Codable {
     package var last: Double?
     /// The start in seconds of the recording, if `last` is nil.
     package var from: Double?
-    /// The end, likewise.
+    /// The end in seconds of the recording, if `last` is nil.
     package var to: Double?
 
     /// Redacts the last seconds.

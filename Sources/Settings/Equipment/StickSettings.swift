@@ -164,7 +164,7 @@ package enum StickSettings {
             return "an earlier stick has said for whom copies are sealed; remove \(place) on the recorder, \(signed)"
         }
         if configuration.storage.afterExport != .keep {
-            return "what is copied is erased here (storage.after-export), so that whoever brings other keys could take "
+            return "what is copied is erased here (storage.after-export), so a person with other keys could take "
                 + "it away; set export.recipients on the recorder, \(signed)"
         }
         return nil

@@ -184,7 +184,7 @@ enum ExportCommand: Command {
         }
         if !report.inClear.isEmpty {
             let numbers = report.inClear.map(String.init).joined(separator: ", ")
-            Terminal.say("\(target) has recordings that are not sealed, from copies of before: \(numbers)")
+            Terminal.say("\(target) has recordings that are not sealed, from earlier copies: \(numbers)")
         }
         for failure in report.failures {
             Terminal.say("fieldscribe: recording \(failure.recording): \(failure.error.message)")

@@ -34,7 +34,7 @@ enum RecipientsCommand: Command {
         let sealers = try configuration.sealers() ?? []
         if recipients.isEmpty {
             Terminal.say(
-                "copies are not sealed: whoever has a stick can read and hear them; set export.recipients to change that"
+                "copies are not sealed: anyone who has a stick can read and hear them; set export.recipients to change that"
             )
             if files.isEmpty, sealers.isEmpty { throw Ending(status: 1) }
         }
