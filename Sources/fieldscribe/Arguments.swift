@@ -29,13 +29,10 @@ struct Arguments {
     }
 
     /// The option's value among the allowed ones.
-    ///
-    /// - Parameter former: current names of values by their former names.
     func choice<Value>(
-        _ option: String, of all: [Value], named name: (Value) -> String, default usual: Value,
-        former: [String: String] = [:]
+        _ option: String, of all: [Value], named name: (Value) -> String, default usual: Value
     ) throws -> Value {
-        try words.choice(option, of: all, named: name, default: usual, former: former)
+        try words.choice(option, of: all, named: name, default: usual)
     }
 
     /// Requires exactly `count` arguments.

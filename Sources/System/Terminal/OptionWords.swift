@@ -73,14 +73,12 @@ package struct OptionWords {
 
     /// The option's value among the permitted ones.
     ///
-    /// - Parameter former: names that values had in an earlier version, and those that they have now.
     /// - Throws: `UsageError` for any other.
     package func choice<Value>(
-        _ option: String, of all: [Value], named name: (Value) -> String, default usual: Value,
-        former: [String: String] = [:]
+        _ option: String, of all: [Value], named name: (Value) -> String, default usual: Value
     ) throws -> Value {
         guard let text = self[option] else { return usual }
-        guard let value = all.first(where: { name($0) == former[text] ?? text }) else {
+        guard let value = all.first(where: { name($0) == text }) else {
             throw UsageError("\(command): \(option) \(text): choose one of \(all.map(name).joined(separator: ", "))")
         }
         return value
