@@ -1,6 +1,7 @@
 """A Raspberry Pi 3B as qemu emulates it, with the image's card in it; and a shell on its serial line, which the kernel's command
 line asks for in this test alone. The firmware's own stage is not emulated: what it would load is taken from the card for it."""
 
+import base64
 import hashlib
 import json
 import os
@@ -14,8 +15,10 @@ from emulator import PATIENCE, Emulator, GuestError, TimedOut
 SECTOR = 512
 MIB = 1 << 20
 SHELL = "systemd.debug_shell systemd.default_debug_tty=ttyS1"
-# qemu's board is reset at once where a watchdog is started; and four processors on two are slower than two.
-EMULATED = "systemd.watchdog_sec=0 maxcpus=2"
+# qemu's board is reset immediately if a watchdog is started; four processors on two are slower than two; and an emulated board may
+# stand still for longer than the service's watchdog waits.
+EMULATED = "systemd.watchdog_sec=0 maxcpus=2 systemd.set_credential_binary=systemd.unit-dropin.fieldscribe.service~emulated:" + (
+    base64.b64encode(b"[Service]\nWatchdogSec=60\n").decode())
 TREE = "bcm2837-rpi-3-b.dtb"
 
 

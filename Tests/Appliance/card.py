@@ -13,7 +13,7 @@ import time
 import traceback
 
 from appliance import ROOM
-from bench import expect, same_as_heard
+from bench import Failed, expect, same_as_heard
 from board import MIB, SECTOR, Board, Card, tool
 from machine import copy_disk
 from sound import write_wave
@@ -139,8 +139,12 @@ def start(bench):
         # The real driver's lines, by their names.
         board.shell("mkdir -p /run/d; mount -t debugfs d /run/d")
         lines = board.shell("cat /run/d/gpio; umount /run/d")
-        for name in ("GPIO17", "GPIO26"):
-            expect(re.search(r"\(%s *\|fieldscribe" % name, lines), "%s is not had: %s" % (name, lines))
+        held = [name for name in ("GPIO17", "GPIO26") if re.search(r"\(%s *\|fieldscribe" % name, lines)]
+        if len(held) < 2:
+            raise Failed("the recorder holds %s of its two lines: %s\n%s" % (held, lines, board.shell(
+                "systemctl status fieldscribe.service --no-pager; journalctl -b -n 40 --no-pager -o short-monotonic", 120, check=False)))
+        service = board.shell("systemctl show fieldscribe.service --property=NRestarts,WatchdogUSec --value").split()
+        expect(service == ["0", "1min"], "the service was restarted, or its watchdog was not changed: %s" % service)
         expect(board.shell("ls /sys/class/net") == "lo", "there is a network")
         expect(not board.shell("systemctl list-units --no-legend --plain 'fieldscribe-card-console@*' '*getty@*'"), "there is a login")
         expect(board.shell("hostname") == "FIELD-7" and board.shell("date +%Z") == "GMT", "name and time zone do not count")
