@@ -228,4 +228,11 @@ struct OpeningTests {
         #expect(error.status == status)
         #expect(error.message.hasPrefix("card/archive.sqlite: "))
     }
+
+    @Test("An archive that the limit on open files keeps from opening names that limit", arguments: [EMFILE, ENFILE])
+    func tooManyOpenFiles(systemStatus: Int32) {
+        let error = DeviceError.sqlite(
+            "sqlite3_open_v2", status: 14, systemStatus: systemStatus, path: "archive.sqlite", detail: "unable to open")
+        #expect(error.message.contains("ulimit -n"))
+    }
 }

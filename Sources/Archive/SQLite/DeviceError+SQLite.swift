@@ -48,6 +48,8 @@ extension DeviceError {
         case (SQLITE_PERM, _), (SQLITE_READONLY, _), (SQLITE_AUTH, _), (SQLITE_CANTOPEN, EACCES),
             (SQLITE_CANTOPEN, EPERM), (SQLITE_CANTOPEN, EROFS):
             (.denied, "cannot be written; ask for permission on the file and its folder, or name another archive")
+        case (SQLITE_CANTOPEN, EMFILE), (SQLITE_CANTOPEN, ENFILE):
+            (.failed, "too many open files; raise the limit (ulimit -n, LimitNOFILE= of the unit)")
         case (SQLITE_CANTOPEN, _):
             (.failed, "cannot be opened (\(detail)); check the path")
         // If a limit made the write fail, SQLite does not always keep the errno.
