@@ -95,6 +95,8 @@ private final class Served {
 
 // Safety: a fuzzer runs on one thread.
 private nonisolated(unsafe) let served: [Served] = {
+    // As the program does: a client that is gone ends no server.
+    signal(SIGPIPE, SIG_IGN)
     let folder = ".build/fuzz/site-archive"
     try? makeFolder(folder)
     _ = try? Folder(opening: ".build/fuzz").removeAll("site-archive")
