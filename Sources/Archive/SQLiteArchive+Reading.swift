@@ -58,7 +58,14 @@ extension SQLiteArchive {
     /// How many lines of a recording's journal are damaged, and whether its text differs from the database's.
     package nonisolated func journalFindings(of recording: Int) async throws -> (damagedLines: Int, differs: Bool) {
         let journal = journal
-        return try await readers.read { try $0.findings(in: journal, of: recording) }
+        let found = try await readers.read { try $0.findings(in: journal, of: recording) }
+        guard found != (0, false) else { return found }
+        // A commit writes the journal before the database: compare again while nothing is written.
+        return try await settledFindings(of: recording)
+    }
+
+    private func settledFindings(of recording: Int) throws -> (damagedLines: Int, differs: Bool) {
+        try queries.findings(in: journal, of: recording)
     }
 
     /// SHA-256 of a recording's signed samples, from its journal; nil if the journal has none.

@@ -175,6 +175,29 @@ import Testing
         #expect(try await opened.archive.journalFindings(of: 1) == (0, false))
     }
 
+    @Test("a journal that is compared while segments are committed does not differ")
+    func comparedWhileWritten() async throws {
+        let archive = try SQLiteArchive(path: folder.archive)
+        let (recording, pass) = try await archive.record("one")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for id in 2...200 {
+                    try await archive.commit(
+                        [segment(id, at: Int64(id) * 10_000, "more")], adaptation: nil, pass: pass, recording: recording
+                    )
+                }
+            }
+            for _ in 1...3 {
+                group.addTask {
+                    while try await archive.transcript(of: recording)?.1.segments.count != 200 {
+                        #expect(try await archive.journalFindings(of: recording) == (0, false))
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
     @Test("a commit that the database refuses is not restored from the journal")
     func refused() async throws {
         do {
