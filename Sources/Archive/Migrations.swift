@@ -11,13 +11,6 @@ enum Migrations {
     /// The version that builds before 1.0 wrote, with the same tables as version 1. A later schema must skip this number.
     private static let versionBefore1 = 11
 
-    private static let foreignOperation = "PRAGMA application_id"
-
-    /// Whether an error says that another program wrote the database; false if a newer fieldscribe did.
-    static func isForeign(_ error: DeviceError) -> Bool {
-        error.code == .unsupported && error.operation == foreignOperation
-    }
-
     /// Creates the tables in an empty file, or upgrades an archive to this version, in one transaction.
     ///
     /// - Throws: `DeviceError` with `unsupported` if a newer version or another program wrote the file, `damaged` if its header or
@@ -39,7 +32,7 @@ enum Migrations {
             }
         if isForeign {
             throw DeviceError(
-                .unsupported, foreignOperation,
+                .unsupported, "PRAGMA application_id", cause: .foreignDatabase,
                 "\(path): another program's database; run fieldscribe recover, which sets it aside, or name another "
                     + "archive")
         }

@@ -34,7 +34,9 @@ extension SQLiteArchive {
             return try await opened(path, setAside: nil, isChecked: isChecked, catchesUp: catchesUp)
         } catch let error as DeviceError {
             let files = DatabaseFiles(path)
-            guard error.code == .damaged || Migrations.isForeign(error) || (error.code == .denied && files.areDenied)
+            guard
+                error.code == .damaged || error.cause == .foreignDatabase
+                    || (error.code == .denied && files.areDenied)
             else { throw error }
             let aside: String
             do throws(DeviceError) { aside = try files.setAside() } catch let refusal {
@@ -80,7 +82,7 @@ extension SQLiteArchive {
     /// Completes a recording's rows from its journal, and returns whether anything was missing.
     ///
     /// - Parameter audio: the length of its audio; nil if that is incomplete or unknown.
-    /// - Throws: `DeviceError` with `ForeignJournal.operation` if the journal is another recording's.
+    /// - Throws: `DeviceError` by `foreignJournal` if the journal is another recording's.
     package func catchUp(with recording: Int, audio: SamplePosition? = nil) throws -> Bool {
         let known = try connection.rows("SELECT journal_bytes FROM recording WHERE id = ?", [.integer(recording)]) {
             Int64($0.integer(0))

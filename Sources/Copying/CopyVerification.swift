@@ -141,7 +141,7 @@ package struct CopyVerification {
             }
             return Finding(.altered, path, "does not fit \(CopySettings.manifestName) and the key \(key)")
         } catch {
-            guard error.program == .minisign else { return Self.refused(path, error) }
+            guard error.cause == .minisign else { return Self.refused(path, error) }
             return Finding(.unchecked, path, "\(error.reason); \(error.remedy ?? "")")
         }
     }
@@ -203,7 +203,7 @@ package struct CopyVerification {
                 return [Finding(.altered, "\(folder.path)/\(historyFileName)", words)]
             }
         } catch {
-            guard error.program == .minisign else { throw error }
+            guard error.cause == .minisign else { throw error }
             // `signature(of:in:)` reports it.
             return []
         }

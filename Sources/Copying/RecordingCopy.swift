@@ -220,7 +220,7 @@ struct RecordingCopy {
             let count = try source.readFrames(at: position, into: wanted)
             guard count > 0 else {
                 throw DeviceError(
-                    .damaged, "read",
+                    .damaged, "read", cause: .damagedAudio,
                     "recording \(summary.id): its audio ends early; see fieldscribe verify \(summary.id)")
             }
             try body(UnsafeBufferPointer(rebasing: wanted[..<(count * channels)]))

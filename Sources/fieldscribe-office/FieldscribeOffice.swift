@@ -51,7 +51,7 @@ import Transcripts
             return 2
         } catch let error as DeviceError {
             // The reader of our output, such as head, has closed its end.
-            if error.status == EPIPE, error.operation == "write" { return 0 }
+            if error.cause == .closedOutput { return 0 }
             Terminal.say("fieldscribe-office: \(error.message)")
             return error.exitStatus
         } catch {

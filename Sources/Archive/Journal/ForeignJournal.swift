@@ -10,12 +10,9 @@ package struct ForeignJournal: Sendable {
     /// The lengths that it gives for its recording.
     package var lengths: Set<SamplePosition>
 
-    /// The `operation` of the error that refuses such a journal.
-    package static let operation = "journal"
-
     static func error(_ path: String, _ reason: String) -> DeviceError {
         DeviceError(
-            .unsupported, operation, on: path, reason,
+            .unsupported, "journal", cause: .foreignJournal, on: path, reason,
             remedy: "run fieldscribe recover, which sets it aside, and put it back where it belongs")
     }
 }
@@ -43,7 +40,7 @@ extension SQLiteArchive {
     /// Refuses a journal that does not name its recording if its contents belong to another one.
     ///
     /// - Parameter audio: the length of the recording's audio; nil if that is incomplete or unknown.
-    /// - Throws: `DeviceError` with `ForeignJournal.operation`.
+    /// - Throws: `DeviceError` by `foreignJournal`.
     func refuse(_ record: JournalRecord, as recording: Int, audio: SamplePosition? = nil) throws {
         guard record.owner.numbers.isEmpty else { return }
         let path = journal.path(of: recording)

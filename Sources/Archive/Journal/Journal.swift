@@ -118,7 +118,7 @@ struct Journal: Sendable {
     /// Reads the journal. A missing one is empty; something that is not a file counts as damaged.
     ///
     /// - Throws: `DeviceError` if it cannot be read, so that its contents are unknown, not damaged; with
-    ///   `ForeignJournal.operation` if its lines name another recording.
+    ///   `foreignJournal` if its lines name another recording.
     func read(_ recording: Int) throws(DeviceError) -> (entries: [JournalEntry], damagedLines: Int) {
         let read = try readAny(recording)
         let record = JournalRecord(read.entries)

@@ -208,7 +208,7 @@ package struct RecordingSums: Hashable, Sendable {
     ) throws(DeviceError) -> UInt32 {
         let part = UnsafeMutableBufferPointer(rebasing: buffer[..<(Int(count) * reader.channels)])
         guard try reader.readFrames(at: SamplePosition(start), into: part) == Int(count) else {
-            throw DeviceError(.damaged, "read", "the recording is shorter than its checksums say")
+            throw DeviceError(.damaged, "read", cause: .damagedAudio, "the recording is shorter than its checksums say")
         }
         var sum = AudioChecksum()
         sum.add(UnsafeBufferPointer(part))

@@ -124,7 +124,7 @@ package final class AudioFileReader {
         do throws(DeviceError) {
             return try SoundPart(source, keeping: keeping)
         } catch {
-            guard isFamiliar, Ffmpeg.isInstalled, error.operation == "sf_open",
+            guard isFamiliar, Ffmpeg.isInstalled, error.cause == .libsndfile,
                 let decoded = try DecodedSound.decode(source, track: track)
             else { throw error }
             return try SoundPart(decoded, keeping: keeping)

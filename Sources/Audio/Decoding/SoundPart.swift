@@ -311,17 +311,20 @@ final class SoundPart {
         let head = try source.bytes(at: 0, count: 12)
         guard isFamiliar(head) || ["OggS", "RIFF", "ID3"].contains(where: { head.starts(with: $0.utf8) }) else {
             return DeviceError(
-                .unsupported, "sf_open", status: status, on: source.name, "is not audio that libsndfile can read",
+                .unsupported, "sf_open", status: status, cause: .libsndfile, on: source.name,
+                "is not audio that libsndfile can read",
                 remedy: Ffmpeg.isInstalled
                     ? "convert it to WAV or FLAC" : "convert it to WAV or FLAC, or install ffmpeg: apt install ffmpeg")
         }
         guard Ffmpeg.isInstalled else {
             return DeviceError(
-                .unsupported, "sf_open", status: status, on: source.name, "cannot be read by libsndfile (\(words))",
+                .unsupported, "sf_open", status: status, cause: .libsndfile, on: source.name,
+                "cannot be read by libsndfile (\(words))",
                 remedy: "ffmpeg may read it: apt install ffmpeg")
         }
         return DeviceError(
-            .damaged, "sf_open", status: status, on: source.name, "cannot be read as audio (\(words))",
+            .damaged, "sf_open", status: status, cause: .libsndfile, on: source.name,
+            "cannot be read as audio (\(words))",
             remedy: "use another copy of it")
     }
 

@@ -109,6 +109,8 @@ struct WaveLayout: Equatable {
     private static func text(_ bytes: some Sequence<UInt8>) -> String { String(decoding: Array(bytes), as: UTF8.self) }
 
     private static func damaged(_ path: String) -> DeviceError {
-        DeviceError(.damaged, "read", "\(path): is not a WAV with samples; repair it with fieldscribe recover")
+        DeviceError(
+            .damaged, "read", cause: .damagedAudio,
+            "\(path): is not a WAV with samples; repair it with fieldscribe recover")
     }
 }

@@ -2,14 +2,6 @@ import Core
 import Glibc
 import System
 
-extension DeviceError {
-    /// The programs that Copying runs, as `operation` names them.
-    package enum Program: String { case age, minisign }
-
-    /// The program that failed, or refused its input; nil for every other error.
-    package var program: Program? { Program(rawValue: operation) }
-}
-
 /// Runs Debian's `age`, which encrypts and decrypts, in a process with limits. Fieldscribe itself has no cryptography.
 package struct Age: Sendable {
     /// KiB of address space and of data, and seconds of CPU. It may not write files.
@@ -27,7 +19,8 @@ package struct Age: Sendable {
     package init() throws(DeviceError) {
         guard let program = installedProgram("age") else {
             throw DeviceError(
-                .missing, "age", "the program age is not installed, and nothing is sealed, opened or copied without it",
+                .missing, "age", cause: .age,
+                "the program age is not installed, and nothing is sealed, opened or copied without it",
                 remedy: "install it: apt install age")
         }
         self.program = program
@@ -44,7 +37,8 @@ package struct Age: Sendable {
             let (status, text) = try answer(to: Self.recipients([recipient]))
             guard status != 0 else { continue }
             throw DeviceError(
-                .unsupported, "age", on: "recipient \(index + 1) of \(recipients.count) (\(recipient.short))",
+                .unsupported, "age", cause: .age,
+                on: "recipient \(index + 1) of \(recipients.count) (\(recipient.short))",
                 "age does not take it: \(Self.reason(text))", remedy: "correct export.recipients")
         }
     }

@@ -23,7 +23,7 @@ package struct Minisign: Sendable {
     package init() throws(DeviceError) {
         guard let program = installedProgram("minisign") else {
             throw DeviceError(
-                .missing, "minisign",
+                .missing, "minisign", cause: .minisign,
                 "the program minisign is not installed, and nothing is signed or checked without it",
                 remedy: "install it: apt install minisign")
         }
@@ -109,7 +109,8 @@ package struct Minisign: Sendable {
         } catch {
             guard error.status == ETIMEDOUT else { throw error }
             throw DeviceError(
-                .failed, "minisign", status: ETIMEDOUT, "the program minisign has not answered within \(timeout) s",
+                .failed, "minisign", status: ETIMEDOUT, cause: .minisign,
+                "the program minisign has not answered within \(timeout) s",
                 remedy: "install Debian's: apt install --reinstall minisign")
         }
     }
@@ -120,14 +121,15 @@ package struct Minisign: Sendable {
         } catch {
             // Names minisign, so that the signed file is not blamed.
             throw DeviceError(
-                error.code, "minisign", status: error.status, "\(program): \(error.reason)",
+                error.code, "minisign", status: error.status, cause: .minisign, "\(program): \(error.reason)",
                 remedy: error.remedy)
         }
     }
 
     private func failed(_ status: Int32) -> DeviceError {
         DeviceError(
-            .failed, "minisign", status: status, "the program minisign ended before it was done (status \(status))",
+            .failed, "minisign", status: status, cause: .minisign,
+            "the program minisign ended before it was done (status \(status))",
             remedy: "install Debian's: apt install --reinstall minisign; if signing.key is damaged, move it away")
     }
 }

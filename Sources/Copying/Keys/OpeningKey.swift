@@ -59,7 +59,7 @@ package final class OpeningKey: Sendable {
 
     private static func check(_ text: String, _ name: String) throws(DeviceError) {
         func refusal(_ reason: String, _ remedy: String) -> DeviceError {
-            DeviceError(.unsupported, "age", on: name, reason, remedy: remedy)
+            DeviceError(.unsupported, "age", cause: .age, on: name, reason, remedy: remedy)
         }
         guard text.utf8.count <= longest else {
             throw refusal("is too long for a private key", remedy)

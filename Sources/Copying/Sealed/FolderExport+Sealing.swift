@@ -30,7 +30,7 @@ extension FolderExport {
         var session = try await CopySession<SealedName>(folder, ledger?.exports(to: settings.volume) ?? [])
         let carried = try await copySealed(chosen.filter(\.isSealed), in: &session)
         // If age fails to start, it fails for every other recording too.
-        let failures = try await each(of: chosen.filter { !$0.isSealed }, endsAll: { $0.program == .age }) {
+        let failures = try await each(of: chosen.filter { !$0.isSealed }, endsAll: { $0.cause == .age }) {
             job, pass in
             try await place(job, pass, in: &session) {
                 EncryptedWriter(SealedCopy(copy: job, age: age, recipients: recipients), in: folder)

@@ -86,7 +86,7 @@ struct SealedCopy {
         try sealer.finish()
         guard file.length > plan.bytes else {
             throw DeviceError(
-                .failed, "age", "the program age gave less than it was given",
+                .failed, "age", cause: .age, "the program age gave less than it was given",
                 remedy: "see fieldscribe recipients check")
         }
         let written = sink.digest.finish()

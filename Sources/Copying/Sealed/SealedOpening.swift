@@ -11,9 +11,6 @@ package struct SealedOpening {
     /// Bytes of memory that stay free, for the index and for other programs.
     private static let spare: Int64 = 8 << 20
 
-    /// The operation of errors that state how much space or memory is missing.
-    package static let roomOperation = "statvfs"
-
     private static let encoded = "encoded.partial"
 
     /// Receives a file's bytes in order.
@@ -103,7 +100,7 @@ package struct SealedOpening {
         guard min(free, memory) > bytes + 1 << 20 else {
             let needed = "opening this recording needs \(bytes / 1_000_000 + 1) MB of memory"
             throw DeviceError(
-                .full, Self.roomOperation, status: ENOSPC, on: target.path,
+                .full, "statvfs", status: ENOSPC, cause: .memory, on: target.path,
                 memory < free
                     ? "\(needed), and of the machine's \(memory / 1_000_000) MB are free"
                     : "\(needed) there, \(free / 1_000_000) MB are free", remedy: "open it on a laptop")
@@ -168,7 +165,7 @@ package struct SealedOpening {
         } catch {
             if hasAll { return true }
             if let refusal { throw refusal }
-            guard error.program == .age else { throw error }
+            guard error.cause == .age else { throw error }
             throw decrypted == 0
                 ? DeviceError(.denied, "age", on: path, "is sealed for another key")
                 : DeviceError(

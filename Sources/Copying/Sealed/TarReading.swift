@@ -132,5 +132,5 @@ package struct TarReading {
         return digits.isEmpty ? nil : Int64(String(decoding: digits, as: UTF8.self), radix: 8)
     }
 
-    private static func refusal(_ reason: String) -> DeviceError { DeviceError(.damaged, "tar", reason) }
+    private static func refusal(_ reason: String) -> DeviceError { DeviceError(.damaged, "tar", cause: .tar, reason) }
 }

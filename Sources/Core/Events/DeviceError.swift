@@ -1,6 +1,6 @@
 /// An error of a device, a file or a C library.
 ///
-/// Callers branch on `code`. The message says what failed, on what, and the remedy.
+/// Callers branch on `code` and `cause`. The message says what failed, on what, and the remedy.
 package struct DeviceError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure. The raw values appear in JSON and between processes.
     package enum Code: String, Sendable {
@@ -23,8 +23,40 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
         case failed
     }
 
+    /// What a caller handles that `code` does not tell. It never leaves the process.
+    package enum Cause: Sendable {
+        /// The program age failed or refuses its input.
+        case age
+        /// The program minisign failed.
+        case minisign
+        /// The content is not a tar archive of ours.
+        case tar
+        /// libsndfile refuses a file, which ffmpeg may read.
+        case libsndfile
+        /// A recording's audio is damaged.
+        case damagedAudio
+        /// The machine has too little memory.
+        case memory
+        /// Another program wrote the database.
+        case foreignDatabase
+        /// A journal belongs to another recording.
+        case foreignJournal
+        /// A worker process makes no progress.
+        case stall
+        /// A worker process received what its protocol does not allow.
+        case workerProtocol
+        /// The reader of a pipe has closed it.
+        case closedOutput
+        /// An archive has no recorder of this name.
+        case unknownRecorder
+        /// Corrections do not fit their recording.
+        case unfitCorrections
+    }
+
     /// The kind of failure.
     package var code: Code
+    /// What a caller may handle; usually nil.
+    package var cause: Cause?
     /// The call that failed, as its manual names it: `snd_pcm_open`, `fdatasync`.
     package var operation: String
     /// The library's error number, 0 if it has none.
@@ -41,10 +73,11 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
     ///   - status: The library's error number, 0 if it has none.
     ///   - subject: The file, device or setting.
     package init(
-        _ code: Code, _ operation: String, status: Int32 = 0, on subject: String? = nil, _ reason: String,
-        remedy: String? = nil
+        _ code: Code, _ operation: String, status: Int32 = 0, cause: Cause? = nil, on subject: String? = nil,
+        _ reason: String, remedy: String? = nil
     ) {
         self.code = code
+        self.cause = cause
         self.operation = operation
         self.status = status
         self.subject = subject

@@ -13,7 +13,7 @@ extension Recovery {
                     .repaired, recording: id, file: RecordingFolder(storage: storage, recording: id).path,
                     "the journal was damaged and was rewritten")
             ]
-        } catch let error as DeviceError where error.operation == ForeignJournal.operation {
+        } catch let error as DeviceError where error.cause == .foreignJournal {
             return try await refuseJournal(of: id, error).findings
         }
     }

@@ -99,7 +99,7 @@ package struct Recovery: Sendable {
                         .repaired, recording: id, file: "\(storage)/archive.sqlite",
                         "recording \(id) was recovered from its journal"))
             }
-        } catch let error as DeviceError where error.operation == ForeignJournal.operation {
+        } catch let error as DeviceError where error.cause == .foreignJournal {
             let result = try await refuseJournal(of: id, error)
             findings += result.findings
             if result.next == .leave { return (findings, true) }

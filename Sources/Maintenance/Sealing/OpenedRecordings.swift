@@ -30,7 +30,6 @@ package actor OpenedRecordings {
         /// The recordings, with the sealed files they were opened from.
         var manifests: [Int: SealedManifest]
 
-        /// A storage directory.
         var storage: String { folder.path }
     }
 
@@ -237,8 +236,7 @@ package actor OpenedRecordings {
     /// Adds to a `full` error that the folder is in memory.
     private static func explained(_ error: DeviceError, _ path: String) -> DeviceError {
         guard error.code == .full else { return error }
-        let reason =
-            error.operation == SealedOpening.roomOperation ? error.reason : "this file system in memory is full"
+        let reason = error.cause == .memory ? error.reason : "this file system in memory is full"
         return DeviceError(
             .full, "open", status: ENOSPC, on: System.folder(of: path), reason,
             remedy: "open it on a laptop, or erase what is no longer needed")

@@ -65,7 +65,7 @@ package struct SealingRecordings: Sendable {
                 if error.status == ECANCELED { throw CancellationError() }
                 if await Erasure.hasTaken(recording.id, storage: storage, archive: archive) { continue }
                 // age failed to start; it will fail for every other recording too.
-                if error.program == .age { throw error }
+                if error.cause == .age { throw error }
                 failures[recording.id] = error
             }
         }

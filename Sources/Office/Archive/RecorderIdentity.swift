@@ -57,7 +57,8 @@ extension Array where Element == Recorder {
         let meant = filter { $0.matches(text) }.map(\.id)
         guard !meant.isEmpty else {
             let known = isEmpty ? "it has no recorders" : "it has \(map(\.folder).joined(separator: ", "))"
-            throw DeviceError(.missing, "--recorder", on: archive, "has no recorder \(text)", remedy: known)
+            throw DeviceError(
+                .missing, "--recorder", cause: .unknownRecorder, on: archive, "has no recorder \(text)", remedy: known)
         }
         return meant
     }

@@ -152,6 +152,7 @@ struct OfficeSaving {
 
     private static func refusal(_ recording: OfficeRecording, _ reason: String, _ remedy: String) -> DeviceError {
         DeviceError(
-            .unsupported, "save", on: "recording \(recording.id)", reason, remedy: "\(remedy); nothing was changed")
+            .unsupported, "save", cause: .unfitCorrections, on: "recording \(recording.id)", reason,
+            remedy: "\(remedy); nothing was changed")
     }
 }

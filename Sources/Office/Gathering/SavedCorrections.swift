@@ -52,7 +52,8 @@ struct SavedCorrections: Sendable {
     /// - Throws: `DeviceError` with `unsupported` if it contains more than a recording of this length can.
     func check(_ timeline: Timeline) throws(DeviceError) {
         guard let excess = RecordingCapacity(timeline.length).excess(of: file) else { return }
-        throw DeviceError(.unsupported, "import", on: name, excess, remedy: "nothing was changed")
+        throw DeviceError(
+            .unsupported, "import", cause: .unfitCorrections, on: name, excess, remedy: "nothing was changed")
     }
 
     /// Returns the corrected timeline; nil if these are corrections of another text.

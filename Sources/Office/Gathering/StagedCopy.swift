@@ -122,10 +122,10 @@ struct StagedCopy: Sendable {
             }
             try opener.finish()
         } catch {
-            guard error.operation == "age" || error.operation == "tar" else { throw error }
+            guard error.cause == .age || error.cause == .tar else { throw error }
             throw DeviceError(
-                error.operation == "tar" ? .damaged : .failed, error.operation, on: self.source,
-                error.operation == "tar"
+                error.cause == .tar ? .damaged : .failed, error.operation, on: self.source,
+                error.cause == .tar
                     ? error.reason : "age does not open it with \(key): it is damaged, or sealed for another key",
                 remedy: "see fieldscribe recipients check --key FILE SEALED")
         }

@@ -29,7 +29,7 @@ extension OfficeSite {
                 ? try all(form, filter, told, request, archive) : try found(form, filter, told, request, archive)
         } catch {
             // An unknown recorder is an error of the user, not of the archive.
-            guard error.operation == "--recorder" else { throw error }
+            guard error.cause == .unknownRecorder else { throw error }
             return Self.page(200, searchPage(form, [], told: [error.message]), request)
         }
     }

@@ -218,13 +218,19 @@ package final class OfficeSite {
         let number = { (name: String) in Int(request.query[name] ?? "") ?? 0 }
         let place = OfficeSaving.Place(
             reading: number("reading"), seen: number("seen"), person: oneLine(request.person))
+        let saved: SavedCorrections
+        do throws(DeviceError) {
+            saved = try (request.corrections ?? Self.corrections(request.body, of: recording.id, by: program)).get()
+        } catch {
+            guard error.code == .damaged || error.code == .unsupported else { throw error }
+            return Self.told(409, error.message)
+        }
         let outcome: OfficeSaving.Outcome
         do throws(DeviceError) {
-            let saved = try (request.corrections ?? Self.corrections(request.body, of: recording.id, by: program)).get()
             outcome = try OfficeSaving(archive).save(
                 saved, of: recording, at: place, now: MonotonicClock.wallSeconds)
         } catch {
-            guard ["save", "import", "read"].contains(error.operation) else { throw error }
+            guard error.cause == .unfitCorrections else { throw error }
             return Self.told(409, error.message)
         }
         return Self.told(

@@ -24,15 +24,12 @@ struct WebRequest: Sendable {
 struct WebResponse: Sendable {
     /// The content after the headers.
     enum Body: Sendable {
-        /// These bytes.
         case bytes([UInt8])
         /// Bytes of an open file. The sender closes the file.
         case file(Int32, from: Int64, count: Int64)
     }
 
-    /// The HTTP status.
     var status: Int
-    /// The headers, except those of the connection.
     var headers: [(name: String, value: String)]
     var body: Body
 

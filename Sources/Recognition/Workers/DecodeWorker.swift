@@ -41,7 +41,7 @@ package struct DecodeWorker: ~Copyable {
             }
             do {
                 try request.partials ? partials(request, recognizer) : utterance(request, recognizer)
-            } catch let error as DeviceError where error.operation != Self.transport {
+            } catch let error as DeviceError where error.cause != .workerProtocol {
                 try reply(.init(error: .init(error)))
             }
         }
@@ -143,7 +143,8 @@ package struct DecodeWorker: ~Copyable {
         let length = header[1...4].reversed().reduce(0) { $0 << 8 | Int($1) }
         guard let kind = WorkerProtocol.Frame(rawValue: header[0]), length <= WorkerProtocol.longestFrame else {
             throw DeviceError(
-                .failed, Self.transport, "the decode worker received an unknown frame; it ends and is restarted")
+                .failed, "decode-worker", cause: .workerProtocol,
+                "the decode worker received an unknown frame; it ends and is restarted")
         }
         payload = [UInt8](repeating: 0, count: length)
         _ = try Self.fill(&payload, from: input.number, allowsEnd: false)
@@ -157,7 +158,10 @@ package struct DecodeWorker: ~Copyable {
                 uninterrupted { Glibc.read(input, bytes.baseAddress.map { $0 + done }, bytes.count - done) }
             }
             if count == 0, done == 0, allowsEnd { return false }
-            guard count > 0 else { throw DeviceError(.disconnected, transport, "the decode worker's input ended") }
+            guard count > 0 else {
+                throw DeviceError(
+                    .disconnected, "decode-worker", cause: .workerProtocol, "the decode worker's input ended")
+            }
             done += count
         }
         return true
@@ -171,9 +175,7 @@ package struct DecodeWorker: ~Copyable {
 
     private func unexpected(_ kind: WorkerProtocol.Frame?) -> DeviceError {
         DeviceError(
-            kind == nil ? .disconnected : .failed, Self.transport,
+            kind == nil ? .disconnected : .failed, "decode-worker", cause: .workerProtocol,
             "the decode worker received \(kind.map { "an unexpected \($0) frame" } ?? "half an utterance"); it ends")
     }
-
-    private static let transport = "decode-worker"
 }

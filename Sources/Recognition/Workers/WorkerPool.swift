@@ -74,7 +74,7 @@ package actor WorkerPool {
 
     /// Keeps the error of a worker that was replaced because it stalled.
     private func note(_ error: any Error) {
-        if let error = error as? DeviceError, error.operation == WorkerStall.operation, complaint == nil {
+        if let error = error as? DeviceError, error.cause == .stall, complaint == nil {
             complaint = error
         }
     }
@@ -145,14 +145,7 @@ package actor WorkerPool {
                 discard(because: error)
                 deaths += 1
                 Log.debug(.recognizing, "failed", ["process": "\(worker.process.id)", "message": "\(error)"])
-                if hasEnded { throw CancellationError() }
-                if deaths == Self.backoff.count {
-                    guard fallBack(from: worker.command, because: error, isBroken: false) else { throw error }
-                } else if deaths > Self.backoff.count {
-                    throw error
-                } else {
-                    try await Task.sleep(for: Self.backoff[deaths - 1])
-                }
+                try await recover(from: error, of: worker, deaths: deaths, limit: Self.backoff.count)
                 session = try await begin(samples, adaptation: adaptation, alternatives: alternatives, parts: parts)
                 attempts += session.attempts
             }
@@ -252,16 +245,20 @@ package actor WorkerPool {
                 return session
             } catch {
                 discard(because: error)
-                if deaths < Self.backoff.count {
-                    try await Task.sleep(for: Self.backoff[deaths])
-                    deaths += 1
-                } else {
-                    if hasEnded { throw CancellationError() }
-                    guard fallBack(from: worker.command, because: error, isBroken: false) else { throw error }
-                    deaths = 0
-                }
+                let limit = Self.backoff.count + 1
+                try await recover(from: error, of: worker, deaths: deaths + 1, limit: limit)
+                deaths = (deaths + 1) % limit
             }
         }
+    }
+
+    /// Waits before another attempt; switches to the fallback after `limit` deaths.
+    ///
+    /// - Throws: the error if there is no fallback, or if its workers die as well.
+    private func recover(from error: any Error, of worker: Lease, deaths: Int, limit: Int) async throws {
+        if hasEnded { throw CancellationError() }
+        if deaths < limit { return try await Task.sleep(for: Self.backoff[deaths - 1]) }
+        guard deaths == limit, fallBack(from: worker.command, because: error, isBroken: false) else { throw error }
     }
 
     private func acquire() async throws -> Lease {
@@ -310,7 +307,7 @@ package actor WorkerPool {
                 }
                 return workers
             } catch let error as DeviceError
-                where error.code == .disconnected || error.operation == WorkerStall.operation
+                where error.code == .disconnected || error.cause == .stall
             {
                 note(error)
                 try await Task.sleep(for: pause)

@@ -56,7 +56,6 @@ final class WorkerProcess {
     private var copies: [Int32] = []
     private let child: ChildProcess
     private var replies = WorkerReplies()
-    /// The number of parts of the current utterance.
     private var parts = 0
     private var chunk = [UInt8](repeating: 0, count: 65_536)
     private let timeout: Timeout
@@ -70,17 +69,20 @@ final class WorkerProcess {
     /// Starts the worker and waits until its model is loaded.
     ///
     /// - Parameters:
+    ///   - copies: the pipes of the copies that it makes of itself then.
     ///   - seconds: how long that may take.
     ///   - pace: the pace of other workers of this kind.
     /// - Throws: the engine's `DeviceError`: `missing` or `damaged` for its model; `failed` after a timeout.
     init(
-        _ command: WorkerCommand, within seconds: Int = loadingTimeout, timeout: Timeout = Timeout(),
-        pace: WorkerPace = WorkerPace()
+        _ command: WorkerCommand, copies: [ChildPipes] = [], within seconds: Int = loadingTimeout,
+        timeout: Timeout = Timeout(), pace: WorkerPace = WorkerPace()
     ) throws {
         self.timeout = timeout
         stall = WorkerStall(timeout.seconds, pace)
         child = try ChildProcess(
-            command.path, arguments: command.arguments, remedy: Self.remedy, environment: command.environment)
+            command.path,
+            arguments: command.arguments + (copies.isEmpty ? [] : ["--copies", "\(copies.count)"]),
+            remedy: Self.remedy, environment: command.environment, copies: copies)
         engine = EngineDescription(name: "", version: "", model: "")
         engine = try ready(within: seconds)
     }
@@ -95,19 +97,9 @@ final class WorkerProcess {
         let pipes = try (1..<min(count, 1 + ProcessCopies.most)).map { _ in
             try ChildPipes(to: command.path, remedy: Self.remedy)
         }
-        let first = try WorkerProcess(command, copies: pipes, pace)
+        let first = try WorkerProcess(command, copies: pipes, pace: pace)
         return [first]
             + zip(first.copies, pipes).compactMap { id, pipes in try? WorkerProcess(copy: id, pipes, of: first) }
-    }
-
-    private init(_ command: WorkerCommand, copies: [ChildPipes], _ pace: WorkerPace) throws {
-        timeout = Timeout()
-        stall = WorkerStall(timeout.seconds, pace)
-        child = try ChildProcess(
-            command.path, arguments: command.arguments + ["--copies", "\(copies.count)"],
-            remedy: Self.remedy, environment: command.environment, copies: copies)
-        engine = EngineDescription(name: "", version: "", model: "")
-        engine = try ready(within: Self.loadingTimeout)
     }
 
     private init(copy id: Int32, _ pipes: ChildPipes, of first: WorkerProcess) throws {

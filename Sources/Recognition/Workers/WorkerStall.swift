@@ -18,9 +18,6 @@ final class WorkerPace: Sendable {
 
 /// Detects a worker that makes no progress: it was stopped by a signal, or a driver hangs. A busy machine does not count.
 struct WorkerStall {
-    /// The `operation` of its errors.
-    static let operation = "progress"
-
     /// The minimum number of idle seconds.
     private static let shortest = 10.0
     /// The limit, as a multiple of the slowest answer so far.
@@ -80,7 +77,7 @@ struct WorkerStall {
         guard idleSeconds >= longest else { return }
         let why = progress.isStopped ? "is stopped" : "has done nothing"
         throw DeviceError(
-            .failed, Self.operation, status: ETIMEDOUT,
+            .failed, "progress", status: ETIMEDOUT, cause: .stall,
             "the decode worker (process \(child.id)) \(why) for \(Int(idleSeconds)) s: it was replaced, and what it had is read again"
         )
     }

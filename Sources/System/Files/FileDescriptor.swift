@@ -49,7 +49,9 @@ package struct FileDescriptor: ~Copyable, Sendable {
             if count > 0 {
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             } else {
-                throw .system("write", status: count == 0 ? ENOSPC : errno, on: path)
+                var error = DeviceError.system("write", status: count == 0 ? ENOSPC : errno, on: path)
+                if error.status == EPIPE { error.cause = .closedOutput }
+                throw error
             }
         }
     }

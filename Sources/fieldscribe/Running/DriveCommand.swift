@@ -116,7 +116,7 @@ enum DriveCommand: Command {
     /// Whether an error concerns one recording, not the drive: it was erased meanwhile, is unreadable, or too long
     /// for FAT.
     private static func concernsRecording(_ error: DeviceError) -> Bool {
-        error.code == .missing || error.status == EFBIG || (error.code == .damaged && error.operation == "read")
+        error.code == .missing || error.status == EFBIG || error.cause == .damagedAudio
     }
 }
 

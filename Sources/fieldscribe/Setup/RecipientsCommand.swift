@@ -104,7 +104,7 @@ enum RecipientsCommand: Command {
             try opener.write(sealed)
             try opener.finish()
         } catch {
-            guard error.program == .age else { throw error }
+            guard error.cause == .age else { throw error }
             return false
         }
         return gathered.bytes == test
@@ -128,7 +128,7 @@ enum RecipientsCommand: Command {
             }
             try opener.finish()
         } catch {
-            guard error.program == .age else { throw error }
+            guard error.cause == .age else { throw error }
             throw DeviceError(
                 .damaged, "age", on: path,
                 gathered.count == 0
