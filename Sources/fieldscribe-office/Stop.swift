@@ -1,11 +1,10 @@
-import Synchronization
 import System
 
 /// Whether a signal asked this process to exit.
 enum Stop {
-    private static let wanted = Atomic(false)
+    private static let flag = StopFlag()
 
-    static var isWanted: Bool { wanted.load(ordering: .relaxed) }
+    static var isWanted: Bool { flag.isRaised }
 
-    static func prepare() { EndingSignals.handle { wanted.store(true, ordering: .relaxed) } }
+    static func prepare() { EndingSignals.handle { flag.raise() } }
 }

@@ -12,7 +12,7 @@ actor ArchiveReaders {
     private let writer: LentConnection
     private let storage: Folder
     private var idle: [Reader] = []
-    private var stops: [ObjectIdentifier: ReadingStop] = [:]
+    private var stops: [ObjectIdentifier: StopFlag] = [:]
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private var isReadingAll = false
     private var pauses = 0
@@ -35,7 +35,7 @@ actor ArchiveReaders {
                 await withCheckedContinuation { waiting.append($0) }
                 continue
             }
-            let stop = ReadingStop()
+            let stop = StopFlag()
             stops[ObjectIdentifier(stop)] = stop
             if isWhole { isReadingAll = true }
             let reader = idle.popLast() ?? Reader(beside: writer, in: storage)
@@ -48,7 +48,7 @@ actor ArchiveReaders {
             if isWhole { isReadingAll = false }
             idle.append(reader)
             wake()
-            do { return try result.get() } catch is ReadingStop.Raised { continue }
+            do { return try result.get() } catch is Connection.Interrupted { continue }
         }
     }
 
@@ -75,7 +75,7 @@ actor ArchiveReaders {
     }
 
     private static func run<Value: Sendable>(
-        _ body: @escaping @Sendable (ArchiveQueries) throws -> Value, on reader: Reader, until stop: ReadingStop
+        _ body: @escaping @Sendable (ArchiveQueries) throws -> Value, on reader: Reader, until stop: StopFlag
     ) async -> Result<Value, any Error> {
         do {
             return .success(try await reader.thread.run { try reader.read(until: stop, body) })
@@ -94,7 +94,7 @@ private final class Reader: @unchecked Sendable {
 
     init(beside writer: LentConnection, in storage: Folder) { (self.writer, self.storage) = (writer, storage) }
 
-    func read<Value>(until stop: ReadingStop, _ body: (ArchiveQueries) throws -> Value) throws -> Value {
+    func read<Value>(until stop: StopFlag, _ body: (ArchiveQueries) throws -> Value) throws -> Value {
         // SQLite opens a path, which may lead to another archive by now.
         if opened == nil { try storage.checkPath() }
         let connection = try opened ?? Connection(readingBeside: writer.connection)

@@ -1,4 +1,5 @@
 import Core
+import System
 internal import CSQLite
 import Glibc
 
@@ -155,24 +156,27 @@ package final class Connection {
         sqlite3_busy_timeout(handle, 0)
     }
 
+    /// Thrown by a read that was interrupted.
+    struct Interrupted: Error {}
+
     /// Runs `body` on a consistent snapshot; ends early if `stop` is raised.
     ///
-    /// - Throws: `ReadingStop.Raised` if it was.
-    func reading<Value>(until stop: ReadingStop, _ body: () throws -> Value) throws -> Value {
+    /// - Throws: `Interrupted` if it was.
+    func reading<Value>(until stop: StopFlag, _ body: () throws -> Value) throws -> Value {
         // Safety: the pointer is borrowed for this call; the handler is removed at its end.
         let context = Unmanaged.passUnretained(stop).toOpaque()
         sqlite3_progress_handler(
             handle, 2_000,
             { context in
                 guard let context else { return 0 }
-                return Unmanaged<ReadingStop>.fromOpaque(context).takeUnretainedValue().isRaised ? 1 : 0
+                return Unmanaged<StopFlag>.fromOpaque(context).takeUnretainedValue().isRaised ? 1 : 0
             }, context)
         defer {
             sqlite3_progress_handler(handle, 0, nil, nil)
             if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
         }
         do {
-            try stop.check()
+            if stop.isRaised { throw Interrupted() }
             // The first read fixes the snapshot.
             try execute("BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1")
             let value = try body()
@@ -180,8 +184,7 @@ package final class Connection {
             return value
         } catch {
             // If it was raised, that caused the failure.
-            try stop.check()
-            throw error
+            throw stop.isRaised ? Interrupted() : error
         }
     }
 

@@ -1,4 +1,3 @@
-import Synchronization
 import System
 
 /// Runs slow work on a thread with a lower priority than the recorder's, and asks it to stop when the task is cancelled.
@@ -20,13 +19,4 @@ func onStoppableThread<Value: Sendable>(
     } onCancel: {
         stop.raise()
     }
-}
-
-/// A flag that is set once, to stop work.
-private final class StopFlag: Sendable {
-    private let raised = Atomic<Bool>(false)
-
-    var isRaised: Bool { raised.load(ordering: .relaxed) }
-
-    func raise() { raised.store(true, ordering: .relaxed) }
 }

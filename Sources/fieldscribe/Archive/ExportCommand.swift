@@ -5,7 +5,6 @@ import Core
 import Glibc
 import Maintenance
 import Settings
-import Synchronization
 import System
 import Transcripts
 
@@ -114,7 +113,7 @@ enum ExportCommand: Command {
         configuration: Configuration, volume: String, needsSignature: Bool = true,
         _ body: (inout FolderExport) async throws -> CopyReport
     ) async throws -> CopyReport {
-        let interrupted = Flag()
+        let interrupted = StopFlag()
         Interrupts.handle { count in
             if count > 1 { exit(130) }
             interrupted.raise()
@@ -165,10 +164,9 @@ enum ExportCommand: Command {
 
     /// Without a complete language model, texts are copied without full stops instead of failing.
     private static func punctuator(_ configuration: Configuration) -> Punctuator {
-        let isTold = Flag()
+        let isTold = StopFlag()
         return configuration.punctuator { error throws(DeviceError) in
-            if !isTold.isRaised { Terminal.say("fieldscribe: \(error.message); copied without full stops") }
-            isTold.raise()
+            if isTold.raise() { Terminal.say("fieldscribe: \(error.message); copied without full stops") }
         }
     }
 
@@ -211,15 +209,6 @@ extension CopySettings {
             now: now, identity: machineIdentity,
             pauseSeconds: configuration.export.pauseSeconds, proposals: configuration.proposedNames)
     }
-}
-
-/// A flag that one thread sets and others read.
-private final class Flag: Sendable {
-    private let raised = Atomic(false)
-
-    var isRaised: Bool { raised.load(ordering: .relaxed) }
-
-    func raise() { raised.store(true, ordering: .relaxed) }
 }
 
 /// Shows in the status line which recording is being copied.
