@@ -28,7 +28,7 @@ import TestKit
     private func record(
         _ steps: [ScriptedMicrophone.Step], log: RecordingLog, faults: @escaping DiskFaults
     ) async throws -> RecordingResult {
-        try await RecordingSession(
+        try await ScriptedRecording(
             microphone: ScriptedMicrophone(steps), path: path, settings: settings(faults), sink: log
         ).run()
     }
@@ -161,7 +161,7 @@ import TestKit
         let path = path
         let syncs = Counted()
         let stopper = Stopper()
-        let session = RecordingSession(
+        let session = ScriptedRecording(
             microphone: ScriptedMicrophone([
                 .samples(numbered(40_000)), .perform { stopper.session.withLock { $0 }?.stop(reason: .shutdown) },
                 .samples(numbered(from: 40_000, 100)),
@@ -169,7 +169,7 @@ import TestKit
             settings: settings { operation, file throws(DeviceError) in
                 if file == path, operation == .sync, syncs.next() == 2 { throw Self.broken }
             }, sink: RecordingLog())
-        stopper.session.withLock { $0 = session }
+        stopper.session.withLock { $0 = session.session }
         let result = try await session.run()
         #expect(result.reason == .shutdown)
         #expect(RecordingPart.all(beside: path).count == 1)

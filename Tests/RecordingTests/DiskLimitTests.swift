@@ -36,7 +36,7 @@ import TestKit
         // Room for 5000 samples after the gap, and for half of another one.
         let limit = UInt(512 + 2 * lost + 2 * 5000 + 1)
         let log = RecordingLog()
-        let session = RecordingSession(
+        let session = ScriptedRecording(
             microphone: ScriptedMicrophone([.lost(Int(lost)), .samples(numbered(200_000))]), path: path,
             settings: settings, sink: log)
         let result = try await limited(to: limit) { try await session.run() }
@@ -72,7 +72,7 @@ import TestKit
         #expect(mount("tmpfs", mountPoint, "tmpfs", 0, "size=256k") == 0)
         defer { umount(mountPoint) }
         let log = RecordingLog()
-        let session = RecordingSession(
+        let session = ScriptedRecording(
             microphone: ScriptedMicrophone([.forever(numbered(30_000))]), path: path, settings: settings, sink: log)
         let result = try await session.run()
         #expect(result.reason == .disk)
@@ -92,7 +92,7 @@ import TestKit
         defer { umount(mountPoint) }
         var settings = settings
         settings.reserve = DiskReserve(directory: mountPoint, megabytes: 0)
-        let session = RecordingSession(
+        let session = ScriptedRecording(
             microphone: ScriptedMicrophone([.forever(numbered(30_000))]), path: path, settings: settings,
             sink: RecordingLog())
         let result = try await session.run()

@@ -76,7 +76,7 @@ import TestKit
         settings.reserve = reserve
         settings.ringSeconds = 1
         settings.faults = faults
-        return try await RecordingSession(
+        return try await ScriptedRecording(
             microphone: ScriptedMicrophone([.forever(numbered(30_000))]), path: folder.file("audio.wav"),
             settings: settings, sink: RecordingLog()
         ).run()

@@ -37,7 +37,7 @@ import TestKit
             ] + [ScriptedMicrophone.Step](repeating: .refusal(unplugged), count: 1_000))
         let recording = try await LiveRecording(
             configuration: configuration, archive: archive,
-            capture: CaptureSession(microphone, configuration: configuration), hub: hub)
+            capture: RecordingSession(microphone, configuration: configuration), hub: hub)
         #expect(FileManager.default.fileExists(atPath: folder.file("ballast")))
         #expect(recording.syncedAt == nil)
         #expect(recording.position == .zero)
@@ -77,7 +77,7 @@ import TestKit
         do {
             _ = try await LiveRecording(
                 configuration: configuration, archive: archive,
-                capture: CaptureSession(ScriptedMicrophone([.samples([1])]), configuration: configuration),
+                capture: RecordingSession(ScriptedMicrophone([.samples([1])]), configuration: configuration),
                 hub: EventHub())
             Issue.record("a recording was begun")
         } catch let error as DeviceError {
@@ -94,7 +94,7 @@ import TestKit
         let full = FullArchive(whole: archive, refusals: 2)
         let recording = try await LiveRecording(
             configuration: configuration, archive: full,
-            capture: CaptureSession(ScriptedMicrophone([.samples(numbered(3_000))]), configuration: configuration),
+            capture: RecordingSession(ScriptedMicrophone([.samples(numbered(3_000))]), configuration: configuration),
             hub: hub)
         let outcome = try await recording.run(pool: nil, alternatives: 1, waitsForRoom: true)
         hub.finish()
@@ -112,7 +112,7 @@ import TestKit
         let archive = try SQLiteArchive(path: configuration.archivePath)
         let recording = try await LiveRecording(
             configuration: configuration, archive: FullArchive(whole: archive, refusals: 1),
-            capture: CaptureSession(ScriptedMicrophone([.samples(numbered(3_000))]), configuration: configuration),
+            capture: RecordingSession(ScriptedMicrophone([.samples(numbered(3_000))]), configuration: configuration),
             hub: EventHub())
         do {
             _ = try await recording.run(pool: nil, alternatives: 1)
@@ -129,7 +129,7 @@ import TestKit
         let before = MonotonicClock.wallSeconds
         let recording = try await LiveRecording(
             configuration: configuration, archive: archive,
-            capture: CaptureSession(Heard(), configuration: configuration), hub: EventHub())
+            capture: RecordingSession(Heard(), configuration: configuration), hub: EventHub())
         let after = MonotonicClock.wallSeconds
         let start = try #require(try await archive.recordings().first).startedAt
         // wait: compares the order of three moments, not their distance
@@ -141,10 +141,10 @@ import TestKit
     func prerollSamples() async throws {
         let archive = try SQLiteArchive(path: configuration.archivePath)
         let heard = Wakeup()
-        let capture = CaptureSession(
+        let capture = RecordingSession(
             ScriptedMicrophone([.samples(numbered(3_000)), .perform { heard.signal() }, .samples(numbered(2_000))]),
             configuration: configuration)
-        async let captured: Void = capture.run()
+        async let captured: Void = capture.capture()
         try await signalled(heard)
         let recording = try await LiveRecording(
             configuration: configuration, archive: archive, capture: capture, hub: EventHub())
@@ -164,7 +164,7 @@ import TestKit
                 + [.samples(numbered(16_000))])
         let recording = try await LiveRecording(
             configuration: configuration, archive: archive,
-            capture: CaptureSession(microphone, configuration: configuration), hub: hub)
+            capture: RecordingSession(microphone, configuration: configuration), hub: hub)
         async let running = recording.run(pool: nil, alternatives: 1)
         try await signalled(silent)
         #expect(await recording.reaches(SamplePosition(16_000)))

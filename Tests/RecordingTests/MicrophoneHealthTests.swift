@@ -132,7 +132,7 @@ import TestKit
         let folder = TemporaryFolder()
         let log = RecordingLog()
         let zeros = [Int16](repeating: 0, count: 16_000)
-        let session = RecordingSession(
+        let session = ScriptedRecording(
             microphone: ScriptedMicrophone(
                 isMonitored: true,
                 [.samples(numbered(1_600)), .samples(zeros), .lost(900_000), .samples(zeros), .samples(zeros)]

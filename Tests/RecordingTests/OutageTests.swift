@@ -18,12 +18,12 @@ import TestKit
 
     private func session(
         _ steps: [ScriptedMicrophone.Step], length: SamplePosition? = nil, log: RecordingLog
-    ) -> RecordingSession {
+    ) -> ScriptedRecording {
         var settings = RecordingSession.Settings()
         settings.realtimePriority = nil
         settings.length = length
         settings.clock = { [time] in time.nanoseconds }
-        return RecordingSession(
+        return ScriptedRecording(
             microphone: ScriptedMicrophone(isRealTime: true, steps), path: path, settings: settings, sink: log)
     }
 
@@ -65,7 +65,7 @@ import TestKit
         }
         let refusals = [ScriptedMicrophone.Step](repeating: .refusal(Self.missing), count: 1_000)
         let session = session(block(0) + [.failure(Self.unplugged)] + refusals, log: log)
-        stopper.session.withLock { $0 = session }
+        stopper.session.withLock { $0 = session.session }
         let result = try await session.run()
         #expect(result.reason == .button)
         #expect(result.gaps == [gap(1_600, 33_600, .microphone)])
@@ -102,7 +102,7 @@ import TestKit
 
     @Test("a microphone that is not real-time is not reopened: its failure ends the recording")
     func fileFails() async throws {
-        let session = RecordingSession(
+        let session = ScriptedRecording(
             microphone: ScriptedMicrophone([.samples([1]), .failure(Self.unplugged), .samples([2])]), path: path,
             sink: RecordingLog())
         let result = try await session.run()

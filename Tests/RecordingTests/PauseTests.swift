@@ -21,9 +21,9 @@ import TestKit
         var settings = RecordingSession.Settings()
         settings.realtimePriority = nil
         settings.clock = { [time] in time.nanoseconds }
-        let session = RecordingSession(
+        let session = ScriptedRecording(
             microphone: ScriptedMicrophone(isRealTime: true, steps), path: path, settings: settings, sink: log)
-        stopper.session.withLock { $0 = session }
+        stopper.session.withLock { $0 = session.session }
         return try await session.run()
     }
 

@@ -47,7 +47,7 @@ import TestKit
                 let log = RecordingLog { if $0 == .written(16_000) { goOn.signal() } }
                 var settings = settings()
                 settings.length = SamplePosition(32_000)
-                let session = RecordingSession(microphone: microphone, path: path, settings: settings, sink: log)
+                let session = ScriptedRecording(microphone: microphone, path: path, settings: settings, sink: log)
                 let result = try await session.run()
                 #expect(result.gaps == [])
                 #expect(result.length == SamplePosition(32_000))
@@ -74,7 +74,7 @@ import TestKit
             var settings = settings()
             settings.length = SamplePosition(2_500)
             let path = folder.file("audio.wav")
-            let result = try await RecordingSession(
+            let result = try await ScriptedRecording(
                 microphone: microphone, path: path, settings: settings, sink: log
             ).run()
             #expect(result.gaps == [gap(1_500, 2_200, .overrun)])
@@ -106,8 +106,8 @@ import TestKit
                 if entry == .recovered("disconnected") { stopper.stop() }
             }
             let path = folder.file("audio.wav")
-            let session = RecordingSession(microphone: microphone, path: path, settings: settings(), sink: log)
-            stopper.session.withLock { $0 = session }
+            let session = ScriptedRecording(microphone: microphone, path: path, settings: settings(), sink: log)
+            stopper.session.withLock { $0 = session.session }
             let result = try await session.run()
             #expect(result.reason == .button)
             #expect(result.gaps.map(\.cause) == [.microphone])
@@ -125,7 +125,7 @@ import TestKit
     func closed(seconds: Double) async throws {
         let microphone = PrerollMicrophone(
             ScriptedMicrophone(isRealTime: true, [.samples(numbered(100))]), seconds: seconds)
-        let session = RecordingSession(
+        let session = ScriptedRecording(
             microphone: microphone, path: folder.file("audio.wav"), settings: settings(), sink: RecordingLog())
         let result = try await session.run()
         #expect(result == RecordingResult(length: SamplePosition(100), reason: .ended))
@@ -147,7 +147,7 @@ import TestKit
         let microphone = PrerollMicrophone(ScriptedMicrophone(refusing: missing), seconds: 1)
         try await listening(microphone) {
             for _ in 1...2 {
-                let session = RecordingSession(
+                let session = ScriptedRecording(
                     microphone: microphone, path: folder.file("audio.wav"), settings: settings(), sink: RecordingLog())
                 await #expect(throws: missing) { try await session.run() }
                 #expect(microphone.failure == missing)

@@ -172,7 +172,7 @@ import TestKit
         }
         let log = RecordingLog()
         let blocks = (0..<90).map { _ in ScriptedMicrophone.Step.samples([Int16](repeating: 1, count: 1_000)) }
-        let result = try await RecordingSession(
+        let result = try await ScriptedRecording(
             microphone: ScriptedMicrophone(blocks + [.ended]), path: path, settings: settings, sink: log
         ).run()
         #expect(result.length.samples == 90_000 && result.reason == .ended)

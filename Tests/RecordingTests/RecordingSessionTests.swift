@@ -22,8 +22,8 @@ import TestKit
     private func session(
         _ microphone: ScriptedMicrophone, _ settings: RecordingSession.Settings? = nil,
         sink: any RecordingSink = RecordingLog()
-    ) -> RecordingSession {
-        RecordingSession(microphone: microphone, path: path, settings: settings ?? self.settings(), sink: sink)
+    ) -> ScriptedRecording {
+        ScriptedRecording(microphone: microphone, path: path, settings: settings ?? self.settings(), sink: sink)
     }
 
     @Test("a microphone faster than real time loses nothing, however small the ring is")
@@ -97,7 +97,7 @@ import TestKit
                     },
                     .samples(numbered(from: 3_000, 1_000)),
                 ]), settings(ringSeconds: 30, syncSeconds: 3_600), sink: log)
-        asker.session.withLock { $0 = session }
+        asker.session.withLock { $0 = session.session }
         #expect(try await session.run() == RecordingResult(length: SamplePosition(4_000), reason: .ended))
         // The request may arrive while the writer is processing a block, so any of these positions is valid.
         let early = log.entries.contains { if case .synced(2_500..<4_000) = $0 { true } else { false } }
@@ -114,8 +114,8 @@ import TestKit
             Issue.record("the recording ended by itself")
             return
         }
-        session.stop(reason: .button)
-        session.stop(reason: .command)
+        session.session.stop(reason: .button)
+        session.session.stop(reason: .command)
         let result = try await running
         #expect(result.reason == .button)
         #expect(result.gaps == [])
@@ -131,7 +131,7 @@ import TestKit
             ScriptedMicrophone(
                 isRealTime: true,
                 [.samples(numbered(100)), .perform { stopper.stop() }, .samples(numbered(from: 100, 50))]))
-        stopper.session.withLock { $0 = session }
+        stopper.session.withLock { $0 = session.session }
         let result = try await session.run()
         #expect(result == RecordingResult(length: SamplePosition(150), reason: .button))
         #expect(try samples(of: path) == numbered(150))

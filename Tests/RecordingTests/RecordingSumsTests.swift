@@ -19,7 +19,7 @@ import TestKit
         settings.retrySeconds = 0
         settings.realtimePriority = nil
         settings.faults = faults
-        _ = try await RecordingSession(
+        _ = try await ScriptedRecording(
             microphone: ScriptedMicrophone(steps + [.ended]), path: path, settings: settings, sink: RecordingLog()
         ).run()
     }

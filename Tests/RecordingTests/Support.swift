@@ -50,6 +50,23 @@ final class RecordingLog: RecordingSink {
     }
 }
 
+/// A session and where it records to.
+struct ScriptedRecording {
+    let session: RecordingSession
+    let path: String
+    let sink: any RecordingSink
+
+    init(
+        microphone: any MicrophoneProvider, path: String, settings: RecordingSession.Settings = .init(),
+        sink: any RecordingSink
+    ) {
+        session = RecordingSession(microphone: microphone, settings: settings)
+        (self.path, self.sink) = (path, sink)
+    }
+
+    func run() async throws -> RecordingResult { try await session.record(to: path, sink: sink) }
+}
+
 /// All samples of a recording.
 func samples(of path: String) throws -> [Int16] {
     let reader = try RecordingReader(path: path)

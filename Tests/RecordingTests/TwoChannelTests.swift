@@ -31,7 +31,7 @@ import TestKit
     private func record(
         _ microphone: some MicrophoneProvider, log: RecordingLog = RecordingLog(), faults: DiskFaults? = nil
     ) async throws -> RecordingResult {
-        try await RecordingSession(microphone: microphone, path: path, settings: settings(faults), sink: log).run()
+        try await ScriptedRecording(microphone: microphone, path: path, settings: settings(faults), sink: log).run()
     }
 
     private func frames(_ path: String) throws -> [Int16] {
@@ -202,7 +202,7 @@ import TestKit
             var settings = settings()
             settings.ringSeconds = 30
             settings.length = SamplePosition(32_000)
-            let session = RecordingSession(microphone: microphone, path: path, settings: settings, sink: log)
+            let session = ScriptedRecording(microphone: microphone, path: path, settings: settings, sink: log)
             #expect(try await session.run().length == SamplePosition(32_000))
             #expect(try frames(path) == Self.both(from: 16_000, 32_000))
             goOn.signal()

@@ -126,7 +126,7 @@ import TestKit
         configuration.storage.reserveMegabytes = 1
         let live = try await LiveRecording(
             configuration: configuration, archive: archive,
-            capture: CaptureSession(
+            capture: RecordingSession(
                 ScriptedMicrophone([.samples(BacklogTests.sound), .ended]), configuration: configuration), hub: hub)
         let meeting = try WorkerMeeting()
         let pool = pool(at: meeting)

@@ -47,9 +47,8 @@ struct Storage {
         in archive: SQLiteArchive
     ) async throws -> Int {
         let id = try await archive.beginRecording(startedAt: 1000, clock: .unverified, microphone: "scripted:")
-        let session = RecordingSession(
-            microphone: ScriptedMicrophone(channels: channels, microphone + [.ended]), path: audio(id), sink: Quiet())
-        let result = try await session.run()
+        let session = RecordingSession(microphone: ScriptedMicrophone(channels: channels, microphone + [.ended]))
+        let result = try await session.record(to: audio(id), sink: Quiet())
         for gap in result.gaps { try await archive.add(gap, recording: id) }
         if isClosed {
             try await archive.endRecording(id, length: result.length, reason: result.reason)

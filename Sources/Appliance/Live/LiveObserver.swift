@@ -8,11 +8,8 @@ import System
 /// Passes on what the writer thread reports of a recording.
 final class LiveObserver: RecordingSink {
     private struct State {
-        /// In the file, whether on the disk or not.
-        var writtenUpTo = SamplePosition.zero
         /// Nanoseconds on the monotonic clock; 0 before the first sync.
         var syncedAt: Int64 = 0
-        var isClosed = false
         var faults: [String: String] = [:]
         var gaps: [Gap] = []
     }
@@ -52,20 +49,17 @@ final class LiveObserver: RecordingSink {
     var wantsLevel: Bool { hub.wantsPartials }
 
     /// The end of what is in the file, whether on the disk or not.
-    var writtenUpTo: SamplePosition { state.withLock { $0.writtenUpTo } }
+    var writtenUpTo: SamplePosition { progress.position }
 
     /// Grows with each sample that is in the file, and with each sync.
-    var growth: Int64 { state.withLock { $0.writtenUpTo.samples &+ $0.syncedAt } }
+    var growth: Int64 { writtenUpTo.samples &+ state.withLock { $0.syncedAt } }
 
-    /// Whether the file is closed.
-    var isClosed: Bool { state.withLock { $0.isClosed } }
+    /// Whether the file is closed, or was never made.
+    var isClosed: Bool { durable.hasEnded }
 
-    func closed(at position: SamplePosition, reason: StopReason) { state.withLock { $0.isClosed = true } }
+    func closed(at position: SamplePosition, reason: StopReason) { durable.end(at: position) }
 
-    func written(upTo position: SamplePosition) {
-        state.withLock { $0.writtenUpTo = position }
-        progress.written(upTo: position)
-    }
+    func written(upTo position: SamplePosition) { progress.written(upTo: position) }
 
     func synced(upTo position: SamplePosition) {
         state.withLock { $0.syncedAt = MonotonicClock.nanoseconds }

@@ -19,7 +19,8 @@ extension LiveRecording {
     /// - Returns: what was lost, or is not on the disk.
     func giveUp() -> DeviceError {
         // While paused, nothing is in memory.
-        let gap = Gap(SampleRange(observer.writtenUpTo, isPaused ? observer.writtenUpTo : position), cause: .disk)
+        let gap = Gap(
+            SampleRange(observer.writtenUpTo, session.isPaused ? observer.writtenUpTo : position), cause: .disk)
         let what =
             gap.range.isEmpty
             ? "the end of recording \(id) is not safe if the power goes now"

@@ -24,7 +24,7 @@ package final class LiveRecording: Sendable {
     private let configuration: Configuration
     let archive: any Archive
     private let hub: EventHub
-    private let session: RecordingSession
+    let session: RecordingSession
     let observer: LiveObserver
 
     /// The pause between two attempts to write the end of the recording to a full disk.
@@ -35,14 +35,14 @@ package final class LiveRecording: Sendable {
 
     /// Adds a new recording to the archive and makes its folder; `run` then records.
     ///
-    /// - Parameter capture: the source, started or not. The recording begins with its first sample, or with the pre-roll of its
+    /// - Parameter session: the source, started or not. The recording begins with its first sample, or with the pre-roll of its
     ///   microphone and the wall time of that.
     /// - Throws: `DeviceError`, `full` if the disk has less than its reserve left; the capture is then stopped.
     package init(
-        configuration: Configuration, archive: any Archive, capture: CaptureSession, hub: EventHub
+        configuration: Configuration, archive: any Archive, capture session: RecordingSession, hub: EventHub
     ) async throws {
         var isWhole = false
-        defer { if !isWhole { capture.stop(reason: nil) } }
+        defer { if !isWhole { session.stop(reason: nil) } }
         let reserve = configuration.reserve
         // If the storage folder was renamed, do not make a new one in its place.
         try await archive.checkPlace()
@@ -54,9 +54,9 @@ package final class LiveRecording: Sendable {
         self.archive = archive
         self.hub = hub
         id = try await archive.beginRecording(
-            startedAt: MonotonicClock.wallSeconds - capture.prerollSeconds,
+            startedAt: MonotonicClock.wallSeconds - session.prerollSeconds,
             clock: MonotonicClock.wallIsSynchronized ? .synchronized : .unverified,
-            microphone: capture.microphone.name)
+            microphone: session.microphone.name)
         folder = RecordingFolder(storage: configuration.storage.directory, recording: id)
         do {
             // It may have been renamed since the first check.
@@ -67,15 +67,12 @@ package final class LiveRecording: Sendable {
             throw error
         }
         observer = LiveObserver(recording: id, path: folder.audio, hub: hub)
-        session = RecordingSession(capture, path: folder.audio, sink: observer)
+        self.session = session
         isWhole = true
     }
 
     /// The end of the recording: where a mark goes that is made now.
     var position: SamplePosition { session.position }
-
-    /// The position after the last recorded sample: as `position`, without a loss or pause that still lasts.
-    var heard: SamplePosition { session.heard }
 
     /// The pauses that have ended, up to what is on the disk.
     var pauses: [SampleRange] { observer.pauses }
@@ -113,11 +110,6 @@ package final class LiveRecording: Sendable {
     /// Waits until everything before `position` is recorded; returns false if the recording ends first.
     package func reaches(_ position: SamplePosition) async -> Bool { await observer.reaches(position) }
 
-    /// Pauses or resumes, from any thread.
-    func setPaused(_ isPaused: Bool) { session.setPaused(isPaused) }
-
-    var isPaused: Bool { session.isPaused }
-
     /// Ends the recording, from any thread; `run` returns once the transcription has caught up.
     package func stop(reason: StopReason) {
         hub.publish(.state(.stopping))
@@ -144,7 +136,7 @@ package final class LiveRecording: Sendable {
 
     private func record(waitsForRoom: Bool) async throws -> RecordingResult {
         let result: RecordingResult
-        do { result = try await session.run() } catch {
+        do { result = try await session.record(to: folder.audio, sink: observer) } catch {
             observer.end(at: .zero)
             try await archive.discard(recording: id)
             throw error
@@ -212,14 +204,14 @@ package final class LiveRecording: Sendable {
     }
 }
 
-extension CaptureSession {
+extension RecordingSession {
     /// Creates a session with the configured settings.
     ///
     /// - Parameter length: where the recording ends by itself; nil for never.
     package convenience init(
         _ microphone: any MicrophoneProvider, configuration: Configuration, length: SamplePosition? = nil
     ) {
-        var settings = RecordingSession.Settings()
+        var settings = Settings()
         settings.syncSeconds = configuration.capture.syncSeconds
         settings.length = length
         settings.reserve = configuration.reserve

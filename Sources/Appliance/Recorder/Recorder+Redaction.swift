@@ -11,7 +11,7 @@ extension Recorder {
         guard let live = snapshot.live, order.recording ?? live.id == live.id else {
             return try await striking.strike(order)
         }
-        return try await strike(order, of: live, upTo: live.heard)
+        return try await strike(order, of: live, upTo: live.session.heard)
     }
 
     private func strike(
@@ -36,6 +36,6 @@ extension Recorder {
         let ago = max(.zero, PanelController.now - time) / .seconds(1)
         let position = live.position - SamplePosition(seconds: ago).samples
         _ = try await strike(
-            RedactionOrder(recording: id, last: 60), of: live, upTo: max(.zero, min(live.heard, position)))
+            RedactionOrder(recording: id, last: 60), of: live, upTo: max(.zero, min(live.session.heard, position)))
     }
 }

@@ -99,7 +99,7 @@ struct RecorderLoop {
             guard let live = lives[id]?.recording else { break }
             later(by: Self.period, in: &group) { .checked(id, live.healthCheck) }
         case .close(let id, let reason): lives[id]?.recording.stop(reason: reason)
-        case .setPaused(let id, let isPaused): lives[id]?.recording.setPaused(isPaused)
+        case .setPaused(let id, let isPaused): lives[id]?.recording.session.setPaused(isPaused)
         case .mark(let id, let text, let time, let ticket):
             if let live = lives[id]?.recording { mark(live, text, at: time, ticket, in: &group) }
         case .strike(let id, let time): if lives[id] != nil { strike(id, before: time, in: &group) }
@@ -127,12 +127,12 @@ extension RecorderLoop {
     }
 
     private func open(_ attempt: Int, in group: inout DiscardingTaskGroup) {
-        let capture: CaptureSession
+        let capture: RecordingSession
         do {
-            capture = CaptureSession(try recorder.microphone.get(), configuration: recorder.configuration)
+            capture = RecordingSession(try recorder.microphone.get(), configuration: recorder.configuration)
         } catch { return inbox.tell(.refused(attempt: attempt, DeviceError(wrapping: error))) }
         // Capture starts while the archive and the disk get ready.
-        group.addTask { try? await capture.run() }
+        group.addTask { try? await capture.capture() }
         group.addTask { [inbox, recorder] in
             let live: LiveRecording
             do {

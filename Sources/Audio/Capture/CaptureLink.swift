@@ -32,7 +32,7 @@ final class CaptureLink: Sendable {
 
     /// Wakes a capture thread that waits for room in the ring.
     private let room = Wakeup()
-    private let stopping = Atomic<Bool>(false)
+    private let stopping = StopFlag()
     private let paused = Atomic<Bool>(false)
     private let opened = Atomic<Bool>(false)
     private let ended = Atomic<Bool>(false)
@@ -49,13 +49,13 @@ final class CaptureLink: Sendable {
     /// Any thread: ends the capture. The first non-nil reason counts.
     func stop(reason new: StopReason?) {
         if let new { reason.withLock { $0 = $0 ?? new } }
-        stopping.store(true, ordering: .releasing)
+        stopping.raise()
         room.signal()
     }
 
     var stopReason: StopReason? { reason.withLock { $0 } }
 
-    var isStopping: Bool { stopping.load(ordering: .acquiring) }
+    var isStopping: Bool { stopping.isRaised }
 
     func setPaused(_ isPaused: Bool) { paused.store(isPaused, ordering: .releasing) }
 

@@ -9,7 +9,6 @@ package final class RecordingProgress: RecordingSink {
         case available(upTo: SamplePosition)
         /// The recording ended at this position.
         case ended(at: SamplePosition)
-        /// The waiting task was cancelled.
         case cancelled
     }
 
@@ -37,11 +36,17 @@ package final class RecordingProgress: RecordingSink {
         state = Mutex(State(upTo: position, hasEnded: hasEnded))
     }
 
+    /// The end of what is written.
+    package var position: SamplePosition { state.withLock { $0.upTo } }
+
+    /// Whether the recording has ended.
+    package var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
     package func written(upTo position: SamplePosition) { update { $0.upTo = max($0.upTo, position) } }
 
     package func closed(at position: SamplePosition, reason: StopReason) { end(at: position) }
 
-    /// Ends the recording for all waiting tasks. Call it if `RecordingSession.run` throws.
+    /// Ends the recording for all waiting tasks. Call it if `RecordingSession.record` throws.
     package func end(at position: SamplePosition) {
         update {
             $0.upTo = max($0.upTo, position)

@@ -1,9 +1,11 @@
 import Core
+import Synchronization
 import System
 
 /// Records a microphone to a file.
 ///
 /// A capture thread fills a ring; a writer thread empties it into the file. So the microphone never waits for the disk.
+/// Capture can start before the file exists, so that no word is lost: `record` writes everything from the first sample.
 package final class RecordingSession: Sendable {
     /// The settings of a recording.
     package struct Settings: Sendable {
@@ -37,25 +39,22 @@ package final class RecordingSession: Sendable {
         package init() {}
     }
 
-    private let capture: CaptureSession
-    private let path: String
-    private let sink: any RecordingSink
+    /// The recorded microphone.
+    package let microphone: any MicrophoneProvider
+    /// The seconds of audio that the microphone captured before the recording.
+    package let prerollSeconds: Double
 
-    private var link: CaptureLink { capture.link }
-    private var settings: Settings { capture.settings }
+    private let settings: Settings
+    private let link: CaptureLink
+    private let hasBegun = StopFlag()
 
-    /// Records `microphone` to a new file in an existing folder.
-    convenience init(
-        microphone: any MicrophoneProvider, path: String, settings: Settings = Settings(), sink: any RecordingSink
-    ) {
-        self.init(CaptureSession(microphone: microphone, settings: settings), path: path, sink: sink)
-    }
-
-    /// Writes everything from a capture, from its first sample, to a new file in an existing folder.
-    package init(_ capture: CaptureSession, path: String, sink: any RecordingSink) {
-        self.capture = capture
-        self.path = path
-        self.sink = sink
+    /// Allocates the ring; does not open the microphone.
+    package init(microphone: any MicrophoneProvider, settings: Settings = Settings()) {
+        self.microphone = microphone
+        self.settings = settings
+        prerollSeconds = microphone.prerollSeconds
+        link = CaptureLink(
+            ringSamples: Int(settings.ringSeconds * Double(SamplePosition.rate)), channels: microphone.channels)
     }
 
     /// The end of everything captured so far; the disk may be one sync behind. Any thread may read it.
@@ -67,16 +66,26 @@ package final class RecordingSession: Sendable {
     /// Requests an immediate sync of everything recorded before a position. Any thread may call it.
     package func sync(upTo position: SamplePosition) { link.requestSync(upTo: position) }
 
-    /// Records until the microphone ends, `stop` is called, the task is cancelled, or the disk fails. Call it once.
+    /// Captures into memory on a thread of its own until the microphone ends or `stop` is called. Later calls return
+    /// immediately.
+    package func capture() async throws {
+        guard hasBegun.raise() else { return }
+        try await onThread(named: "capture", realtimePriority: settings.realtimePriority) { [self] in
+            Capture(provider: microphone, link: link, length: settings.length, clock: settings.clock).run()
+        }
+    }
+
+    /// Records to a new file in an existing folder until the microphone ends, `stop` is called, the task is cancelled, or
+    /// the disk fails. Call it once.
     ///
     /// An error after the file was created does not throw; it is part of the result.
     /// - Throws: `DeviceError` if the microphone or the file cannot be opened; no audio is then saved. `full` if less than
     ///   the reserve is free.
-    package func run() async throws -> RecordingResult {
+    package func record(to path: String, sink: any RecordingSink) async throws -> RecordingResult {
         try settings.reserve?.check()
         return try await withTaskCancellationHandler {
-            async let captured: Void = capture.run()
-            async let result = onThread(named: "writer") { try self.write() }
+            async let captured: Void = capture()
+            async let result = onThread(named: "writer") { try self.write(to: path, sink) }
             try await captured
             return try await result
         } onCancel: {
@@ -91,16 +100,14 @@ package final class RecordingSession: Sendable {
     /// Whether the recording is paused.
     package var isPaused: Bool { link.isPaused }
 
-    /// Ends the recording, from any thread. `run` returns once everything captured is in the closed file. The first reason
-    /// counts.
-    package func stop(reason: StopReason) { link.stop(reason: reason) }
+    /// Ends the recording, from any thread. `record` returns once everything captured is in the closed file. The first
+    /// reason counts; pass nil if nothing is recorded.
+    package func stop(reason: StopReason?) { link.stop(reason: reason) }
 
-    private func write() throws -> RecordingResult {
+    private func write(to path: String, _ sink: any RecordingSink) throws -> RecordingResult {
         try link.awaitOpening()
         do {
-            let writer = try Writer(
-                path: path, link: link, sink: sink, settings: settings, microphone: capture.microphone)
-            return writer.run()
+            return try Writer(path: path, link: link, sink: sink, settings: settings, microphone: microphone).run()
         } catch {
             link.stop(reason: .disk)
             throw error

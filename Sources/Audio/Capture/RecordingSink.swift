@@ -25,7 +25,7 @@ package protocol RecordingSink: Sendable {
     /// The fault with this code is over.
     func recovered(code: String)
 
-    /// The recording has ended and its file is closed. Not called if `run` throws.
+    /// The recording has ended and its file is closed. Not called if `RecordingSession.record` throws.
     func closed(at position: SamplePosition, reason: StopReason)
 }
 

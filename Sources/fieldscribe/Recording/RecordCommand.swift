@@ -72,7 +72,7 @@ enum RecordCommand: Command {
     ) async throws -> LiveRecording.Outcome {
         let hub = EventHub()
         let events = hub.events(withPartials: screen.wantsPartials)
-        let capture = CaptureSession(
+        let capture = RecordingSession(
             try configuration.microphone(), configuration: configuration,
             length: seconds.map { SamplePosition(Int64($0 * SamplePosition.rate)) })
         let recording = try await LiveRecording(
