@@ -42,16 +42,6 @@ package protocol Archive: ArchiveReading {
     func add(_ mark: Bookmark, recording: Int) async throws
 }
 
-extension Archive {
-    func commit(_ segment: Segment, adaptation: AdaptationState?, pass: Int, recording: Int) async throws {
-        try await commit([segment], adaptation: adaptation, pass: pass, recording: recording)
-    }
-
-    func commit(_ segment: Segment, pass: Int, recording: Int) async throws {
-        try await commit(segment, adaptation: nil, pass: pass, recording: recording)
-    }
-}
-
 /// Reads an archive: a file opened here, or a running recorder through its control socket.
 package protocol ArchiveReading: Sendable {
     /// All recordings, oldest first.
