@@ -41,7 +41,6 @@ struct ControlConnection {
     /// Whether the client has no request running and no answer to read.
     var isAtRest: Bool { phase == .asking && unsent == 0 }
 
-    /// The number of bytes that are not sent yet.
     var unsent: Int { output.count - sent }
 
     /// Reads what has arrived.

@@ -50,7 +50,6 @@ package struct ControlResponse: Hashable, Sendable, Codable {
 
     init() {}
 
-    /// The response to a failed request.
     init(_ error: DeviceError) { self.error = Failure(code: error.code.rawValue, message: error.message) }
 }
 

@@ -4,9 +4,7 @@ import Core
 package struct ImportPart: Hashable, Sendable, Codable {
     /// The same for all parts of a file.
     var token: String
-    /// The name of the file.
     var name: String
-    /// The part's text; parts come in order.
     var text: String
     /// Whether the file is complete with this part.
     var isLast: Bool

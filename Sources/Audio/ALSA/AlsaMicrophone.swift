@@ -7,7 +7,6 @@ package struct AlsaMicrophone: MicrophoneProvider {
         /// The requested rate in Hz; another rate is used if the device refuses it.
         var rate: Int
 
-        /// The requested number of channels.
         var channels: Int
 
         /// Whether a PCM without a clock is read as fast as possible, not in real time.

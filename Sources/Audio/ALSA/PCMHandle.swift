@@ -20,7 +20,6 @@ final class PCMHandle {
 
     deinit { snd_pcm_close(pcm) }
 
-    /// Sets the configuration that is closest to the request.
     func configure(rate: Int, channels: Int) throws(DeviceError) -> NegotiatedHardware {
         let negotiation = try HardwareNegotiation(pcm: pcm, device: device)
         return try negotiation.settle(rate: rate, channels: channels, hasCard: hasCard)

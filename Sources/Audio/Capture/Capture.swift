@@ -21,7 +21,6 @@ final class Capture {
     private var unsignaled = 0
     /// The recording's channel count. A reopened microphone with another count is converted to it.
     private var channels = 1
-    /// The channel count of the open microphone.
     private var microphoneChannels = 1
     private var rate = RateWatch()
     private var isCancelling = false

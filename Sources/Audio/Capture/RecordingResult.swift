@@ -7,15 +7,8 @@ package struct RecordingResult: Hashable, Sendable {
     /// Why the recording ended.
     package var reason: StopReason
 
-    var gaps: [Gap]
+    var gaps: [Gap] = []
 
     /// The error if `reason` is `error` (the microphone) or `disk`.
     package var error: DeviceError?
-
-    init(length: SamplePosition, reason: StopReason, gaps: [Gap] = [], error: DeviceError? = nil) {
-        self.length = length
-        self.reason = reason
-        self.gaps = gaps
-        self.error = error
-    }
 }

@@ -45,7 +45,6 @@ final class Writer {
 
     private var end: SamplePosition { start + file.end.samples }
 
-    /// Creates the file.
     init(
         path: String, link: CaptureLink, sink: any RecordingSink, settings: RecordingSession.Settings,
         microphone: any MicrophoneProvider

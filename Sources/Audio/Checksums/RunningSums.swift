@@ -80,7 +80,6 @@ final class RunningSums {
         if position - start == SumLine.piece { close() }
     }
 
-    /// Ends the current piece.
     private func close() {
         pending.append(SumLine(start: start, count: position - start, checksum: checksum.value))
         start = position

@@ -9,11 +9,9 @@ struct CorrectionSummary {
     var moved = 0
     /// How many words have estimated times.
     var estimated: Int
-    /// The current text.
     var segments: [Segment]
     /// Who made it.
     var person: EngineDescription
-    /// The current annotations.
     var annotations: Annotations
     /// The annotations shown before.
     var shown: Timeline?

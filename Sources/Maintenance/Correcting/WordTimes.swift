@@ -13,11 +13,6 @@ package struct WordTimes: Sendable {
         var range: SampleRange
         /// The words spoken there, in order.
         var words: [String]
-
-        init(range: SampleRange, words: [String]) {
-            self.range = range
-            self.words = words
-        }
     }
 
     /// Seconds for one piece of at most a minute, on the smallest board, including loading the model.

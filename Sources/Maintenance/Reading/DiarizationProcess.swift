@@ -18,12 +18,6 @@ package struct DiarizationProcess: Sendable {
         var count: Int?
         /// The known speakers, when their voices are requested.
         var known: Speakers?
-
-        init(regions: [SampleRange], count: Int?, known: Speakers? = nil) {
-            self.regions = regions
-            self.count = count
-            self.known = known
-        }
     }
 
     /// The answer, lines of JSON: one after each region, and a last one.

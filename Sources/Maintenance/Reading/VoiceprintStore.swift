@@ -45,7 +45,6 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
     /// For each processed recording with unnamed people: `growth` at that time.
     private(set) var compared: [Int: Int] = [:]
 
-    /// An empty store.
     init() {}
 
     package init(from decoder: any Decoder) throws {

@@ -7,18 +7,10 @@ import System
 struct Retention: Hashable, Sendable {
     /// What is known of one recording.
     struct Candidate: Hashable, Sendable {
-        /// Its row in the archive.
         var recording: RecordingSummary
         /// The pass that is shown; nil if it has none.
         var shownPass: PassSummary?
-        /// Its copies.
         var exports: [ExportEntry]
-
-        init(recording: RecordingSummary, shownPass: PassSummary?, exports: [ExportEntry]) {
-            self.recording = recording
-            self.shownPass = shownPass
-            self.exports = exports
-        }
     }
 
     /// What to do with copied recordings.

@@ -8,14 +8,9 @@ import System
 /// Signs the sound of recordings that ended or were redacted since: writes the SHA-256 of their samples, signed with the
 /// recorder's key, to the history.
 struct SigningRecordings: Sendable {
-    private let storage: String
-    private let archive: SQLiteArchive
-
-    /// - Parameter storage: the storage directory, in which the key is, or is created.
-    init(storage: String, archive: SQLiteArchive) {
-        self.storage = storage
-        self.archive = archive
-    }
+    /// The storage directory, in which the key is, or is created.
+    let storage: String
+    let archive: SQLiteArchive
 
     /// Signs all that are waiting.
     ///

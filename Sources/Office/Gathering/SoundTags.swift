@@ -7,13 +7,11 @@ struct SoundTags: Hashable, Sendable {
     static let reach = 16_384
     private static let most = 100
 
-    /// The recorder's name.
     let device: String?
     /// The recording's start, in seconds since 1970-01-01T00:00:00Z.
     let startedAt: Double?
     /// The start in the recorder's time zone, in the form of a copy's name: `2026-11-20_09-30-12`.
     let name: String
-    /// Whether the recorder's clock was set.
     let clock: RecordingSummary.Clock
 
     /// - Parameter head: the first bytes of the file; tags beyond them are ignored.

@@ -44,7 +44,6 @@ struct WebConnections {
         connections[connection]?.since = Self.now
     }
 
-    /// Removes a closed connection.
     mutating func remove(_ connection: OpaquePointer) { connections[connection] = nil }
 
     /// Closes connections whose requests take too long, and returns them.

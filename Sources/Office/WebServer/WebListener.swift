@@ -15,7 +15,6 @@ package struct WebListener: ~Copyable {
     package let isLocal: Bool
     /// The address without the port: `127.0.0.1`, `::1`; nil for a Unix socket.
     package let host: String?
-    /// The file descriptor.
     let number: Int32
     /// The status of a Unix socket's file when it was created.
     private let file: FileStatus?

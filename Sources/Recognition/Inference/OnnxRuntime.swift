@@ -7,7 +7,6 @@ import System
 ///
 /// It starts no threads, so that a process that has loaded a network can still fork.
 final class OnnxRuntime {
-    /// The library's function table.
     let api: UnsafePointer<fieldscribe_ort_api>
     let environment: OpaquePointer
     /// The library's version: `1.23.2`.

@@ -9,9 +9,7 @@ final class OnnxSession {
     private let pointer: OpaquePointer
     private let file: MappedFile
 
-    /// The names of the inputs, in the network's order.
     let inputs: [String]
-    /// The names of the outputs, in the network's order.
     let outputs: [String]
 
     /// - Parameters:

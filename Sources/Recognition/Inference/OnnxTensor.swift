@@ -1,7 +1,6 @@
 internal import COnnxRuntime
 import Core
 
-/// Owns an ONNX Runtime tensor.
 final class OnnxTensor {
     // Safety: owned by this object, released once in deinit.
     let pointer: OpaquePointer

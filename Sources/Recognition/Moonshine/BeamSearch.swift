@@ -24,14 +24,12 @@ struct TokenEvidence: Hashable, Sendable {
 struct TokenReading: Hashable, Sendable {
     /// `Tokenizer` tokens.
     var tokens: [Int] = []
-    /// The evidence for each token.
     var evidence: [TokenEvidence] = []
     /// The sum of the log probabilities, the end token included, plus the vocabulary's bonus.
     var score = 0.0
     /// The log probability of an immediate end, meaning that nothing was said.
     var firstEnd = 0.0
 
-    /// The score normalized for the length.
     func normalized(_ exponent: Double) -> Double { score / pow(Double(tokens.count + 1), exponent) }
 }
 
@@ -43,7 +41,6 @@ struct BeamSearch {
     var lengthExponent: Double
     /// Hypotheses more than this many nats behind the best are dropped. Not with phrases: a name may start far behind.
     var margin = Double.infinity
-    /// Phrases to prefer.
     var bias: PhraseTrie?
 
     private struct Path {

@@ -140,7 +140,6 @@ final class MoonshineNetwork {
         reading.rows = tokens.count
     }
 
-    /// Passes the logits of one hypothesis to a closure.
     func withLogits<Value>(
         of row: Int, _ reading: Reading, _ body: (UnsafeBufferPointer<Float>) -> Value
     ) throws(DeviceError) -> Value {

@@ -23,7 +23,6 @@ package final class MoonshineReader {
 
     private static let minWidthForPhrases = 4
 
-    /// The engine, runtime and model.
     let engine: EngineDescription
     private let network: MoonshineNetwork
     /// The maximum speaking rate in tokens per second.

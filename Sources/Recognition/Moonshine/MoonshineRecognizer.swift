@@ -6,9 +6,7 @@ import Core
 package final class MoonshineRecognizer: Recognizer {
     /// Opens the engine on the thread, or in the process, that uses it.
     package struct Provider: RecognizerProvider {
-        /// The model to load.
         var model: MoonshineModel
-        /// The search parameters.
         var profile: MoonshineProfile
         /// Phrases to prefer, as a user writes them.
         var phrases: [String]

@@ -1,8 +1,6 @@
 import Glibc
 
-/// A network's distribution of the next token.
 struct TokenDistribution {
-    /// A token and its log probability.
     struct Choice {
         var token: Int
         var logProbability: Double
@@ -58,6 +56,5 @@ struct TokenDistribution {
         return logits[whole...].reduce(lanes.max()) { max($0, $1) }
     }
 
-    /// Returns the log probability of a token with this logit.
     func logProbability(_ logit: Float) -> Double { Double(logit) - normalizer }
 }

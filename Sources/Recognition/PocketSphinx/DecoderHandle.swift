@@ -69,7 +69,6 @@ final class DecoderHandle {
 
     deinit { ps_free(pointer) }
 
-    /// Throws if a call of the library has failed.
     func check(_ status: Int32, _ operation: String) throws(DeviceError) {
         guard status < 0 else { return }
         throw DeviceError(
@@ -89,7 +88,6 @@ final class DecoderHandle {
         return VocabularyWord.text(of: String(cString: text))
     }
 
-    /// The score of the best reading.
     var score: Double? {
         var score: Int32 = 0
         return ps_get_hyp(pointer, &score) == nil ? nil : Double(score)

@@ -27,9 +27,7 @@ package final class ForcedAligner: Timing {
     private let pronunciations: Pronunciations
     private var decoder: DecoderHandle
     private var frontEnd: FrontEnd
-    /// The decoder's names of known words.
     private var names: [String: String] = [:]
-    /// The next input of the decoder.
     private var part: [Float] = []
 
     /// Loads the acoustic model.

@@ -21,14 +21,12 @@ struct OpenUtterance {
     /// The mean to subtract from each frame.
     private var mean: [Float] = []
     private var searched = 0
-    /// The next input of the decoder.
     private var part: [Float] = []
     private var first: Int16?
 
     /// Whether all samples are equal.
     private(set) var isFlat = true
     var isComplete = false
-    /// The samples so far.
     private(set) var samples: [Int16] = []
 
     /// - Parameter headStart: the seconds after which the search begins; nil to begin at the end of the utterance.

@@ -7,15 +7,8 @@ internal import CPocketSphinx
 package final class PocketSphinxRecognizer: Adaptation, PartialReading {
     /// Opens the engine on the thread, or in the process, that uses it.
     struct Provider: RecognizerProvider {
-        /// The model to load.
         var model: PocketSphinxModel
-        /// The search settings.
-        var profile: DecoderProfile
-
-        init(model: PocketSphinxModel, profile: DecoderProfile = .live) {
-            self.model = model
-            self.profile = profile
-        }
+        var profile = DecoderProfile.live
 
         func open() throws(DeviceError) -> any Recognizer {
             try PocketSphinxRecognizer(model: model, profile: profile)

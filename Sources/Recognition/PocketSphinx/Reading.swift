@@ -2,7 +2,6 @@ import Core
 
 /// The decoder's reading of one utterance, with the evidence for its reliability.
 struct Reading {
-    /// A word and its frames.
     struct Spoken {
         var text: String
         var range: SampleRange

@@ -5,7 +5,6 @@ import Core
 /// Utterances start one after another, because each starts from the adaptation state after the previous one. They finish
 /// concurrently, and are committed in order. A group of utterances counts as one, with the ID of its first utterance.
 struct Transcription {
-    /// An utterance for a worker.
     struct Job: Sendable {
         var cut: UtteranceCutter.Cut
         var adaptation: AdaptationState?
@@ -15,7 +14,6 @@ struct Transcription {
 
     /// A stretch around a seam to read again, because neither side has a word in the middle of it.
     struct Bridge: Sendable {
-        /// The utterance after the seam.
         var id: Int
         var start: SamplePosition
         var samples: [Int16]

@@ -2,18 +2,15 @@ import Core
 
 /// Cuts audio into groups of utterances with their samples. Keeps only the audio that may still be needed.
 struct UtteranceCutter {
-    /// A group of utterances and its samples.
     struct Cut: Sendable {
         var group: UtteranceGroup
         var samples: [Int16]
 
-        /// The group as one utterance.
         var utterance: Utterance { group.whole }
     }
 
     /// The open group and the utterance that is being spoken.
     struct Open {
-        /// The ID of its first utterance.
         var id: Int
         /// Its audio so far; in a pause, up to the end of the last utterance.
         var audio: SampleRange
@@ -37,7 +34,6 @@ struct UtteranceCutter {
         keptFrom = start
     }
 
-    /// The end of the audio so far.
     var end: SamplePosition { keptFrom + Int64(kept.count) }
 
     /// The position before which everything is in complete groups or silent.

@@ -7,10 +7,8 @@ struct EspeakVoice: Sendable {
     private static let maxAtOnce = 200
     private static let timeout = 30
 
-    private let language: String
-
-    /// - Parameter language: the language of the words, as `en-US`.
-    init(language: String) { self.language = language }
+    /// The language of the words, as `en-US`.
+    let language: String
 
     /// Whether its phonemes can be converted to the model's phones: for English only.
     var isUsable: Bool { language.isEmpty || language.hasPrefix("en") }

@@ -53,7 +53,6 @@ package struct GrammarFile: Hashable, Sendable {
         }
     }
 
-    /// The content of a rule, without that of the rules in it.
     struct Rule {
         /// The number of words, brackets, alternatives and rule names.
         var places = 0

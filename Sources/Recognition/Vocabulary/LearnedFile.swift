@@ -9,9 +9,7 @@ package struct LearnedFile: Hashable, Sendable {
     package struct Found: Hashable, Sendable {
         /// The keys of its words, separated by spaces.
         var key: String
-        /// The corrected text.
         var text: String
-        /// The number of corrections.
         var times: Int
         /// The recordings with corrections.
         var recordings: [Int]

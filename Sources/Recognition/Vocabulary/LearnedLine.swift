@@ -3,7 +3,6 @@ import Core
 /// A line of `learned.txt`: `Awa Ouedraogo * 2  # 3 times, in 4 7`, a proposal `#? Awa Ouedraogo  # 1 time, in 4`, or anything
 /// else that a user has written.
 struct LearnedLine: Hashable, Sendable {
-    /// The whole line.
     private(set) var text: String
     /// The keys of its words, separated by spaces; nil if it is not a phrase.
     private(set) var key: String?
@@ -73,7 +72,6 @@ struct LearnedLine: Hashable, Sendable {
         text = "\(beginning)# \(times) \(times == 1 ? "time" : "times"), in \(list)"
     }
 
-    /// Enables the line.
     mutating func accept() {
         guard !isUsed else { return }
         self = LearnedLine(String(text.drop { "#? \t\u{FEFF}".contains($0) }))

@@ -6,7 +6,6 @@ package struct Lexicon: Sendable {
     /// The source of a word's pronunciation.
     enum Origin: String, Sendable, Codable { case dictionary, told, guessed, unknown }
 
-    /// The pronunciations of a word.
     struct Entry: Hashable, Sendable {
         /// As the user wrote it.
         var written: String

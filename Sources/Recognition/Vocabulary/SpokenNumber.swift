@@ -36,7 +36,6 @@ enum SpokenNumber {
         return ways.unique
     }
 
-    /// Returns the digits.
     static func each(_ digits: some StringProtocol, zero: String) -> [String] {
         digits.compactMap(\.wholeNumberValue).map { $0 == 0 ? zero : small[$0] }
     }

@@ -12,11 +12,6 @@ package struct VocabularyFile: Hashable, Sendable {
         package var line: Int
         /// What is wrong, and what is allowed.
         package var reason: String
-
-        init(line: Int, reason: String) {
-            self.line = line
-            self.reason = reason
-        }
     }
 
     /// A phrase without classes.
@@ -26,7 +21,6 @@ package struct VocabularyFile: Hashable, Sendable {
         /// The frequency per thousand words.
         var perThousand: Double
 
-        /// The line of its first use.
         var line: Int
     }
 

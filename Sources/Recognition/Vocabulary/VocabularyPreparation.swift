@@ -19,35 +19,20 @@ package struct VocabularyPreparation: Sendable {
         package var report: VocabularyReport?
     }
 
-    /// The vocabulary; nil for learned words only.
-    private let file: String?
-    private let learned: String?
-    private let dictionary: String
-    private let languageModel: String
-    private let language: String
-    private let sounds: Set<String>
-    private let folder: String
-
-    /// - Parameters:
-    ///   - file: `vocabulary.txt`, or a JSGF grammar; nil for none.
-    ///   - learned: the text of learned words, which have a weight of their own and are not used with a grammar; nil for none.
-    ///   - dictionary: the model's dictionary.
-    ///   - languageModel: the model's language model; when it changes, the result is prepared again.
-    ///   - language: the language of the words, as `en-US`.
-    ///   - sounds: the acoustic model's phones.
-    ///   - folder: where to keep the result; it may be deleted at any time.
-    init(
-        file: String?, learned: String? = nil, dictionary: String, languageModel: String, language: String,
-        sounds: Set<String>, folder: String
-    ) {
-        self.file = file
-        self.learned = learned
-        self.dictionary = dictionary
-        self.languageModel = languageModel
-        self.language = language
-        self.sounds = sounds
-        self.folder = folder
-    }
+    /// `vocabulary.txt`, or a JSGF grammar; nil for learned words only.
+    let file: String?
+    /// The text of learned words, which have a weight of their own and are not used with a grammar; nil for none.
+    var learned: String?
+    /// The model's dictionary.
+    let dictionary: String
+    /// The model's language model; when it changes, the result is prepared again.
+    let languageModel: String
+    /// The language of the words, as `en-US`.
+    let language: String
+    /// The acoustic model's phones.
+    let sounds: Set<String>
+    /// Where to keep the result; it may be deleted at any time.
+    let folder: String
 
     /// Returns the report on the vocabulary without preparing it.
     ///

@@ -2,7 +2,6 @@
 package struct DecodePlan: Hashable, Sendable {
     /// The resources of a board.
     package struct Board: Hashable, Sendable {
-        /// The number of online processors.
         var cores: Int
 
         /// The total memory in megabytes.
@@ -11,7 +10,6 @@ package struct DecodePlan: Hashable, Sendable {
         /// Seconds of audio that one worker decodes per second with the profile `live`; nil if not measured.
         var liveSpeed: Double?
 
-        /// What the engine needs.
         var cost: EngineCost
 
         /// Whether workers share the model; see `WorkerCommand.makesCopies`.

@@ -13,7 +13,6 @@ final class Lease: @unchecked Sendable {
         self.command = command
     }
 
-    /// Runs blocking work on the worker's thread.
     func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await thread.run(body)
     }

@@ -7,7 +7,6 @@ extension WorkerPool {
         var hypothesis: Hypothesis
         /// The engine that read it: the wanted one or its fallback.
         var engine: EngineDescription
-        /// The worker's CPU time.
         var cpuSeconds: Double
         /// The number of sessions: more than one if a worker died and the utterance was decoded again.
         var attempts: Int

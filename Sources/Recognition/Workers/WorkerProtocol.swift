@@ -23,7 +23,6 @@ enum WorkerProtocol {
     struct Request: Codable, Sendable {
         /// Whether the worker answers each audio frame with `partial`, and the end only with `done`.
         var partials = false
-        /// The number of alternatives.
         var alternatives = 0
         /// What the engine has learnt so far.
         var adaptation: AdaptationState?
@@ -53,7 +52,6 @@ enum WorkerProtocol {
         var candidates: [[AdaptationState]]?
         /// The answer to `end`.
         var result: Result?
-        /// The text so far.
         var partial: String?
         /// A partial utterance has ended.
         var done: Bool?
@@ -91,7 +89,6 @@ enum WorkerProtocol {
 
         /// The message without the remedy. Fieldscribe's own workers send it; others may omit it.
         var statement: String?
-        /// See `DeviceError.remedy`.
         var remedy: String?
     }
 }

@@ -25,19 +25,4 @@ package struct InstalledModel: Hashable, Sendable {
 
     /// Whether a file is missing.
     package var lacksFile: Bool
-
-    init(
-        name: String, path: String, language: String, sampleRate: Int, files: [String], bytes: Int64,
-        licence: String? = nil, problems: [String], lacksFile: Bool
-    ) {
-        self.name = name
-        self.path = path
-        self.language = language
-        self.sampleRate = sampleRate
-        self.files = files
-        self.bytes = bytes
-        self.licence = licence
-        self.problems = problems
-        self.lacksFile = lacksFile
-    }
 }

@@ -2,7 +2,6 @@ import Core
 internal import CPocketSphinx
 import Glibc
 
-/// Owns a language model that is used without a decoder.
 final class LanguageModelFile {
     // Safety: owned by this object, closed once in deinit.
     private let opened: fieldscribe_lm

@@ -8,11 +8,6 @@ package struct WordEvidence: Hashable, Sendable {
 
     /// Its length in frames of 10 ms.
     var frames: Int
-
-    init(posterior: Double, frames: Int) {
-        self.posterior = posterior
-        self.frames = frames
-    }
 }
 
 /// Estimates the probability that a word is correct: a logistic function, fitted on transcribed speech by `benchmark calibrate`.
@@ -35,7 +30,6 @@ package struct Calibration: Hashable, Sendable {
         return words.map { [1, logOdds($0.posterior), logOdds(mean), log(Double(max(1, $0.frames)))] }
     }
 
-    /// Returns the probability that each word of an utterance is correct.
     func confidences(of words: [WordEvidence]) -> [Double] {
         Self.features(of: words).map { features in
             1 / (1 + exp(-zip(weights, features).reduce(0) { $0 + $1.0 * $1.1 }))

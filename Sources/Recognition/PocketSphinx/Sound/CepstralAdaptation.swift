@@ -29,10 +29,8 @@ struct CepstralAdaptation: Hashable {
         self.warp = warp
     }
 
-    /// The mean in the library's type.
     var floats: [Float] { mean.map { Float($0) } }
 
-    /// The state for the archive.
     var state: AdaptationState {
         var members: [String: JSONValue] = ["cepstralMean": .array(mean.map { .number($0) })]
         if let warp { members["warp"] = .number(warp) }

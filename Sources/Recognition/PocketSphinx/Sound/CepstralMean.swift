@@ -1,6 +1,5 @@
 /// The running mean of an utterance's first frames.
 struct CepstralMean {
-    /// The number of frames so far.
     private(set) var frames = 0
     /// One value per coefficient; empty before the first frame.
     private(set) var values: [Float] = []

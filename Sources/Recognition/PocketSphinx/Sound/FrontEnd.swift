@@ -1,7 +1,6 @@
 import Core
 internal import CPocketSphinx
 
-/// Owns a front end, which computes the cepstra of one utterance at a time.
 final class FrontEnd {
     // Safety: owned by this object, closed once in deinit; nil if the library does not export its front end.
     private let pointer: OpaquePointer?
@@ -43,7 +42,6 @@ final class FrontEnd {
         }
     }
 
-    /// Ends the utterance.
     func end() {
         guard let pointer else { return }
         _ = grow { fieldscribe_fe_end(pointer, $0) }
