@@ -95,20 +95,20 @@ extension GatherCommand {
     private static func sources(
         _ words: OptionWords, into archive: any OfficeArchive
     ) throws -> ([GatherSource], refused: [String]) {
-        guard words["--from-files"] == nil || words.rest.contains(where: OfficeDatabase.isAddress) else {
+        guard words["--from-files"] == nil || words.rest.contains(where: OpenedArchive.isAddress) else {
             throw words.usage("--from-files requires a source in PostgreSQL")
         }
         var sources: [GatherSource] = []
         var refused: [String] = []
         for name in words.rest {
             do throws(DeviceError) {
-                if OfficeDatabase.isAddress(name) {
+                if OpenedArchive.isAddress(name) {
                     sources.append(
                         .archive(
-                            try OfficeDatabase(
+                            try OpenedArchive.database(
                                 name, files: words["--from-files"], makes: false, timeout: ArchiveChoice.timeout())))
-                } else if OfficeFolder.isArchive(name), !isSame(name, archive.files) {
-                    sources.append(.archive(try OfficeFolder(name, makes: false)))
+                } else if OpenedArchive.isFolder(name), !isSame(name, archive.files) {
+                    sources.append(.archive(try OpenedArchive.folder(name, makes: false)))
                 } else {
                     sources.append(.folder(name))
                 }

@@ -55,11 +55,12 @@ enum ArchiveChoice {
     ) throws -> any OfficeArchive {
         guard let path = name(words, option) else { throw words.usage("name an archive with \(option)") }
         guard !path.isEmpty else { throw words.usage("\(option) needs a folder") }
-        if OfficeDatabase.isAddress(path) {
-            return try OfficeDatabase(path, files: words["--files"], makes: makes, timeout: timeout(seconds))
+        if OpenedArchive.isAddress(path) {
+            return try OpenedArchive.database(path, files: words["--files"], makes: makes, timeout: timeout(seconds))
         }
         guard words["--files"] == nil else { throw words.usage("--files belongs to an archive in PostgreSQL") }
-        return try OfficeFolder(path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path, makes: makes)
+        return try OpenedArchive.folder(
+            path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path, makes: makes)
     }
 
     /// Returns the timeout of a server; waiting prints a line, and ends when a signal asks the process to exit.

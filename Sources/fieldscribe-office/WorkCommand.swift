@@ -39,11 +39,11 @@ enum WorkCommand: OfficeCommand {
         guard !words.has("--once") || !words.has("--until-empty") else {
             throw words.usage("choose --once or --until-empty")
         }
-        guard let address = ArchiveChoice.name(words, "--archive"), OfficeDatabase.isAddress(address) else {
+        guard let address = ArchiveChoice.name(words, "--archive"), OpenedArchive.isAddress(address) else {
             throw words.usage("it needs an archive in PostgreSQL: --archive postgresql://...")
         }
         let open = { () throws(DeviceError) in
-            try OfficeDatabase(address, files: words["--files"], makes: false, timeout: ArchiveChoice.timeout())
+            try OpenedArchive.database(address, files: words["--files"], makes: false, timeout: ArchiveChoice.timeout())
         }
         let archive = try open()
         // A missing folder must not count as a failure of recordings.
@@ -159,15 +159,15 @@ private struct OfficeWork {
     /// The interval for checking for new recordings, in seconds.
     private static let pause = 5
 
-    private var archive: OfficeDatabase
+    private var archive: any OfficeQueue
     private let program: ReadingProgram
     private let lease: Int
-    private let open: () throws(DeviceError) -> OfficeDatabase
+    private let open: () throws(DeviceError) -> any OfficeQueue
     private var failedInARow = 0
 
     init(
-        _ archive: OfficeDatabase, _ program: ReadingProgram, lease: Int,
-        open: @escaping () throws(DeviceError) -> OfficeDatabase
+        _ archive: any OfficeQueue, _ program: ReadingProgram, lease: Int,
+        open: @escaping () throws(DeviceError) -> any OfficeQueue
     ) {
         self.archive = archive
         self.program = program
@@ -285,7 +285,7 @@ private struct OfficeWork {
 
     /// Calls `body` with the archive; reconnects and retries while the server is unavailable.
     private mutating func retrying<Value>(
-        _ body: (OfficeDatabase) throws(DeviceError) -> Value
+        _ body: (any OfficeQueue) throws(DeviceError) -> Value
     ) throws(DeviceError) -> Value {
         var (isTold, seconds) = (false, 0)
         while true {

@@ -1,5 +1,3 @@
-import Core
-
 /// The words of a search, as a person typed them: all must occur in one line, in any order.
 ///
 /// A word such as `don't` is several tokens, which must follow each other. The last word may be the beginning of a word,

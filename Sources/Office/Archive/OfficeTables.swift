@@ -87,12 +87,12 @@ extension OfficeTables {
         try query(OfficeRecording.selection + " WHERE \(condition)", values) { OfficeRecording($0) }
     }
 
-    package func recordings(_ filter: OfficeFilter) throws(DeviceError) -> [OfficeRecording] {
+    func recordings(_ filter: OfficeFilter) throws(DeviceError) -> [OfficeRecording] {
         try recordings(
             where: "\(Self.isListed) ORDER BY recording.started_at, recording.id", values(of: filter))
     }
 
-    package func recordings(
+    func recordings(
         _ filter: OfficeFilter, from place: OfficePlace, limit: Int
     ) throws(DeviceError) -> [OfficeRecording] {
         var values = try values(of: filter) + [.integer(limit)]
@@ -100,22 +100,22 @@ extension OfficeTables {
         return try query(place.statement(Self.isListed, limit: "$6", edge: "$7"), values) { OfficeRecording($0) }
     }
 
-    package func count(_ filter: OfficeFilter) throws(DeviceError) -> Int {
+    func count(_ filter: OfficeFilter) throws(DeviceError) -> Int {
         try query("SELECT count(*) FROM recording WHERE \(Self.isListed)", values(of: filter)) { $0.integer(0) }.first
             ?? 0
     }
 
-    package func recording(_ id: Int) throws(DeviceError) -> OfficeRecording? {
+    func recording(_ id: Int) throws(DeviceError) -> OfficeRecording? {
         try recordings(where: "recording.id = $1", [.integer(id)]).first
     }
 
-    package func recording(ofCopy digest: String) throws(DeviceError) -> OfficeRecording? {
+    func recording(ofCopy digest: String) throws(DeviceError) -> OfficeRecording? {
         try recordings(
             where: "recording.id = (SELECT recording FROM copy WHERE digest = $1)", [.text(digest)]
         ).first
     }
 
-    package func recording(ofSound digest: String, number: Int) throws(DeviceError) -> OfficeRecording? {
+    func recording(ofSound digest: String, number: Int) throws(DeviceError) -> OfficeRecording? {
         guard !digest.isEmpty else { return nil }
         return try recordings(
             where: """
@@ -125,7 +125,7 @@ extension OfficeTables {
         ).first
     }
 
-    package func recorder(ofRoot root: String) throws(DeviceError) -> Recorder? {
+    func recorder(ofRoot root: String) throws(DeviceError) -> Recorder? {
         guard !root.isEmpty else { return nil }
         return try query(
             Recorder.selection
@@ -134,34 +134,34 @@ extension OfficeTables {
         ) { Recorder($0) }.first
     }
 
-    package func known(sealed digest: String) throws(DeviceError) -> String? {
+    func known(sealed digest: String) throws(DeviceError) -> String? {
         try query("SELECT digest FROM copy WHERE sealed = $1", [.text(digest)]) { $0.text(0) }.first
     }
 
-    package func setSealed(_ digest: String, of copy: String) throws(DeviceError) {
+    func setSealed(_ digest: String, of copy: String) throws(DeviceError) {
         _ = try query("UPDATE copy SET sealed = $1 WHERE digest = $2", [.text(digest), .text(copy)]) { _ in 0 }
     }
 
-    package func copies(of recording: Int) throws(DeviceError) -> [String] {
+    func copies(of recording: Int) throws(DeviceError) -> [String] {
         try query("SELECT digest FROM copy WHERE recording = $1 ORDER BY id", [.integer(recording)]) { $0.text(0) }
     }
 
-    package func outdated() throws(DeviceError) -> [String] {
+    func outdated() throws(DeviceError) -> [String] {
         try query(GatheredCopy.outdated, []) { $0.text(0) }
     }
 
-    package func sound(of recording: Int) throws(DeviceError) -> String? {
+    func sound(of recording: Int) throws(DeviceError) -> String? {
         try query(
             "SELECT sound FROM copy WHERE recording = $1 AND sound <> '' ORDER BY \(GatheredCopy.preference) LIMIT 1",
             [.integer(recording)]
         ) { $0.text(0) }.first
     }
 
-    package func readings(of recording: Int) throws(DeviceError) -> [OfficeReading] {
+    func readings(of recording: Int) throws(DeviceError) -> [OfficeReading] {
         try query(OfficeReading.selection, [.integer(recording)]) { OfficeReading($0) }
     }
 
-    package func timeline(ofReading id: Int) throws(DeviceError) -> Timeline? {
+    func timeline(ofReading id: Int) throws(DeviceError) -> Timeline? {
         let found = try query("SELECT timeline FROM reading WHERE id = $1", [.integer(id)]) { $0.text(0) }
         guard let text = found.first else { return nil }
         guard let timeline = Timeline(column: text) else {
@@ -172,7 +172,7 @@ extension OfficeTables {
         return timeline
     }
 
-    package func history(of recording: Int) throws(DeviceError) -> [HistoryLine] {
+    func history(of recording: Int) throws(DeviceError) -> [HistoryLine] {
         try query("SELECT line FROM history WHERE recording = $1 ORDER BY number, line", [.integer(recording)]) {
             $0.text(0)
         }.compactMap(HistoryLine.init(column:))

@@ -6,7 +6,7 @@ extension OfficeDatabase {
     /// Statements are split after so many bytes of text: the server accepts at most 1 GB in one.
     private static let maxText = 8 << 20
 
-    package func add(_ copies: [GatheredCopy]) throws(DeviceError) {
+    func add(_ copies: [GatheredCopy]) throws(DeviceError) {
         try connection.transaction { () throws(DeviceError) in
             // Locks the recorders in the same order on each connection, which avoids deadlocks.
             _ = try connection.rows(
@@ -26,7 +26,7 @@ extension OfficeDatabase {
         }
     }
 
-    package func add(_ reading: GatheredReading, of recording: Int) throws(DeviceError) -> Bool {
+    func add(_ reading: GatheredReading, of recording: Int) throws(DeviceError) -> Bool {
         try connection.transaction { () throws(DeviceError) in
             _ = try connection.rows("SELECT 1 FROM recording WHERE id = $1 FOR UPDATE", [.integer(recording)]) { _ in 1
             }

@@ -3,27 +3,18 @@ import System
 
 /// An archive in PostgreSQL, for a team, with the copies in a folder that all users can see. Several people can use it at a
 /// time; each connection is used on one thread.
-package final class OfficeDatabase: OfficeTables {
-    package let files: String
-    package var name: String { connection.name }
+final class OfficeDatabase: OfficeTables, OfficeQueue {
+    let files: String
+    var name: String { connection.name }
     let connection: ServerConnection
     /// The last call of `offer(_:)`.
     var offered: Offer?
 
-    /// Whether a text is a PostgreSQL address.
-    package static func isAddress(_ text: String) -> Bool {
+    static func isAddress(_ text: String) -> Bool {
         text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
     }
 
-    /// Connects to an archive, or creates it.
-    ///
-    /// - Parameters:
-    ///   - address: `postgresql://...` for libpq; the password may be in `~/.pgpass` instead.
-    ///   - files: the folder of the copies as this machine sees it; nil for the one that the database names.
-    ///   - makes: whether a missing archive is created.
-    ///   - timeout: how long to wait for the server.
-    /// - Throws: `DeviceError` in one line that names the server and the database, but never the password.
-    package init(
+    init(
         _ address: String, files: String?, makes: Bool, timeout: ServerTimeout = ServerTimeout()
     ) throws(DeviceError) {
         connection = try ServerConnection(address, timeout)
@@ -62,14 +53,14 @@ package final class OfficeDatabase: OfficeTables {
         }
     }
 
-    package func known(copies digests: [String]) throws(DeviceError) -> Set<String> {
+    func known(copies digests: [String]) throws(DeviceError) -> Set<String> {
         Set(
             try connection.rows("SELECT digest FROM copy WHERE digest = ANY ($1::text[])", [.texts(digests)]) {
                 $0.text(0)
             })
     }
 
-    package func recorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder {
+    func recorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder {
         if let known = try recorders().known(identity), known.key != nil || identity.key == nil,
             known.machine != nil || identity.machine == nil
         {
@@ -99,7 +90,7 @@ package final class OfficeDatabase: OfficeTables {
         _ sql: String, _ values: [ServerValue], read: (ServerRow) -> Element
     ) throws(DeviceError) -> [Element] { try connection.rows(sql, values, read: read) }
 
-    package func places(of copies: [GatheredCopy]) throws(DeviceError) -> [[String]] {
+    func places(of copies: [GatheredCopy]) throws(DeviceError) -> [[String]] {
         var places = [[String]](repeating: [], count: copies.count)
         let found = try connection.rows(
             """
@@ -113,7 +104,7 @@ package final class OfficeDatabase: OfficeTables {
         return places
     }
 
-    package func alike(_ word: String, limit: Int) throws(DeviceError) -> [String] {
+    func alike(_ word: String, limit: Int) throws(DeviceError) -> [String] {
         try connection.rows(
             """
             SELECT key FROM word WHERE key OPERATOR(public.%) public.unaccent($1)
@@ -122,7 +113,7 @@ package final class OfficeDatabase: OfficeTables {
         ) { $0.text(0) }
     }
 
-    package func search(
+    func search(
         _ query: OfficeQuery, _ filter: OfficeFilter, limit: Int
     ) throws(DeviceError) -> [OfficeHit] {
         guard let expression = query.serverExpression else { return [] }

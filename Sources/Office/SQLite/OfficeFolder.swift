@@ -4,25 +4,17 @@ import System
 
 /// An archive in a folder: the copies, and an SQLite database. Several processes can use it at a time; each uses it on one
 /// thread.
-package final class OfficeFolder: OfficeTables {
+final class OfficeFolder: OfficeTables {
     /// The database's name in the folder.
     static let databaseName = "office.sqlite"
 
-    package let files: String
-    package var name: String { files }
+    let files: String
+    var name: String { files }
     let connection: Connection
 
-    /// Whether a folder contains such an archive.
-    package static func isArchive(_ path: String) -> Bool { isTaken("\(path)/\(databaseName)") }
+    static func isArchive(_ path: String) -> Bool { isTaken("\(path)/\(databaseName)") }
 
-    /// Opens an archive, or creates it. Opens it read-only if it may not be written and `makes` is false.
-    ///
-    /// - Parameters:
-    ///   - path: the folder.
-    ///   - makes: whether a missing archive is created.
-    /// - Throws: `DeviceError` with `missing` if there is no archive, `unsupported` if another or a later program wrote it,
-    ///   `denied` if it may not be read, or not be created.
-    package init(_ path: String, makes: Bool) throws(DeviceError) {
+    init(_ path: String, makes: Bool) throws(DeviceError) {
         files = path
         let database = "\(path)/\(Self.databaseName)"
         if !isTaken(database) {
@@ -63,7 +55,7 @@ package final class OfficeFolder: OfficeTables {
         }
     }
 
-    package func known(copies digests: [String]) throws(DeviceError) -> Set<String> {
+    func known(copies digests: [String]) throws(DeviceError) -> Set<String> {
         var known: Set<String> = []
         for digest in digests where try copyId(digest) != nil { known.insert(digest) }
         return known
@@ -73,11 +65,11 @@ package final class OfficeFolder: OfficeTables {
         try connection.rows("SELECT id FROM copy WHERE digest = ?", [.text(digest)]) { $0.integer(0) }.first
     }
 
-    package func recorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder {
+    func recorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder {
         try transaction { () throws(DeviceError) in try addRecorder(identity) }
     }
 
-    package func add(_ copies: [GatheredCopy]) throws(DeviceError) {
+    func add(_ copies: [GatheredCopy]) throws(DeviceError) {
         try transaction { () throws(DeviceError) in
             for copy in copies {
                 if let known = try copyId(copy.digest) {
@@ -177,7 +169,7 @@ package final class OfficeFolder: OfficeTables {
         }
     }
 
-    package func add(_ reading: GatheredReading, of recording: Int) throws(DeviceError) -> Bool {
+    func add(_ reading: GatheredReading, of recording: Int) throws(DeviceError) -> Bool {
         try transaction { () throws(DeviceError) in
             guard try add(reading, to: recording) else { return false }
             try show(recording, from: [reading])
@@ -185,7 +177,7 @@ package final class OfficeFolder: OfficeTables {
         }
     }
 
-    package func places(of copies: [GatheredCopy]) throws(DeviceError) -> [[String]] {
+    func places(of copies: [GatheredCopy]) throws(DeviceError) -> [[String]] {
         var places: [[String]] = []
         for copy in copies {
             places.append(
@@ -199,7 +191,7 @@ package final class OfficeFolder: OfficeTables {
         return places
     }
 
-    package func alike(_ word: String, limit: Int) throws(DeviceError) -> [String] {
+    func alike(_ word: String, limit: Int) throws(DeviceError) -> [String] {
         try connection.execute(
             "CREATE VIRTUAL TABLE IF NOT EXISTS temp.line_word USING fts5vocab (main, line_text, 'row')")
         let wanted = Trigrams(word)
@@ -237,7 +229,7 @@ package final class OfficeFolder: OfficeTables {
         return try connection.rows(numbered, values, read: read)
     }
 
-    package func search(
+    func search(
         _ words: OfficeQuery, _ filter: OfficeFilter, limit: Int
     ) throws(DeviceError) -> [OfficeHit] {
         guard let expression = words.expression else { return [] }
