@@ -40,7 +40,7 @@ struct CalibrationBenchmark {
             model: PocketSphinxModel(folder: PocketSphinxModel.debian), profile: profile)
         return try corpus.items.flatMap { item -> [LogisticFit.Sample] in
             let words = try SeamReport.samples(item.path).withUnsafeBufferPointer {
-                try recognizer.recognize($0, from: nil, alternatives: 0) { _ throws(DeviceError) in }
+                try recognizer.read($0, ReadingRequest())
             }.words
             let features = Calibration.features(of: recognizer.evidence)
             guard words.count == features.count else { return [] }

@@ -66,9 +66,7 @@ struct Contender {
             let profile = DecoderProfile.all.first { $0.name == self.profile } ?? .live
             let recognizer = try PocketSphinxRecognizer(
                 model: PocketSphinxModel(folder: PocketSphinxModel.debian), profile: profile)
-            return { samples in
-                try recognizer.recognize(samples, from: nil, alternatives: 0) { _ throws(DeviceError) in }.words
-            }
+            return { samples in try recognizer.read(samples, ReadingRequest()).words }
         case .moonshine:
             let reader = try moonshineReader(in: workshop)
             return { samples in

@@ -61,11 +61,10 @@ struct SeamReport {
     init(_ contender: Contender, in workshop: Workshop) throws {
         switch contender.kind {
         case .moonshine:
-            let timed = TimedRecognizer(
-                MoonshineRecognizer(try contender.moonshineReader(in: workshop)),
-                timing: try ForcedAligner(model: PocketSphinxModel(folder: PocketSphinxModel.debian)),
-                voice: VoiceReading())
-            read = { try timed.read($0, ReadingRequest()).words }
+            let recognizer = timed(
+                try contender.moonshineReader(in: workshop),
+                by: try ForcedAligner(model: PocketSphinxModel(folder: PocketSphinxModel.debian)))
+            read = { try recognizer.read($0, ReadingRequest()).words }
         case .pocketSphinx, .continuous, .wheel:
             read = try contender.reader(in: workshop) ?? { _ in [] }
         }

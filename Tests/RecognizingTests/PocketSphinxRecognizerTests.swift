@@ -92,7 +92,7 @@ import TestKit
         var model = PocketSphinxModel(folder: PocketSphinxModel.debian)
         model.dictionary = "/nowhere/words.dict"
         do {
-            _ = try PocketSphinxRecognizer.Provider(model: model).open()
+            _ = try PocketSphinxRecognizer(model: model)
             Issue.record("a model without its dictionary was loaded")
         } catch {
             #expect(error.code == .missing && error.message.contains("/nowhere/words.dict"), "\(error)")

@@ -1,6 +1,5 @@
 import Audio
 import Core
-import Maintenance
 import Recognition
 import Synchronization
 import System

@@ -187,7 +187,7 @@ package final class LiveRecording: Sendable {
             settings.hearsEarly = true
             let statistics = try await Transcriber(pool: pool, settings: settings).run(
                 observer.source,
-                into: ArchiveSink(archive: archive, recording: id, pass: pass, engine: engine, hub: hub) {
+                into: archiveSink(archive, recording: id, pass: pass, engine: engine, hub: hub) {
                     [observer, session] position in
                     session.sync(upTo: position)
                     try await observer.isDurable(upTo: position)

@@ -3,7 +3,6 @@ import Audio
 import Core
 import Recognition
 import Settings
-import System
 
 /// Transcribes what was recorded but not transcribed, from the last committed sample, from the audio on disk.
 ///
@@ -83,7 +82,7 @@ package struct Backlog: Sendable {
             from: start)
         _ = try await transcriber.run(
             source,
-            into: ArchiveSink(archive: archive, recording: recording.id, pass: pass, engine: engine, hub: hub),
+            into: archiveSink(archive, recording: recording.id, pass: pass, engine: engine, hub: hub),
             start: start, firstID: firstID, before: adaptation)
         // A recognizer that ends without a last segment has still reached the end.
         try await archive.transcribed(upTo: recording.length, recording: recording.id)

@@ -1,7 +1,6 @@
 internal import COnnxRuntime
 import Core
 import Glibc
-import System
 
 /// ONNX Runtime, loaded with dlopen when needed: a machine without it lacks only the engines that use it.
 ///

@@ -1,5 +1,4 @@
 internal import CLinux
-import Core
 import Glibc
 import Synchronization
 import System

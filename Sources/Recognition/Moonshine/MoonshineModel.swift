@@ -1,6 +1,5 @@
 import Core
 import Glibc
-import System
 
 /// A folder with Moonshine's networks and tokenizer, as the package fieldscribe-moonshine-tiny-en installs it.
 package struct MoonshineModel: Hashable, Sendable {

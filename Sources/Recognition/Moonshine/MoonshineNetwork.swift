@@ -1,6 +1,5 @@
 internal import COnnxRuntime
 import Core
-import System
 
 /// Moonshine's two networks: an encoder for audio and a decoder that generates tokens.
 ///

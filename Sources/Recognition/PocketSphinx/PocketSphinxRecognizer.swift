@@ -5,16 +5,6 @@ internal import CPocketSphinx
 ///
 /// Use an object on one thread. The library aborts the process on some internal errors, so it runs in a worker process.
 package final class PocketSphinxRecognizer: Adaptation, PartialReading {
-    /// Opens the engine on the thread, or in the process, that uses it.
-    struct Provider: RecognizerProvider {
-        var model: PocketSphinxModel
-        var profile = DecoderProfile.live
-
-        func open() throws(DeviceError) -> any Recognizer {
-            try PocketSphinxRecognizer(model: model, profile: profile)
-        }
-    }
-
     /// The decoder's frame: 10 ms.
     static let samplesPerFrame: Int64 = 160
 
@@ -40,6 +30,12 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
         try warmUp()
     }
 
+    package func read(
+        _ samples: UnsafeBufferPointer<Int16>, _ request: ReadingRequest
+    ) throws(DeviceError) -> Hypothesis {
+        try recognize(samples, from: nil, alternatives: request.alternatives) { _ throws(DeviceError) in }
+    }
+
     /// Decodes a dummy utterance: a decoder scores its first utterance slightly differently, and the same audio should give the
     /// same text in every worker.
     private func warmUp() throws(DeviceError) {
@@ -51,7 +47,7 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
         evidence = []
     }
 
-    package func begin(from state: AdaptationState?) throws(DeviceError) {
+    func begin(from state: AdaptationState?) throws(DeviceError) {
         // End an utterance that failed.
         if utterance != nil { ps_end_utt(decoder.pointer) }
         utterance = nil
@@ -64,24 +60,24 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
         utterance = OpenUtterance(adaptation: adaptation, headStart: profile.headStart)
     }
 
-    package func hear(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
+    func hear(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
         utterance?.append(samples)
         try frontEnd.append(samples)
     }
 
-    package func search() throws(DeviceError) -> Bool {
+    func search() throws(DeviceError) -> Bool {
         if try utterance?.search(frontEnd, by: decoder) == true { return true }
         return utterance.map { voice.follow($0.samples) } ?? false
     }
 
-    package func close() throws(DeviceError) -> AdaptationState? {
+    func close() throws(DeviceError) -> AdaptationState? {
         frontEnd.end()
         utterance?.isComplete = true
         guard let open = utterance, !open.isFlat, let own = frontEnd.mean else { return nil }
         return (open.adaptation ?? CepstralAdaptation()).after(own, of: open.samples.count).state
     }
 
-    package func finish(alternatives: Int) throws(DeviceError) -> Hypothesis {
+    func finish(alternatives: Int) throws(DeviceError) -> Hypothesis {
         guard var open = utterance else { return Hypothesis() }
         utterance = nil
         do throws(DeviceError) {
@@ -110,7 +106,7 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
         return voice.analytics(of: SampleRange(first.range.start, last.range.end), in: samples)
     }
 
-    package func survey(
+    func survey(
         _ samples: UnsafeBufferPointer<Int16>, into state: AdaptationState?
     ) throws(DeviceError) -> AdaptationState? {
         guard samples.contains(where: { $0 != samples[0] }) else { return nil }
@@ -122,14 +118,14 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
         return frontEnd.mean.flatMap { before.surveying($0, of: samples.count)?.state }
     }
 
-    package var candidates: [[AdaptationState]] { CepstralAdaptation.candidates }
+    var candidates: [[AdaptationState]] { CepstralAdaptation.candidates }
 
     private func warp(_ warp: Double?) {
         guard warp ?? 1 != frontEnd.warp else { return }
         frontEnd = FrontEnd(decoder: decoder, warp: warp ?? 1)
     }
 
-    package func beginPartials(from state: AdaptationState?) throws(DeviceError) {
+    func beginPartials(from state: AdaptationState?) throws(DeviceError) {
         fieldscribe_ps_stream(decoder.pointer)
         if let mean = CepstralAdaptation(state)?.floats {
             // A mean of another length is from another model; the decoder then starts from its default.
@@ -138,12 +134,12 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
         try decoder.start()
     }
 
-    package func partial(after samples: UnsafeBufferPointer<Int16>) throws(DeviceError) -> String {
+    func partial(after samples: UnsafeBufferPointer<Int16>) throws(DeviceError) -> String {
         try decoder.check(ps_process_raw(decoder.pointer, samples.baseAddress, samples.count, 0, 0), "ps_process_raw")
         return decoder.bestText()
     }
 
-    package func endPartials() throws(DeviceError) {
+    func endPartials() throws(DeviceError) {
         try decoder.check(ps_end_utt(decoder.pointer), "ps_end_utt")
     }
 }

@@ -1,4 +1,3 @@
-import Core
 import System
 
 /// eSpeak NG from Debian's package espeak-ng, for the pronunciations of unknown words.

@@ -1,5 +1,3 @@
-import Core
-
 // The size of a grammar: the decoder expands each rule wherever it is used, so that a few lines can grow to any size.
 extension GrammarFile {
     /// The maximum number of places, which the decoder keeps in memory; more do not fit on a small board.

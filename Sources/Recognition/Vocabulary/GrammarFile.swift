@@ -1,5 +1,3 @@
-import Core
-
 /// A JSGF grammar of everything that may be said. The library parses its rules; its words must be in the dictionary.
 package struct GrammarFile: Hashable, Sendable {
     private struct Piece: Hashable, Sendable {

@@ -1,5 +1,3 @@
-import Core
-
 /// `learned.txt`: words that users have corrected, as a vocabulary with counts and recordings in each line.
 ///
 /// Users may edit it. An existing line stays, apart from its counts. A line that begins with `#` is not used and not added again.

@@ -1,4 +1,3 @@
-import Core
 import Glibc
 
 /// A language model of phrases in ARPA format, used together with the model's own.

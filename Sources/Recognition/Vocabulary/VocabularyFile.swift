@@ -1,5 +1,3 @@
-import Core
-
 /// A user's words and phrases: `vocabulary.txt`.
 ///
 /// Lines are `Lac Nokoué`, with a frequency per thousand words `harmattan * 20`, with a pronunciation `Dogon = D OW G AA N`,

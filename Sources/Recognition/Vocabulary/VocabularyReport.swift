@@ -1,5 +1,3 @@
-import Core
-
 /// The report on a vocabulary: the pronunciations of its words, and its problems.
 package struct VocabularyReport: Hashable, Sendable, Codable {
     /// A word that the dictionary lacks, and its pronunciations.

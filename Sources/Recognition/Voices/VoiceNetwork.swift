@@ -1,7 +1,6 @@
 internal import COnnxRuntime
 import Core
 import Glibc
-import System
 
 /// A network that computes voice embeddings, which are similar for the same voice.
 ///

@@ -86,27 +86,27 @@ package protocol EngineEntry: Sendable {
 }
 
 extension EngineEntry {
-    package var form: String { name }
+    var form: String { name }
     var profiles: [String] { [] }
     var makesCopies: Bool { false }
-    package var writesPunctuation: Bool { false }
-    package var longestGroupSeconds: Int { 0 }
+    var writesPunctuation: Bool { false }
+    var longestGroupSeconds: Int { 0 }
     var readsTwice: Bool { false }
 
     /// Whether it has several profiles.
     package var knowsProfiles: Bool { !profiles.isEmpty }
 
-    package func isNamed(by value: String) -> Bool { value == name }
+    func isNamed(by value: String) -> Bool { value == name }
 
-    package func programs(in configuration: Configuration) -> [String] { [] }
+    func programs(in configuration: Configuration) -> [String] { [] }
 
-    package func integrity(in configuration: Configuration) -> String { "" }
+    func integrity(in configuration: Configuration) -> String { "" }
 
     func cost(in configuration: Configuration) -> EngineCost { EngineCost() }
 
     func suffices(_ pass: PassSummary) -> Bool { pass.isComplete && pass.profile == SecondPass.profile }
 
-    package var readsGrammars: Bool { true }
+    var readsGrammars: Bool { true }
 
     func speedName(in configuration: Configuration) -> String? { nil }
 

@@ -11,6 +11,9 @@ package enum EngineRegistry {
     /// The engines that `auto` chooses from, the best first. The last is the fallback, and reports what it lacks itself.
     package static let automatic: [any EngineEntry] = [MoonshineEngine(), PocketSphinxEngine()]
 
+    /// The engine of a worker that names none.
+    package static let usual: any EngineEntry = PocketSphinxEngine()
+
     /// The values of `recognizer.engine` and `--engine`, in words.
     package static var forms: String {
         let forms = [automaticName] + all.map(\.form)

@@ -148,12 +148,10 @@ private struct TimedMoonshine: RecognizerProvider {
     func open() throws(DeviceError) -> any Recognizer {
         Heap.releaseBlocks(from: Self.largestKept)
         let model = MoonshineModel(path: options.model ?? "\(MoonshineModel.packaged)/\(MoonshineModel.usual)")
-        let reader = try MoonshineRecognizer.Provider(
-            model: model, profile: profile, phrases: phrases(), learned: learned()
-        ).open()
+        let reader = try MoonshineReader(model, profile: profile, phrases: phrases(), learned: learned())
         let timing = PocketSphinxModel(
             folder: options.timingModel ?? PocketSphinxModel.debian, dictionary: options.dictionary)
-        return TimedRecognizer(reader, timing: try ForcedAligner(model: timing), voice: VoiceReading())
+        return timed(reader, by: try ForcedAligner(model: timing))
     }
 
     /// The words of the user's vocabulary, without classes and sounds.

@@ -4,19 +4,17 @@ import Recognition
 import System
 
 /// PocketSphinx, which is built in.
-package struct PocketSphinxEngine: EngineEntry {
-    package let name = "pocketsphinx"
-    package let summary = "transcribes while people speak, even on the smallest boards"
-    package let languages = "English; others with a model of their own"
-    package let licence = "BSD-2-Clause"
-    package let needs = ["the package pocketsphinx-en-us, or another model"]
-    package let profiles = DecoderProfile.all.map(\.name)
-    package let makesCopies = true
-    package let readsTwice = true
+struct PocketSphinxEngine: EngineEntry {
+    let name = "pocketsphinx"
+    let summary = "transcribes while people speak, even on the smallest boards"
+    let languages = "English; others with a model of their own"
+    let licence = "BSD-2-Clause"
+    let needs = ["the package pocketsphinx-en-us, or another model"]
+    let profiles = DecoderProfile.all.map(\.name)
+    let makesCopies = true
+    let readsTwice = true
 
-    package init() {}
-
-    package func check(_ configuration: Configuration) throws(DeviceError) {
+    func check(_ configuration: Configuration) throws(DeviceError) {
         let name = configuration.recognizer.model
         if name != Configuration.Recognizer().model, configuration.lacksModel(named: name) {
             throw DeviceError(
@@ -38,7 +36,7 @@ package struct PocketSphinxEngine: EngineEntry {
             remedy: "correct recognizer.vocabulary, or delete the line")
     }
 
-    package func command(_ configuration: Configuration, profile: String) throws(DeviceError) -> WorkerCommand {
+    func command(_ configuration: Configuration, profile: String) throws(DeviceError) -> WorkerCommand {
         let (recognizer, model) = (configuration.recognizer, configuration.model)
         let folder = configuration.pocketSphinxFolder
         try check(configuration)
@@ -52,7 +50,7 @@ package struct PocketSphinxEngine: EngineEntry {
             makesCopies: makesCopies)
     }
 
-    package func provider(_ options: WorkerOptions) throws(DeviceError) -> any RecognizerProvider {
+    func provider(_ options: WorkerOptions) throws(DeviceError) -> any RecognizerProvider {
         guard let profile = DecoderProfile.all.first(where: { $0.name == options.profile }) else {
             throw DeviceError(
                 .unsupported, "decode-worker", on: name, "has no profile \(options.profile)",
@@ -61,7 +59,7 @@ package struct PocketSphinxEngine: EngineEntry {
         return PreparedPocketSphinx(options: options, profile: profile)
     }
 
-    package func cost(in configuration: Configuration) -> EngineCost {
+    func cost(in configuration: Configuration) -> EngineCost {
         var cost = EngineCost()
         // Measured: 1.3, and 1.6 with a vocabulary.
         if configuration.hasVocabulary { cost.maxFasterRatio = 2.5 }
@@ -69,26 +67,26 @@ package struct PocketSphinxEngine: EngineEntry {
     }
 
     /// Also keeps the text of our other engine, which is better.
-    package func suffices(_ pass: PassSummary) -> Bool {
+    func suffices(_ pass: PassSummary) -> Bool {
         let others = EngineRegistry.all.map(\.name).filter { $0 != name }
         return pass.isComplete && (pass.profile == SecondPass.profile || others.contains(pass.engine.name))
     }
 
-    package func reader(in configuration: Configuration) -> String { configuration.recognizer.model }
+    func reader(in configuration: Configuration) -> String { configuration.recognizer.model }
 
-    package func speedName(in configuration: Configuration) -> String? {
+    func speedName(in configuration: Configuration) -> String? {
         // A vocabulary changes the speed.
         configuration.modelFolder(configuration.recognizer.model)
             + (configuration.hasVocabulary ? " with a vocabulary" : "")
     }
 
-    package func models(in configuration: Configuration) -> [InstalledModel] {
+    func models(in configuration: Configuration) -> [InstalledModel] {
         ModelFolder.installed(in: configuration.modelFolders).filter { !MoonshineModel(path: $0.path).isThere }.map(
             Self.model)
     }
 
     /// Accepts any folder, and reports what it lacks.
-    package func model(at path: String) -> InstalledModel? { Self.model(ModelFolder(path: path)) }
+    func model(at path: String) -> InstalledModel? { Self.model(ModelFolder(path: path)) }
 
     /// The license of a package's model: the first `License:` line of Debian's copyright file.
     private static func licence(of folder: ModelFolder) -> String? {

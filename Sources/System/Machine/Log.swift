@@ -23,7 +23,9 @@ package enum Log {
     }
 
     /// Logs a line if the filter includes it.
-    static func tell(_ level: LogLevel, _ event: String, room: LogComponent = .appliance, pairs: [(String, String)]) {
+    package static func tell(
+        _ level: LogLevel, _ event: String, room: LogComponent = .appliance, pairs: [(String, String)]
+    ) {
         guard filter.includes(level, room) else { return }
         write(line(level, event, pairs, marksPriority: !isTerminal))
     }

@@ -28,7 +28,7 @@ enum DecodeWorkerCommand: Command {
         }
         try arguments.expect(0, "nothing else")
         let engine = try arguments.choice(
-            "--engine", of: EngineRegistry.all, named: \.name, default: PocketSphinxEngine())
+            "--engine", of: EngineRegistry.all, named: \.name, default: EngineRegistry.usual)
         var options = WorkerOptions()
         options.profile = arguments["--profile"] ?? options.profile
         options.model = arguments["--model"]

@@ -1,4 +1,3 @@
-import Core
 import Glibc
 
 /// The decoder's evidence for a word.

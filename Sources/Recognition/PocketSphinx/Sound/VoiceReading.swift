@@ -1,15 +1,13 @@
 import Core
 
 /// How voices sound, told without reading what they say: for an engine that has no pitch of its own.
-package struct VoiceReading: Sendable {
-    package init() {}
-
+struct VoiceReading: Sendable {
     /// Returns the voice of each part; nil if almost nothing is voiced, or the library does not export its estimator.
     ///
     /// - Parameters:
     ///   - parts: ranges from the first sample; anything outside the samples is ignored.
     ///   - samples: mono, 16-bit, 16 kHz.
-    package func voices(
+    func voices(
         of parts: [SampleRange], in samples: UnsafeBufferPointer<Int16>
     ) -> [VoiceAnalytics?] {
         let whole = SampleRange(.zero, SamplePosition(Int64(samples.count)))

@@ -1,12 +1,3 @@
-/// The panel's button.
-package protocol Button: AnyObject {
-    /// Waits for the next edge.
-    ///
-    /// - Returns: nil if none came in time, or another thread ended the wait.
-    /// - Throws: `DeviceError`, with `disconnected` when the chip is gone.
-    func nextEdge(timeout: Duration) throws(DeviceError) -> ButtonEdge?
-}
-
 /// A change of the button's level.
 package struct ButtonEdge: Hashable, Sendable {
     /// Whether the button is down since `time`.

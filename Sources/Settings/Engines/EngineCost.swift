@@ -1,31 +1,31 @@
 /// What an engine needs, for `DecodePlan`. The defaults are PocketSphinx's.
 package struct EngineCost: Hashable, Sendable {
     /// The memory of the first worker with the model, in megabytes.
-    package var firstMegabytes = 130
+    var firstMegabytes = 130
 
     /// The memory of each further worker that shares the model, in megabytes.
-    package var furtherMegabytes = 40
+    var furtherMegabytes = 40
 
     /// The memory of each further worker with a model of its own, in megabytes.
-    package var aloneMegabytes = 100
+    var aloneMegabytes = 100
 
     /// The profile for boards that are too slow for `live`; nil for none.
-    package var faster: String? = "fast"
+    var faster: String? = "fast"
 
     /// How much faster that profile is.
-    package var fasterRatio = 1.3
+    var fasterRatio = 1.3
 
     /// The highest measured ratio: a board returns to `live` only if that certainly keeps up.
-    package var maxFasterRatio = 2.0
+    var maxFasterRatio = 2.0
 
     /// How much longer `final` takes than `live`.
-    package var finalRatio = 4.0
+    var finalRatio = 4.0
 
     /// Whether `final` searches differently from `live`.
     package var finalReadsBetter = true
 
     /// A board with less memory uses one worker, the faster profile and no second pass. 0 for no limit.
-    package var smallBoardMegabytes = 0
+    var smallBoardMegabytes = 0
 
     /// Creates PocketSphinx's values.
     package init() {}

@@ -1,19 +1,20 @@
 import Core
 import Glibc
+import System
 
 /// The work of a process and its children so far: CPU time and page faults grow while it works, however busy the
 /// machine is.
-package struct ProcessProgress: Hashable, Sendable {
+struct ProcessProgress: Hashable, Sendable {
     /// CPU time plus page faults.
     private var work: UInt64 = 0
     /// Whether a signal has stopped the process.
-    package private(set) var isStopped = false
+    private(set) var isStopped = false
 
     private static let deepest = 4
 
     /// - Parameter id: The process ID.
     /// - Returns: nil if the kernel does not report it.
-    package init?(of id: Int32) {
+    init?(of id: Int32) {
         guard let state = add(id, depth: 0) else { return nil }
         isStopped = state == "T" || state == "t"
     }

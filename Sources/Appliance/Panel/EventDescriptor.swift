@@ -1,38 +1,39 @@
 internal import CLinux
 import Core
 import Glibc
+import System
 
 /// A wakeup for poll(2) (eventfd). It lasts until cleared; several signals count as one.
 ///
 /// `signal` is callable from any thread, takes no lock and does not allocate.
-package final class EventDescriptor: Sendable {
+final class EventDescriptor: Sendable {
     private let file: FileDescriptor
 
     /// - Throws: `DeviceError` if no descriptors are left.
-    package init() throws(DeviceError) {
+    init() throws(DeviceError) {
         let number = fieldscribe_eventfd()
         guard number >= 0 else { throw .system("eventfd", on: "wakeup") }
         file = FileDescriptor(adopting: number, named: "wakeup")
     }
 
     /// The descriptor, to poll for input.
-    package var number: Int32 { file.number }
+    var number: Int32 { file.number }
 
     /// Whether it is signalled and not cleared.
-    package var isSignalled: Bool {
+    var isSignalled: Bool {
         var poll = pollfd(fd: file.number, events: Int16(POLLIN), revents: 0)
         return Glibc.poll(&poll, 1, 0) > 0
     }
 
     /// Ends the wait, or the next one.
-    package func signal() {
+    func signal() {
         var one: UInt64 = 1
         // A full counter is signalled.
         _ = write(file.number, &one, MemoryLayout<UInt64>.size)
     }
 
     /// Clears the signal.
-    package func clear() {
+    func clear() {
         var count: UInt64 = 0
         _ = read(file.number, &count, MemoryLayout<UInt64>.size)
     }
@@ -41,14 +42,14 @@ package final class EventDescriptor: Sendable {
     ///
     /// - Parameter timeout: nil: no timeout.
     @discardableResult
-    package func waitWithoutClearing(timeout: Duration?) -> Bool {
+    func waitWithoutClearing(timeout: Duration?) -> Bool {
         var poll = pollfd(fd: file.number, events: Int16(POLLIN), revents: 0)
         return Glibc.poll(&poll, 1, pollMilliseconds(timeout)) > 0
     }
 }
 
 /// Converts a timeout for poll(2): rounded up, so that a wait does not end early; -1 for none.
-package func pollMilliseconds(_ timeout: Duration?) -> Int32 {
+func pollMilliseconds(_ timeout: Duration?) -> Int32 {
     guard let timeout else { return -1 }
     let (seconds, attoseconds) = min(max(timeout, .zero), .seconds(86_400)).components
     return Int32(seconds * 1_000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)

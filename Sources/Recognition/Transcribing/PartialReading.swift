@@ -1,5 +1,7 @@
+import Core
+
 /// An engine with partial results while an utterance is spoken.
-package protocol PartialReading: Recognizer {
+protocol PartialReading: Recognizer {
     /// Starts an utterance with partial results, from the state after the previous one.
     ///
     /// - Throws: `DeviceError` with `failed`.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Recognition
+@testable import Settings
 
 @Suite("DecodePlan") struct DecodePlanTests {
     @Test(

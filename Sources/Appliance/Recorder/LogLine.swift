@@ -1,7 +1,8 @@
 import Core
+import System
 
 /// A log line as a value.
-package struct LogLine: Hashable, Sendable {
+struct LogLine: Hashable, Sendable {
     struct Pair: Hashable, Sendable {
         /// One word.
         var key: String
@@ -14,24 +15,24 @@ package struct LogLine: Hashable, Sendable {
     var event: String
     var pairs: [Pair]
     /// The appliance's new state, if the line reports one; also sent to systemd.
-    package var state: Event.State?
+    var state: Event.State?
 
     /// - Parameter event: what happened, in one word.
-    package init(_ priority: LogLevel, _ event: String, _ pairs: KeyValuePairs<String, String> = [:]) {
+    init(_ priority: LogLevel, _ event: String, _ pairs: KeyValuePairs<String, String> = [:]) {
         self.priority = priority
         self.event = event
         self.pairs = pairs.map { Pair(key: $0.key, value: $0.value) }
     }
 
     /// - Parameter recording: The current recording, if any.
-    package init(_ state: Event.State, recording: Int?) {
+    init(_ state: Event.State, recording: Int?) {
         self.init(
             .information, "state", ["state": state.rawValue, "recording": recording.map { "\($0)" } ?? "none"])
         self.state = state
     }
 
     /// Reports a gap; positions are in seconds.
-    package init(recording: Int, _ gap: Gap) {
+    init(recording: Int, _ gap: Gap) {
         self.init(
             gap.cause.isLoss ? .warning : .information, "gap",
             [
@@ -43,7 +44,7 @@ package struct LogLine: Hashable, Sendable {
 
 extension Log {
     /// Logs a line, where that is asked for.
-    package static func tell(_ line: LogLine) {
+    static func tell(_ line: LogLine) {
         tell(line.priority, line.event, pairs: line.pairs.map { ($0.key, $0.value) })
     }
 }

@@ -1,20 +1,22 @@
+import Core
+
 /// A low-confidence word in its context, to listen to again.
-package struct UncertainWord: Hashable, Sendable {
+struct UncertainWord: Hashable, Sendable {
     /// The segment's number.
-    package var segment: Int
+    var segment: Int
     /// The word itself.
-    package var word: Word
+    var word: Word
     /// Up to four words of the segment before it.
-    package var before: String
+    var before: String
     /// Up to four words of the segment after it.
-    package var after: String
+    var after: String
 
     private static let around = 4
     /// The confidence from which a word is certain, and the length up to which it teaches nothing: `the`, `in`.
     private static let (sure, short) = (0.5, 3)
 
     /// Returns up to `most` words in the order of `order`. Ignores lone punctuation.
-    package static func worst(_ most: Int, of segments: [Segment], below limit: Double = 1) -> [UncertainWord] {
+    static func worst(_ most: Int, of segments: [Segment], below limit: Double = 1) -> [UncertainWord] {
         let places = segments.flatMap { segment in segment.words.indices.map { (segment, $0) } }
         let doubtful = places.filter {
             let word = $0.0.words[$0.1]
@@ -34,7 +36,7 @@ package struct UncertainWord: Hashable, Sendable {
     ///
     /// Of a word that is uncertain in many places the least certain stands for all and comes first: the answer is
     /// likely the same, and a name that is often missed is worth most. The others follow by confidence, then by time.
-    package static func order(_ words: [Word]) -> [Int] {
+    static func order(_ words: [Word]) -> [Int] {
         var first: [String: Int] = [:]
         var sums: [String: Double] = [:]
         for (index, word) in words.enumerated() where word.confidence < sure && word.key.count > short {

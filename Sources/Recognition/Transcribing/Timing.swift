@@ -1,5 +1,7 @@
+import Core
+
 /// Finds when words were said that another engine recognized (forced alignment). Used on one thread.
-package protocol Timing: AnyObject {
+protocol Timing: AnyObject {
     /// Returns a range for each word, in order, without overlaps; nil if the words do not match the audio.
     ///
     /// - Parameters:

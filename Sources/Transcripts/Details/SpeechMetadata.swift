@@ -1,16 +1,18 @@
+import Core
+
 /// The rate and times of speech.
-package struct SpeechMetadata: Hashable, Sendable {
+struct SpeechMetadata: Hashable, Sendable {
     /// Words per minute, from the first word's start to the last one's end in each segment.
-    package var speakingRate: Double
+    var speakingRate: Double
     /// The mean pause between words of a segment, in seconds; 0 without pauses.
-    package var averagePause: Double
+    var averagePause: Double
     /// Where the first word starts.
-    package var speechStart: SamplePosition
+    var speechStart: SamplePosition
     /// The sum over segments of the time from the first word to the last, in seconds.
-    package var speechDuration: Double
+    var speechDuration: Double
 
     /// Computes it for one segment or a whole recording; nil without words.
-    package init?(of segments: [Segment]) {
+    init?(of segments: [Segment]) {
         let spoken = segments.filter { !$0.words.isEmpty }
         guard let first = spoken.first?.words.first else { return nil }
         let stretches = spoken.compactMap { segment in

@@ -1,5 +1,7 @@
+import Core
+
 /// An engine that reads an utterance incrementally and adapts to microphone, room and speaker.
-package protocol Adaptation: Recognizer {
+protocol Adaptation: Recognizer {
     /// Starts an utterance from the state after the previous one; nil for the first. Ignores other engines' states.
     ///
     /// - Throws: `DeviceError` with `failed`.
@@ -44,7 +46,7 @@ package protocol Adaptation: Recognizer {
 extension Adaptation {
     var candidates: [[AdaptationState]] { [] }
 
-    package func read(
+    func read(
         _ samples: UnsafeBufferPointer<Int16>, _ request: ReadingRequest
     ) throws(DeviceError) -> Hypothesis {
         try recognize(samples, from: nil, alternatives: request.alternatives) { _ throws(DeviceError) in }
@@ -54,7 +56,7 @@ extension Adaptation {
     ///
     /// - Parameter adapted: Called with the state after this utterance, before the search.
     /// - Throws: `DeviceError` with `failed`.
-    package func recognize(
+    func recognize(
         _ samples: UnsafeBufferPointer<Int16>, from state: AdaptationState?, alternatives: Int,
         adapted: (AdaptationState) throws(DeviceError) -> Void
     ) throws(DeviceError) -> Hypothesis {
