@@ -1,4 +1,3 @@
-import Archive
 import Core
 import Glibc
 import Maintenance

@@ -1,5 +1,4 @@
 import Core
-import System
 
 extension SQLiteArchive {
     /// An opened archive, and what was repaired to open it.

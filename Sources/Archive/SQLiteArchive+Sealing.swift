@@ -1,5 +1,4 @@
 import Core
-import System
 
 /// Sealing takes three steps, and every start completes them: `beginSealed` removes the text from the journal, the caller
 /// removes the files, and `endSealed` removes the rows and marks the recording as sealed.

@@ -1,5 +1,4 @@
 import Audio
-import Core
 import Transcripts
 
 /// The settings of a copy.

@@ -108,7 +108,7 @@ import TestKit
     @Test("a stop from another thread ends the recording; the first reason counts")
     func stops() async throws {
         let progress = RecordingProgress()
-        let session = session(ScriptedMicrophone([.forever(numbered(30_000))]), sink: progress)
+        let session = session(ScriptedMicrophone([.forever(numbered(30_000))]), sink: ProgressSink(progress: progress))
         async let running = session.run()
         guard case .available = await progress.next(after: SamplePosition(40_000)) else {
             Issue.record("the recording ended by itself")
@@ -140,7 +140,7 @@ import TestKit
     @Test("a cancelled task closes its file as on a shutdown")
     func cancelled() async throws {
         let progress = RecordingProgress()
-        let session = session(ScriptedMicrophone([.forever(numbered(30_000))]), sink: progress)
+        let session = session(ScriptedMicrophone([.forever(numbered(30_000))]), sink: ProgressSink(progress: progress))
         let result = try await withThrowingTaskGroup(of: RecordingResult.self) { group in
             group.addTask { try await session.run() }
             _ = await progress.next(after: SamplePosition(1))

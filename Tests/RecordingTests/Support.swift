@@ -67,6 +67,14 @@ struct ScriptedRecording {
     func run() async throws -> RecordingResult { try await session.record(to: path, sink: sink) }
 }
 
+/// Reports what is written.
+struct ProgressSink: RecordingSink {
+    let progress: RecordingProgress
+
+    func written(upTo position: SamplePosition) { progress.written(upTo: position) }
+    func closed(at position: SamplePosition, reason: StopReason) { progress.end(at: position) }
+}
+
 /// All samples of a recording.
 func samples(of path: String) throws -> [Int16] {
     let reader = try RecordingReader(path: path)

@@ -1,5 +1,3 @@
-import Core
-
 struct RecorderFault: Hashable, Sendable {
     var code: String
     var message: String

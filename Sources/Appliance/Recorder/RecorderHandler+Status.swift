@@ -3,7 +3,6 @@ import Core
 import FoundationEssentials
 import Glibc
 import Settings
-import System
 
 extension RecorderHandler {
     func status() async throws -> ApplianceStatus {

@@ -2,7 +2,6 @@ import Archive
 import Core
 import Maintenance
 import Settings
-import System
 
 /// Checks all of a large database for damage after the start. If it is damaged, the service reports that and ends the
 /// appliance once nothing is being recorded; the next start rebuilds the database.

@@ -1,5 +1,4 @@
 import Core
-import System
 
 /// A journal that lies in another recording's folder.
 package struct ForeignJournal: Sendable {

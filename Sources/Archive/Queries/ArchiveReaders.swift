@@ -1,4 +1,3 @@
-import Core
 import System
 
 /// The archive's read connections, so that a query never delays a recording.

@@ -2,15 +2,19 @@ import Core
 import Glibc
 import System
 
+/// Opens an archive that cannot be written.
+///
+/// - Throws: `DeviceError` with `busy` if another process writes it, `denied` if it cannot be read, `unsupported` if another
+///   version wrote it, `damaged` if it is not a file.
+package func readOnlyArchive(path: String) throws -> any ArchiveReading { try ReadOnlyArchive(path: path) }
+
 /// An archive that can be read but not written: on a card that is mounted read-only, or of another user.
 ///
 /// If a power cut left a log, this reads a copy of both: SQLite cannot read a log without writing.
-package actor ReadOnlyArchive: ArchiveReading {
+actor ReadOnlyArchive: ArchiveReading {
     private let connection: Connection
 
-    /// - Throws: `DeviceError` with `busy` if another process writes it, `denied` if it cannot be read, `unsupported` if
-    ///   another version wrote it, `damaged` if it is not a file.
-    package init(path: String) throws {
+    init(path: String) throws {
         try DatabaseFiles(path).check()
         try Self.checkIsFree(path)
         var status = stat()
@@ -22,25 +26,25 @@ package actor ReadOnlyArchive: ArchiveReading {
         try Migrations.checkVersion(of: connection, path: path)
     }
 
-    package func recordings() throws -> [RecordingSummary] { try queries.recordings() }
+    func recordings() throws -> [RecordingSummary] { try queries.recordings() }
 
-    package func transcript(of recording: Int) throws -> (RecordingSummary, Timeline)? {
+    func transcript(of recording: Int) throws -> (RecordingSummary, Timeline)? {
         try queries.transcript(of: recording)
     }
 
-    package func transcript(of recording: Int, pass: Int) throws -> (RecordingSummary, Timeline)? {
+    func transcript(of recording: Int, pass: Int) throws -> (RecordingSummary, Timeline)? {
         try queries.transcript(of: recording, pass: pass)
     }
 
-    package func passes(of recording: Int) throws -> [PassSummary] { try queries.passes(of: recording) }
+    func passes(of recording: Int) throws -> [PassSummary] { try queries.passes(of: recording) }
 
-    package func shownPass(of recording: Int) throws -> PassSummary? { try queries.shownPass(of: recording) }
+    func shownPass(of recording: Int) throws -> PassSummary? { try queries.shownPass(of: recording) }
 
-    package func search(_ words: String, limit: Int) throws -> [SearchHit] {
+    func search(_ words: String, limit: Int) throws -> [SearchHit] {
         try queries.search(words, limit: limit)
     }
 
-    package func history(of recording: Int?) throws -> [HistoryLine] { try queries.history(of: recording) }
+    func history(of recording: Int?) throws -> [HistoryLine] { try queries.history(of: recording) }
 
     private var queries: ArchiveQueries { ArchiveQueries(connection: connection) }
 

@@ -1,5 +1,3 @@
-import Core
-
 /// A person's search words as an FTS5 query.
 ///
 /// Every word is quoted, so none is syntax. All must occur. The last one also matches longer words, since it may still be

@@ -1,25 +1,19 @@
 import Core
 
 /// An ALSA microphone: a sound card, or any PCM of ALSA's configuration.
-package struct AlsaMicrophone: MicrophoneProvider {
+struct AlsaMicrophone: MicrophoneProvider {
     /// The requested settings of a device.
-    package struct Settings: Hashable, Sendable {
+    struct Settings: Hashable, Sendable {
         /// The requested rate in Hz; another rate is used if the device refuses it.
-        var rate: Int
+        var rate = SamplePosition.rate
 
-        var channels: Int
+        var channels = 1
 
         /// Whether a PCM without a clock is read as fast as possible, not in real time.
-        var unpaced: Bool
-
-        package init(rate: Int = SamplePosition.rate, channels: Int = 1, unpaced: Bool = false) {
-            self.rate = rate
-            self.channels = channels
-            self.unpaced = unpaced
-        }
+        var unpaced = false
     }
 
-    package let name: String
+    let name: String
     private let device: String
     private let settings: Settings
 
@@ -31,7 +25,7 @@ package struct AlsaMicrophone: MicrophoneProvider {
     }
 
     /// Parses `alsa:NAME` and `alsa+fast:NAME`.
-    package init?(uri: String, settings: Settings = Settings()) {
+    init?(uri: String, settings: Settings = Settings()) {
         guard let colon = uri.firstIndex(of: ":") else { return nil }
         let device = String(uri[uri.index(after: colon)...])
         var settings = settings
@@ -44,10 +38,10 @@ package struct AlsaMicrophone: MicrophoneProvider {
     }
 
     /// Two requested channels are kept; more are mixed.
-    package var channels: Int { settings.channels == 2 ? 2 : 1 }
-    package var isRealTime: Bool { !settings.unpaced }
+    var channels: Int { settings.channels == 2 ? 2 : 1 }
+    var isRealTime: Bool { !settings.unpaced }
 
-    package func open() throws(DeviceError) -> any Microphone { try openCapture() }
+    func open() throws(DeviceError) -> any Microphone { try openCapture() }
 
     /// Opens the device with access to its negotiated configuration.
     func openCapture() throws(DeviceError) -> AlsaCapture {

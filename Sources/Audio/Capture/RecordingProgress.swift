@@ -2,7 +2,7 @@ import Core
 import Synchronization
 
 /// Publishes how much of a recording is written; any number of tasks can wait for more.
-package final class RecordingProgress: RecordingSink {
+package final class RecordingProgress: Sendable {
     /// The result of waiting for progress after a position.
     package enum Progress: Hashable, Sendable {
         /// Everything before this position can be read.
@@ -42,9 +42,8 @@ package final class RecordingProgress: RecordingSink {
     /// Whether the recording has ended.
     package var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
+    /// Announces that everything before `position` can be read.
     package func written(upTo position: SamplePosition) { update { $0.upTo = max($0.upTo, position) } }
-
-    package func closed(at position: SamplePosition, reason: StopReason) { end(at: position) }
 
     /// Ends the recording for all waiting tasks. Call it if `RecordingSession.record` throws.
     package func end(at position: SamplePosition) {

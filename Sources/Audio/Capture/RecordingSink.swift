@@ -30,12 +30,12 @@ package protocol RecordingSink: Sendable {
 }
 
 extension RecordingSink {
-    package var wantsLevel: Bool { false }
+    var wantsLevel: Bool { false }
     func written(upTo position: SamplePosition) {}
-    package func synced(upTo position: SamplePosition) {}
-    package func level(rms: Double, peak: Double) {}
-    package func lost(_ gap: Gap) {}
-    package func fault(code: String, message: String) {}
-    package func recovered(code: String) {}
+    func synced(upTo position: SamplePosition) {}
+    func level(rms: Double, peak: Double) {}
+    func lost(_ gap: Gap) {}
+    func fault(code: String, message: String) {}
+    func recovered(code: String) {}
     func closed(at position: SamplePosition, reason: StopReason) {}
 }

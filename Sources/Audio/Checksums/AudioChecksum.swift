@@ -1,5 +1,3 @@
-import Core
-
 /// A running CRC-32 (as in zip and PNG) of 16-bit little-endian samples.
 ///
 /// Allocates nothing. It processes eight bytes per step, so that it is faster than reading a card.

@@ -1,5 +1,4 @@
 import Core
-import System
 
 /// Reads an audio file as 16 kHz mono or stereo, in constant memory.
 ///

@@ -1,7 +1,6 @@
 import Core
 internal import CSndfile
 import Glibc
-import System
 
 /// Headerless samples at 16 kHz.
 struct RawForm: Equatable {

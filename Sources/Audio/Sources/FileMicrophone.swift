@@ -2,11 +2,11 @@ import Core
 import System
 
 /// A microphone that plays an audio file: in real time, followed by silence, or as fast as it is read, until its end.
-package struct FileMicrophone: MicrophoneProvider {
-    package let name: String
+struct FileMicrophone: MicrophoneProvider {
+    let name: String
     private let path: String
     private let isFast: Bool
-    package let channels: Int
+    let channels: Int
 
     /// - Parameters:
     ///   - isFast: whether to play as fast as it is read instead of in real time.
@@ -19,7 +19,7 @@ package struct FileMicrophone: MicrophoneProvider {
     }
 
     /// Parses `file:PATH` and `file+fast:PATH`.
-    package init?(uri: String, channels: Int = 1) {
+    init?(uri: String, channels: Int = 1) {
         guard let colon = uri.firstIndex(of: ":") else { return nil }
         let path = String(uri[uri.index(after: colon)...])
         switch uri[..<colon] {
@@ -29,10 +29,10 @@ package struct FileMicrophone: MicrophoneProvider {
         }
     }
 
-    package var isRealTime: Bool { !isFast }
-    package var isMonitored: Bool { false }
+    var isRealTime: Bool { !isFast }
+    var isMonitored: Bool { false }
 
-    package func open() throws(DeviceError) -> any Microphone {
+    func open() throws(DeviceError) -> any Microphone {
         FileCapture(try AudioFileReader(path: path, keeping: channels), isFast: isFast)
     }
 }

@@ -3,15 +3,15 @@ import Glibc
 import System
 
 /// A microphone that plays an endless sine with peaks at -20 dBFS, in real time or as fast as it is read.
-package struct ToneMicrophone: MicrophoneProvider {
-    package let name: String
+struct ToneMicrophone: MicrophoneProvider {
+    let name: String
     private let frequency: Double
     private let isFast: Bool
 
     /// Parses `tone:HZ` and `tone+fast:HZ`.
     ///
     /// - Throws: `DeviceError` with `unsupported` unless the frequency is below half the sample rate.
-    package init?(uri: String) throws(DeviceError) {
+    init?(uri: String) throws(DeviceError) {
         guard let colon = uri.firstIndex(of: ":") else { return nil }
         let scheme = uri[..<colon]
         guard scheme == "tone" || scheme == "tone+fast" else { return nil }
@@ -24,9 +24,9 @@ package struct ToneMicrophone: MicrophoneProvider {
         isFast = scheme == "tone+fast"
     }
 
-    package var isRealTime: Bool { !isFast }
+    var isRealTime: Bool { !isFast }
 
-    package func open() throws(DeviceError) -> any Microphone {
+    func open() throws(DeviceError) -> any Microphone {
         ToneCapture(frequency: frequency, isFast: isFast)
     }
 }

@@ -1,5 +1,4 @@
 import Core
-import System
 
 /// Encrypts copies for the configured recipients: one file for each recording.
 struct EncryptedWriter: CopyWriter {

@@ -1,7 +1,6 @@
 import Core
 import Glibc
 import System
-import Transcripts
 
 extension FolderExport {
     /// Encrypts what the target lacks. Never writes anything readable: if encryption is impossible, nothing is copied.

@@ -1,5 +1,4 @@
 import Core
-import System
 
 /// The name of one recording's encrypted copy: `000007.fieldscribe.age`, then `000007_2.fieldscribe.age`. It reveals only the number.
 package struct SealedName: Hashable, CopyNaming {

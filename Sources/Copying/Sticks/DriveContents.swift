@@ -1,5 +1,4 @@
 import Core
-import System
 
 /// The content that the drive for laptops has, or should have. Stored as a text beside the image.
 package struct DriveContents: Hashable, Sendable {

@@ -15,7 +15,7 @@ struct RecorderArchive {
     let key: String?
 
     private let path: String
-    private let archive: ReadOnlyArchive
+    private let archive: any ArchiveReading
     /// Signs copies; nil if the secret key is missing or unreadable.
     private let signer: RecorderKey?
 
@@ -27,7 +27,7 @@ struct RecorderArchive {
         self.path = path
         let words = (try? realPath(path)) ?? path
         name = words.split(separator: "/").last.map(String.init) ?? "recorder"
-        archive = try rethrowing { try ReadOnlyArchive(path: "\(path)/\(Recorder.databaseName)") }
+        archive = try rethrowing { try readOnlyArchive(path: "\(path)/\(Recorder.databaseName)") }
         key = RecorderKey.publicKey(in: path)
         // `RecorderKey(in:)` would create a missing key.
         let isThere = access("\(path)/\(RecorderKey.secretName)", R_OK) == 0

@@ -1,7 +1,6 @@
 internal import CMicrohttpd
 import Core
 import Glibc
-import System
 
 /// An HTTP server by libmicrohttpd. Serves on the thread that calls `run`.
 package struct WebServer: ~Copyable {

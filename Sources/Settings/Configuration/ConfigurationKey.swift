@@ -1,5 +1,3 @@
-import Core
-
 /// A key of the configuration file: its name, how to parse its value, and where to store it.
 struct ConfigurationKey: Sendable {
     /// Why a value is refused.

@@ -1,6 +1,4 @@
-import Copying
 import Core
-import Recognition
 
 /// The settings in `fieldscribe.txt` on a card made from the image.
 ///

@@ -13,7 +13,7 @@ struct ArchivePlace {
         /// The appliance, while it runs.
         case appliance(RemoteArchive)
         /// Nobody; the archive is read-only.
-        case nobody(ReadOnlyArchive)
+        case nobody(any ArchiveReading)
 
         static func unreadable(_ directory: String) -> DeviceError {
             DeviceError(
@@ -82,13 +82,13 @@ struct ArchivePlace {
         }
         // Another user's archive, and one on a read-only disk, can be read with permission.
         guard holder.canBe else {
-            owner = .nobody(try ReadOnlyArchive(path: path))
+            owner = .nobody(try readOnlyArchive(path: path))
             return
         }
         let folder = directory
         owner = try await holder.act { () throws -> Owner in
             access(folder, W_OK) == 0
-                ? .us(try SQLiteArchive(path: path)) : .nobody(try ReadOnlyArchive(path: path))
+                ? .us(try SQLiteArchive(path: path)) : .nobody(try readOnlyArchive(path: path))
         }
     }
 
