@@ -39,7 +39,7 @@ import Testing
                 progress.written(upTo: SamplePosition(Int64(position)))
                 if position % 10 == 0 { await Task.yield() }
             }
-            progress.closed(at: SamplePosition(2000), reason: .button)
+            progress.end(at: SamplePosition(2000))
             return await group.reduce(into: []) { $0.append($1) }
         }
         #expect(counts.count == 8)
