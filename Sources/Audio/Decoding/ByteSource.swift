@@ -1,11 +1,10 @@
 import Core
-internal import CSndfile
 import Glibc
 import System
 
 /// The bytes of a file for libsndfile, with patches that correct a wrong header without changing the file. A pipe is first
 /// copied to a temporary file. Use it on one thread.
-final class ByteSource {
+final class ByteSource: SeekableBytes {
     /// Bytes that replace those of the file.
     struct Patch: Equatable {
         var offset: Int64
@@ -24,16 +23,11 @@ final class ByteSource {
 
     var patches: [Patch] = []
 
-    /// The first read error, which libsndfile cannot pass on.
-    private(set) var failure: DeviceError?
-
     private let file: FileDescriptor
     /// The offset of the audio in the descriptor: standard input may have been read before.
     private let base: Int64
     /// Whether this is the whole file.
     private let isWhole: Bool
-    /// The offset of the next byte to read.
-    private(set) var place: Int64 = 0
 
     /// The open file descriptor.
     var descriptor: Int32 { file.number }
@@ -109,9 +103,6 @@ final class ByteSource {
         }
     }
 
-    /// Goes back to the first byte, so that libsndfile can open it again.
-    func rewind() { place = 0 }
-
     /// Returns the file's bytes, fewer at its end.
     func bytes(at offset: Int64, count: Int) throws(DeviceError) -> [UInt8] {
         guard offset >= 0, offset < length, count > 0 else { return [] }
@@ -121,47 +112,20 @@ final class ByteSource {
         return Array(room.prefix(got))
     }
 
-    /// The callbacks for libsndfile. `user_data` is this object, which must outlive the open file.
-    static let calls = SF_VIRTUAL_IO(
-        get_filelen: { ByteSource.from($0)?.length ?? -1 },
-        seek: { offset, whence, context in ByteSource.from(context)?.seek(offset, whence) ?? -1 },
-        read: { target, count, context in ByteSource.from(context)?.read(into: target, count) ?? 0 },
-        write: { _, _, _ in 0 },
-        tell: { ByteSource.from($0)?.place ?? -1 })
-
-    // Safety: libsndfile returns the pointer from AudioFileReader, which keeps the source alive.
-    private static func from(_ context: UnsafeMutableRawPointer?) -> ByteSource? {
-        context.map { Unmanaged<ByteSource>.fromOpaque($0).takeUnretainedValue() }
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(DeviceError) -> Int {
+        guard offset < length else { return 0 }
+        let room = UnsafeMutableRawBufferPointer(
+            rebasing: buffer.prefix(Int(min(Int64(buffer.count), length - offset))))
+        let got = try file.read(into: room, at: base + offset)
+        for patch in patches { apply(patch, to: UnsafeMutableRawBufferPointer(rebasing: room[..<got]), at: offset) }
+        return got
     }
 
-    private func seek(_ offset: Int64, _ whence: Int32) -> Int64 {
-        let origin: Int64 =
-            switch whence {
-            case SEEK_CUR: place
-            case SEEK_END: length
-            default: 0
-            }
-        let (target, overflow) = origin.addingReportingOverflow(offset)
-        guard !overflow, target >= 0 else { return -1 }
-        place = target
-        return place
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(DeviceError) {
+        throw DeviceError(.unsupported, "write", on: name, "is only read")
     }
 
-    private func read(into target: UnsafeMutableRawPointer?, _ count: Int64) -> Int64 {
-        guard let target, count > 0, place < length else { return 0 }
-        let room = UnsafeMutableRawBufferPointer(start: target, count: Int(min(count, length - place)))
-        do throws(DeviceError) {
-            let got = try file.read(into: room, at: base + place)
-            for patch in patches { apply(patch, to: UnsafeMutableRawBufferPointer(rebasing: room[..<got])) }
-            place += Int64(got)
-            return Int64(got)
-        } catch {
-            failure = failure ?? error
-            return 0
-        }
-    }
-
-    private func apply(_ patch: Patch, to room: UnsafeMutableRawBufferPointer) {
+    private func apply(_ patch: Patch, to room: UnsafeMutableRawBufferPointer, at place: Int64) {
         let first = max(patch.offset, place)
         let end = min(patch.offset + Int64(patch.bytes.count), place + Int64(room.count))
         var offset = first

@@ -25,6 +25,8 @@ final class SoundPart {
     private(set) var account: SoundAccount
 
     private let source: ByteSource
+    /// `source` for libsndfile.
+    private let stream: VirtualFile
     private var handle: OpaquePointer
     private var info: SF_INFO
     private let check: ContainerCheck?
@@ -90,7 +92,12 @@ final class SoundPart {
         keeping: Int
     ) throws(DeviceError) {
         var info = format
-        guard let handle = Self.open(source, &info) else { throw try Self.refusal(of: source) }
+        let stream = VirtualFile(source)
+        defer { withExtendedLifetime(stream) {} }
+        guard let handle = Self.open(stream, &info) else {
+            if let failure = stream.failure { throw failure }
+            throw try Self.refusal(of: source)
+        }
         let block = max(256, 32_768 / Int(max(1, info.channels)))
         do throws(DeviceError) {
             converter = try ChannelConverter(
@@ -105,7 +112,7 @@ final class SoundPart {
         let isKnown = info.frames >= 0 && info.frames < Int64.max
         promisedFrames = isKnown ? info.frames : nil
         frames = .allocate(capacity: block * Int(info.channels))
-        self.source = source
+        (self.source, self.stream) = (source, stream)
         self.handle = handle
         self.info = info
         self.check = check
@@ -183,7 +190,7 @@ final class SoundPart {
         }
         let most = silences.first.map { min(block, $0.at - framesRead) } ?? block
         let count = sf_readf_float(handle, frames.baseAddress, most)
-        if let failure = source.failure { throw failure }
+        if let failure = stream.failure { throw failure }
         if count <= 0, let missing = try skipDamage() {
             begin(silence: missing, isLoss: true)
             return try refill()
@@ -212,7 +219,7 @@ final class SoundPart {
         guard kind == Int32(SF_FORMAT_FLAC), let promisedFrames, place < promisedFrames,
             account.gaps.count < Self.maxGaps
         else { return nil }
-        if following == nil, let next = try FollowingFile.flac(in: source) {
+        if following == nil, let next = try FollowingFile.flac(in: source, after: stream.place) {
             // The following file counts its frames from 0, too.
             following = next
             source.end(before: next)
@@ -224,7 +231,7 @@ final class SoundPart {
             if reopen(at: place + next) { good = next } else { bad = next }
             step = max(step + 1_024, step * 5 / 4)
         }
-        if let failure = source.failure { throw failure }
+        if let failure = stream.failure { throw failure }
         guard var found = good else { return nil }
         while found - bad > 64 {
             let middle = (bad + found) / 2
@@ -244,9 +251,9 @@ final class SoundPart {
     }
 
     private func reopen(at frame: Int64) -> Bool {
-        source.rewind()
+        stream.rewind()
         var info = SF_INFO()
-        guard let opened = Self.open(source, &info) else { return false }
+        guard let opened = Self.open(stream, &info) else { return false }
         sf_close(handle)
         handle = opened
         return sf_seek(handle, frame, SEEK_SET) == frame
@@ -256,7 +263,9 @@ final class SoundPart {
     private func end() throws(DeviceError) {
         isAtEnd = true
         following = following ?? check?.following
-        if following == nil, kind == Int32(SF_FORMAT_FLAC) { following = try FollowingFile.flac(in: source) }
+        if following == nil, kind == Int32(SF_FORMAT_FLAC) {
+            following = try FollowingFile.flac(in: source, after: stream.place)
+        }
         compare(held: Double(framesRead + framesMissing) / Double(rate))
         if invalid > 0 { account.complaints.append("\(invalid) samples are not numbers; they were read as silence") }
         if converter.hasCancelled {
@@ -278,7 +287,7 @@ final class SoundPart {
             }
             return
         }
-        let unread = source.length - source.place
+        let unread = source.length - stream.place
         let isCompressed = [Int32(SF_FORMAT_MPEG), Int32(SF_FORMAT_OGG)].contains(kind)
         if isCompressed, unread > 65_536 || unread > source.length / 8 {
             account.complaints.append(
@@ -296,15 +305,14 @@ final class SoundPart {
         }
     }
 
-    private static func open(_ source: ByteSource, _ info: inout SF_INFO) -> OpaquePointer? {
-        var calls = ByteSource.calls
-        // Safety: `self` keeps the source alive until after sf_close.
-        return sf_open_virtual(&calls, Int32(SFM_READ), &info, Unmanaged.passUnretained(source).toOpaque())
+    private static func open(_ stream: VirtualFile, _ info: inout SF_INFO) -> OpaquePointer? {
+        var calls = VirtualFile.calls
+        // Safety: `self` keeps the stream alive until after sf_close.
+        return sf_open_virtual(&calls, Int32(SFM_READ), &info, Unmanaged.passUnretained(stream).toOpaque())
     }
 
     /// Why libsndfile did not open a file.
     private static func refusal(of source: ByteSource) throws(DeviceError) -> DeviceError {
-        if let failure = source.failure { return failure }
         let status = sf_error(nil)
         let words = String(cString: sf_error_number(status))
         let head = try source.bytes(at: 0, count: 12)

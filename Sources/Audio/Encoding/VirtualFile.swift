@@ -8,9 +8,13 @@ final class VirtualFile {
     private(set) var failure: DeviceError?
 
     private let bytes: any SeekableBytes
-    private var place: Int64 = 0
+    /// The offset of the next byte.
+    private(set) var place: Int64 = 0
 
     init(_ bytes: any SeekableBytes) { self.bytes = bytes }
+
+    /// Returns to the first byte, so that libsndfile can open it again.
+    func rewind() { place = 0 }
 
     /// The callbacks for libsndfile. `user_data` is this object, which must outlive the open file.
     static let calls = SF_VIRTUAL_IO(

@@ -5,10 +5,10 @@ enum FollowingFile {
     /// How far libsndfile may have read beyond the end of the audio.
     private static let readAhead: Int64 = 1 << 16
 
-    /// Finds the next FLAC after the current position.
-    static func flac(in source: ByteSource) throws(DeviceError) -> Int64? {
+    /// Finds the next FLAC after a position of libsndfile.
+    static func flac(in source: ByteSource, after place: Int64) throws(DeviceError) -> Int64? {
         let marks = [Array("fLaC".utf8) + [0, 0, 0, 34], Array("fLaC".utf8) + [0x80, 0, 0, 34]]
-        var offset = max(1, source.place - readAhead)
+        var offset = max(1, place - readAhead)
         while offset < source.length {
             let bytes = try source.bytes(at: offset, count: 1 << 20)
             var index = bytes.startIndex
