@@ -5,8 +5,6 @@ import System
 
 /// Copies the encrypted file of a recording that is sealed on the recorder.
 struct SealedFileWriter: CopyWriter {
-    private static let block = 256 * 1_024
-
     let folder: CopyFolder
     let recording: Int
     let manifest: SealedManifest
@@ -35,12 +33,9 @@ struct SealedFileWriter: CopyWriter {
     func write(as temporary: String) throws(DeviceError) -> WrittenCopy {
         let file = try source.openFile(RecordingFolder.sealedName, O_RDONLY)
         let target = try NewFile(temporary, in: folder.folder, shouldStop: shouldStop)
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.block, alignment: 16)
-        defer { buffer.deallocate() }
         var digest = Digest()
-        while case let count = try file.read(into: buffer, at: target.length), count > 0 {
+        try file.forEachBlock { bytes throws(DeviceError) in
             if shouldStop() { throw Copying.interrupted }
-            let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
             digest.add(bytes)
             try target.write(bytes, at: target.length)
             progress(target.length)

@@ -38,14 +38,8 @@ extension Gathering {
 
     /// Returns the SHA-256 of a file.
     static func digest(of name: String, in folder: Folder) throws(DeviceError) -> String {
-        let file = try folder.openFile(name, O_RDONLY)
-        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4_096)
-        defer { room.deallocate() }
-        var (digest, offset) = (Digest(), Int64(0))
-        while case let count = try file.read(into: room, at: offset), count > 0 {
-            digest.add(UnsafeRawBufferPointer(rebasing: room[..<count]))
-            offset += Int64(count)
-        }
+        var digest = Digest()
+        try folder.openFile(name, O_RDONLY).forEachBlock { bytes throws(DeviceError) in digest.add(bytes) }
         return digest.finish()
     }
 

@@ -112,14 +112,8 @@ struct StagedCopy: Sendable {
         defer { withExtendedLifetime(privateKey) {} }
         let unpacking = Unpacking(of: self.source, into: folder, wanted: Self.texts)
         let opener = try Age().opener(with: privateKey) { bytes throws(DeviceError) in try unpacking.unpack(bytes) }
-        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.block, alignment: 4_096)
-        defer { room.deallocate() }
         do throws(DeviceError) {
-            var offset: Int64 = 0
-            while case let count = try file.read(into: room, at: offset), count > 0 {
-                try opener.write(UnsafeRawBufferPointer(rebasing: room[..<count]))
-                offset += Int64(count)
-            }
+            try file.forEachBlock { bytes throws(DeviceError) in try opener.write(bytes) }
             try opener.finish()
         } catch {
             guard error.cause == .age || error.cause == .tar else { throw error }

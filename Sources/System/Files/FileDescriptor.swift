@@ -94,6 +94,19 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
+    /// Passes the file's bytes to a closure, a megabyte at a time.
+    package borrowing func forEachBlock(
+        _ body: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
+    ) throws(DeviceError) {
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4_096)
+        defer { room.deallocate() }
+        var offset: Int64 = 0
+        while case let count = try read(into: room, at: offset), count > 0 {
+            try body(UnsafeRawBufferPointer(rebasing: room[..<count]))
+            offset += Int64(count)
+        }
+    }
+
     /// Reads at an offset until the buffer is full or the file ends; returns the number of bytes.
     package borrowing func read(
         into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
