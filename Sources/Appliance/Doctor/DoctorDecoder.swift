@@ -12,12 +12,8 @@ func doctorDecoder(_ configuration: Configuration) async -> Result<DoctorFacts.D
         let pool = WorkerPool(try configuration.workerCommand(profile: "live"), size: 1)
         let engine = try await pool.prepare()
         // The first run also reads files from the card and allocates memory; only the second is measured.
-        let first = try await pool.begin(samples, adaptation: nil, alternatives: 0)
-        _ = try await pool.finish(first, samples, adaptation: nil, alternatives: 0)
-        let start = MonotonicClock.nanoseconds
-        let session = try await pool.begin(samples, adaptation: nil, alternatives: 0)
-        _ = try await pool.finish(session, samples, adaptation: nil, alternatives: 0)
-        let wall = max(1e-3, Double(MonotonicClock.nanoseconds - start) / 1e9)
+        _ = try await pool.measure(samples)
+        let wall = max(1e-3, try await pool.measure(samples))
         let seconds = Double(samples.count) / Double(SamplePosition.rate)
         return .success(DoctorFacts.Decoder(timesRealTime: seconds / wall, isOnSpeech: isOnSpeech, engine: engine))
     } catch let error as DeviceError { return .failure(error) } catch {

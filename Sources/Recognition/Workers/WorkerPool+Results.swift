@@ -2,7 +2,7 @@ import Core
 
 extension WorkerPool {
     /// The result of decoding an utterance.
-    package struct Decoded: Sendable {
+    struct Decoded: Sendable {
         /// What was read; times count from the utterance's first sample.
         var hypothesis: Hypothesis
         /// The engine that read it: the wanted one or its fallback.

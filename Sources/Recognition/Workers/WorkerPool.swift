@@ -5,7 +5,7 @@ import System
 /// A pool of decode worker processes. Starts them on demand, and restarts them when they die.
 package actor WorkerPool {
     /// An utterance that a worker has accepted.
-    package struct Session: Sendable {
+    struct Session: Sendable {
         /// The adaptation state after this utterance, if the engine knows it.
         var adaptation: AdaptationState?
         /// 1, plus the number of workers that died before their first answer.
@@ -99,7 +99,7 @@ package actor WorkerPool {
     ///
     /// - Parameter parts: the ranges with speech, if several utterances are read as one; else empty.
     /// - Throws: `DeviceError` after every attempt has failed.
-    package func begin(
+    func begin(
         _ samples: [Int16], adaptation: AdaptationState?, alternatives: Int, parts: [SampleRange] = []
     ) async throws -> Session {
         try await retrying { worker in
@@ -115,7 +115,7 @@ package actor WorkerPool {
     /// Waits for the result. If the worker dies, another one decodes the utterance again.
     ///
     /// - Throws: `DeviceError` after every attempt has failed.
-    package func finish(
+    func finish(
         _ session: Session, _ samples: [Int16], adaptation: AdaptationState?, alternatives: Int,
         parts: [SampleRange] = []
     ) async throws -> Decoded {
@@ -150,6 +150,14 @@ package actor WorkerPool {
                 attempts += session.attempts
             }
         }
+    }
+
+    /// Reads one utterance; returns how many seconds that took.
+    package func measure(_ samples: [Int16]) async throws -> Double {
+        let start = MonotonicClock.nanoseconds
+        let session = try await begin(samples, adaptation: nil, alternatives: 0)
+        _ = try await finish(session, samples, adaptation: nil, alternatives: 0)
+        return Double(MonotonicClock.nanoseconds - start) / 1e9
     }
 
     /// Assigns a free worker to the utterance that is being spoken; nil if none is free.
