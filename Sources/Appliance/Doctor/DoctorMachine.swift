@@ -71,13 +71,7 @@ func doctorRunnable() -> [String]? {
             "/usr/bin/systemctl", arguments: ["show", "--property=ExecPaths", "--value", "fieldscribe.service"],
             showsErrors: false)
     else { return nil }
-    var output: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 4_096)
-    while output.count < 65_536 {
-        let count = chunk.withUnsafeMutableBytes { (try? child.read(into: $0, timeoutSeconds: 10)) ?? 0 }
-        if count == 0 { break }
-        output += chunk[..<count]
-    }
+    let output = (try? child.output(upTo: 65_536, timeoutSeconds: 10)) ?? []
     let paths = String(decoding: output, as: UTF8.self).split(whereSeparator: \.isWhitespace)
     return paths.isEmpty ? nil : paths.map { String($0.drop { $0 == "-" || $0 == "+" }) }
 }

@@ -21,15 +21,7 @@ struct ClockWitness: Sendable {
         try await onThread(named: "clock", niceness: 5) { [program] in
             let child = try ChildProcess(
                 program, arguments: ["show", "--property=NTPSynchronized", "--value"], showsErrors: false)
-            var answer: [UInt8] = []
-            var buffer = [UInt8](repeating: 0, count: 256)
-            while answer.count < 1_024 {
-                let count = try buffer.withUnsafeMutableBytes {
-                    try child.read(into: $0, timeoutSeconds: Self.timeoutSeconds)
-                }
-                if count == 0 { break }
-                answer += buffer[..<count]
-            }
+            let answer = try child.output(upTo: 1_024, timeoutSeconds: Self.timeoutSeconds)
             return answer.prefix { $0 != 0x0A }.elementsEqual("yes".utf8)
         }
     }

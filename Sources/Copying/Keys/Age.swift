@@ -91,12 +91,7 @@ package struct Age: Sendable {
         let isQuestion = arguments.first == "--version"
         let child = try child(arguments, mergesErrors: !isQuestion)
         child.closeInput()
-        var text: [UInt8] = []
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 16)
-        defer { buffer.deallocate() }
-        while case let count = try child.read(into: buffer, timeoutSeconds: Self.timeout), count > 0 {
-            if text.count < 4_096 { text += buffer[..<count] }
-        }
+        let text = try child.output(upTo: 65_536, timeoutSeconds: Self.timeout)
         let status = try child.exitStatus(timeoutSeconds: Self.timeout)
         let line = String(decoding: text, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
         return (status, line)

@@ -98,13 +98,7 @@ package struct Minisign: Sendable {
                 guard error.status == EPIPE else { throw error }
             }
             child.closeInput()
-            var answer: [UInt8] = []
-            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 16)
-            defer { buffer.deallocate() }
-            while case let count = try child.read(into: buffer, timeoutSeconds: secondsLeft()), count > 0 {
-                if answer.count < Self.longest { answer += buffer[..<count] }
-                guard secondsLeft() > 0 else { throw .system("poll", status: ETIMEDOUT, on: program) }
-            }
+            let answer = try child.output(upTo: 65_536, timeoutSeconds: secondsLeft())
             return (try child.exitStatus(timeoutSeconds: secondsLeft()), answer)
         } catch {
             guard error.status == ETIMEDOUT else { throw error }

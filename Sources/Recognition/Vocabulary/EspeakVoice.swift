@@ -33,13 +33,7 @@ struct EspeakVoice: Sendable {
             let child = try? ChildProcess(
                 Self.program, arguments: ["-q", "-x", "--sep=_", "-v", "en-us", text])
         else { return [] }
-        var output: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = chunk.withUnsafeMutableBytes { (try? child.read(into: $0, timeoutSeconds: Self.timeout)) ?? 0 }
-            if count == 0 { break }
-            output += chunk[..<count]
-        }
+        let output = (try? child.output(timeoutSeconds: Self.timeout)) ?? []
         return String(decoding: output, as: UTF8.self).split(separator: "\n").map { String($0.drop { $0 == " " }) }
             .filter { !$0.isEmpty }
     }

@@ -68,24 +68,13 @@ final class WhisperRecognizer: Recognizer {
         of program: String, _ arguments: [String], within seconds: Int
     ) throws(DeviceError) -> String {
         let child = try ChildProcess(program, arguments: arguments, showsErrors: false)
-        // The deadline applies to the whole output.
-        let deadline = MonotonicClock.nanoseconds + Int64(seconds) * 1_000_000_000
-        var text: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 4_096)
-        while true {
-            let left = deadline - MonotonicClock.nanoseconds
-            guard left > 0, text.count <= maxOutput else {
-                throw DeviceError(
-                    .failed, "whisper-cli", on: program,
-                    "did not finish within \(seconds) s, or printed without end", remedy: "try it by hand")
-            }
-            let seconds = Int((left + 999_999_999) / 1_000_000_000)
-            let count = try rethrowing {
-                try chunk.withUnsafeMutableBytes { try child.read(into: $0, timeoutSeconds: seconds) }
-            }
-            if count == 0 { return String(decoding: text, as: UTF8.self) }
-            text += chunk[..<count]
+        let text = try? child.output(upTo: maxOutput, timeoutSeconds: seconds)
+        guard let text, text.count <= maxOutput else {
+            throw DeviceError(
+                .failed, "whisper-cli", on: program,
+                "did not finish within \(seconds) s, or printed without end", remedy: "try it by hand")
         }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// Writes a WAV: 16 kHz, mono, 16-bit; short audio is padded with silence.

@@ -111,6 +111,25 @@ package struct ChildProcess: ~Copyable {
         try pipes.read(into: buffer, timeoutSeconds: timeoutSeconds, watch: watch)
     }
 
+    /// Reads its standard output to the end, or until there are more than `most` bytes.
+    ///
+    /// - Parameter timeoutSeconds: The timeout for all of it.
+    /// - Throws: `DeviceError` with `failed` at the timeout.
+    package borrowing func output(upTo most: Int = .max, timeoutSeconds: Int) throws(DeviceError) -> [UInt8] {
+        let deadline = MonotonicClock.nanoseconds + Int64(timeoutSeconds) * 1_000_000_000
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+        defer { room.deallocate() }
+        var output: [UInt8] = []
+        while output.count <= most {
+            let left = deadline - MonotonicClock.nanoseconds
+            guard left > 0 else { throw .system("poll", status: ETIMEDOUT, on: name) }
+            let count = try read(into: room, timeoutSeconds: Int((left + 999_999_999) / 1_000_000_000))
+            if count == 0 { break }
+            output += room[..<count]
+        }
+        return output
+    }
+
     /// Writes all bytes while reading its output, for a child that filters: neither side blocks the other.
     ///
     /// - Parameters:

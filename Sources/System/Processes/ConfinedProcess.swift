@@ -55,21 +55,14 @@ package struct ConfinedProcess: Sendable {
             try rethrowing { try bytes.withUnsafeBytes { try child.write($0, timeoutSeconds: seconds) } }
         } catch { throw refusal(name, error.status == ETIMEDOUT ? nil : try child.exitStatus(timeoutSeconds: seconds)) }
         child.closeInput()
-        var answer: [UInt8] = []
-        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 8)
-        defer { room.deallocate() }
-        while true {
-            let count: Int
-            do throws(DeviceError) {
-                count = try child.read(into: room, timeoutSeconds: seconds)
-            } catch { throw refusal(name, nil) }
-            if count == 0 { break }
-            guard answer.count + count <= limits.answer else {
-                throw DeviceError(
-                    .damaged, "read", on: name, "contains more than a recording can have",
-                    remedy: "nothing was changed; remove what does not belong there")
-            }
-            answer += room[..<count]
+        let answer: [UInt8]
+        do throws(DeviceError) {
+            answer = try child.output(upTo: limits.answer, timeoutSeconds: seconds)
+        } catch { throw refusal(name, nil) }
+        guard answer.count <= limits.answer else {
+            throw DeviceError(
+                .damaged, "read", on: name, "contains more than a recording can have",
+                remedy: "nothing was changed; remove what does not belong there")
         }
         let status = try child.exitStatus(timeoutSeconds: seconds)
         guard status == 0 else { throw refusal(name, status) }
