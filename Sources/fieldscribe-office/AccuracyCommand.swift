@@ -4,20 +4,18 @@ import System
 import Transcripts
 
 /// Shows engines' word errors by corrections.
-enum AccuracyCommand: OfficeCommand {
+enum AccuracyCommand: Command {
     static let name = "accuracy"
     static let summary = "Show the word error rate of each engine."
-    static let usage = "[ID...] \(FilterOptions.usage) [--json] [--archive ARCHIVE] [--files FOLDER]"
-    static let details = """
-        Compares each engine's transcript with what people corrected. The true rate lies between the two figures: the errors in
-        100 words of the whole transcript, if everything unchanged is right; and the errors in 100 words of the lines that a
-        person changed or confirmed.
-
-          ID                   numbers from fieldscribe-office list; default all recordings with corrections
-        \(FilterOptions.explained)
-          --json               print one JSON array
-        """
-    static let options = (values: FilterOptions.names, flags: ["--json"])
+    static let help: [any HelpPart] =
+        [
+            """
+            Compares each engine's transcript with what people corrected. The true rate lies between the two figures: the errors in
+            100 words of the whole transcript, if everything unchanged is right; and the errors in 100 words of the lines that a
+            person changed or confirmed.
+            """,
+            Argument.recordings("all recordings with corrections"),
+        ] + Filter.options + [Option.json]
 
     private struct Row: Encodable {
         var recording: Int
@@ -31,11 +29,11 @@ enum AccuracyCommand: OfficeCommand {
         var heardPercent: Double
     }
 
-    static func run(_ words: OptionWords) throws {
-        let archive = try ArchiveChoice.open(words)
+    static func run(_ arguments: Arguments) throws {
+        let archive = try ArchiveChoice.open(arguments)
         var rows: [Row] = []
         var engines: [String: Accuracy] = [:]
-        for recording in try FilterOptions.recordings(words, in: archive) {
+        for recording in try Filter.recordings(arguments, in: archive) {
             for (engine, accuracy) in try OfficeAccuracy.measured(recording.id, in: archive) {
                 engines[engine.name] = (engines[engine.name] ?? Accuracy()) + accuracy
                 rows.append(
@@ -47,7 +45,7 @@ enum AccuracyCommand: OfficeCommand {
                         heardPercent: accuracy.heard.roundedPercent))
             }
         }
-        if words.has("--json") { return try Terminal.print(jsonText(rows)) }
+        if arguments[.json] { return try Terminal.print(jsonText(rows, isIndented: true)) }
         if rows.isEmpty { return Terminal.say("none of these recordings has corrections") }
         for row in rows {
             try Terminal.print(

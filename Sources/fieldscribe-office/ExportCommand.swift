@@ -3,46 +3,48 @@ import Office
 import System
 import Transcripts
 
-enum ExportCommand: OfficeCommand {
+enum ExportCommand: Command {
     static let name = "export"
     static let summary = "Copy recordings or transcripts out of the archive."
-    static let usage =
-        "[ID...] --to FOLDER [--format F [--force]] \(FilterOptions.usage) [--archive ARCHIVE] [--files FOLDER]"
-    static let details = """
-        Copies are complete and checked, with the corrections saved beside them; another archive can gather them. With --format,
-        writes the transcripts that show prints.
+    private static let target = Option(
+        "--to", "FOLDER", "copies go to FOLDER/Fieldscribe/RECORDER, transcripts to FOLDER/RECORDER", .folders,
+        isRequired: true)
+    private static let formats = Option(
+        "--format", "F",
+        "write transcripts instead: \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); several with commas between them",
+        .words(TranscriptFormat.allCases.map(\.rawValue)))
+    private static let force = Option.flag("--force", "replace transcripts that differ")
+    static let help: [any HelpPart] =
+        [
+            """
+            Copies are complete and checked, with the corrections saved beside them; another archive can gather them. With --format,
+            writes the transcripts that show prints.
+            """,
+            Argument.recordings(), target, formats, force,
+        ] + Filter.options
 
-          ID                   numbers from fieldscribe-office list; default all
-          --to FOLDER          copies go to FOLDER/Fieldscribe/RECORDER, transcripts to FOLDER/RECORDER
-          --format F           write transcripts instead: \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); several
-                               with commas between them
-          --force              replace transcripts that differ
-        \(FilterOptions.explained)
-        """
-    static let options = (values: FilterOptions.names + ["--to", "--format"], flags: ["--force"])
-
-    static func run(_ words: OptionWords) throws {
-        guard let target = words["--to"], !target.isEmpty else { throw words.usage("--to is missing") }
-        let formats = try (words["--format"] ?? "").split(separator: ",").map { name in
+    static func run(_ arguments: Arguments) throws {
+        guard let target = arguments[target], !target.isEmpty else { throw arguments.usage("--to is missing") }
+        let chosen = try (arguments[formats] ?? "").split(separator: ",").map { name in
             guard let format = TranscriptFormat(rawValue: String(name)) else {
-                throw words.usage("--format \(name): unknown format")
+                throw arguments.usage("--format \(name): unknown format")
             }
             return format
         }
-        guard words["--format"] == nil || !formats.isEmpty else { throw words.usage("--format needs a value") }
-        guard !words.has("--force") || !formats.isEmpty else { throw words.usage("--force requires --format") }
-        let archive = try ArchiveChoice.open(words)
-        let recordings = try FilterOptions.recordings(words, in: archive)
+        guard arguments[formats] == nil || !chosen.isEmpty else { throw arguments.usage("--format needs a value") }
+        guard !arguments[force] || !chosen.isEmpty else { throw arguments.usage("--force requires --format") }
+        let archive = try ArchiveChoice.open(arguments)
+        let recordings = try Filter.recordings(arguments, in: archive)
         let export = try OfficeExport(of: archive, to: target)
         var (new, known, refused) = (0, 0, 0)
         for recording in recordings {
             do throws(DeviceError) {
-                if formats.isEmpty {
+                if chosen.isEmpty {
                     if try export.copy(recording) { new += 1 } else { known += 1 }
                 }
-                for format in formats {
+                for format in chosen {
                     let title = recording.title.isEmpty ? "Recording \(recording.id)" : oneLine(recording.title)
-                    let isNew = try export.write(recording, as: format, title: title, replaces: words.has("--force"))
+                    let isNew = try export.write(recording, as: format, title: title, replaces: arguments[force])
                         .isNew
                     if isNew { new += 1 } else { known += 1 }
                 }
@@ -53,7 +55,7 @@ enum ExportCommand: OfficeCommand {
                 Terminal.say("fieldscribe-office: recording \(recording.id): \(error.message)")
             }
         }
-        let what = formats.isEmpty ? counted(new, "copy", "copies") : counted(new, "text", "texts")
+        let what = chosen.isEmpty ? counted(new, "copy", "copies") : counted(new, "text", "texts")
         var parts = ["\(what) written"]
         if known > 0 { parts.append("\(known) there already") }
         if refused > 0 { parts.append("\(refused) refused") }

@@ -2,32 +2,40 @@ import Core
 import Office
 import System
 
-enum GatherCommand: OfficeCommand {
+enum GatherCommand: Command {
     static let name = "gather"
     static let summary = "Add copies from sticks and folders to the archive."
-    static let usage =
-        "FOLDER|STICK|ARCHIVE... [--into ARCHIVE] [--files FOLDER] [--from-files FOLDER] [--key FILE] [--page] [--json]"
-    static let details = """
+    private static let target = Option(
+        "--into", "ARCHIVE",
+        "a folder or postgresql://..., created if it is missing; default $FIELDSCRIBE_ARCHIVE, else fieldscribe-archive in your home folder",
+        .folders)
+    private static let sourceFiles = Option(
+        "--from-files", "FOLDER",
+        "the folder with the copies of a source in PostgreSQL, if it is not where that archive says", .folders)
+    private static let key = Option(
+        "--key", "FILE",
+        "a private key from age-keygen or of SSH. It opens sealed copies; in the archive they are readable", .files)
+    private static let page = Option.flag(
+        "--page",
+        "write index.html over all recordings, which finds words in any browser, without this program. Without a FOLDER, only write that page"
+    )
+    static let help: [any HelpPart] = [
+        """
         Finds all copies, however deep they lie, and adds those that the archive does not have: sound, transcript, history and
         corrections. Checks each file against SHA256SUMS, and each signature if minisign is installed. Names the copies that it
         refuses and adds the others. You can interrupt it at any moment and run it again.
-
-          FOLDER|STICK         a stick, a folder with copies of several sticks, or a single copy
-          ARCHIVE              another archive of fieldscribe-office, a folder or postgresql://..., with all its transcripts; or a
-                               recorder's own archive, copied to this machine
-          --into ARCHIVE       a folder or postgresql://..., created if it is missing; default $FIELDSCRIBE_ARCHIVE, else
-                               fieldscribe-archive in your home folder
-          --files FOLDER       for PostgreSQL: the folder for the copies, which all users of the archive can see
-          --from-files FOLDER  the folder with the copies of a source in PostgreSQL, if it is not where that archive says
-          --key FILE           a private key from age-keygen or of SSH. It opens sealed copies; in the archive they are readable
-          --page               write index.html over all recordings, which finds words in any browser, without this program. Without
-                               a FOLDER, only write that page
-          --json               print one JSON object
-
+        """,
+        Argument(
+            "FOLDER...",
+            "a stick, a folder with copies of several sticks, or a single copy; or another archive of fieldscribe-office, a folder or postgresql://..., with all its transcripts; or a recorder's own archive, copied to this machine",
+            .folders), target,
+        Option.files("for PostgreSQL: the folder for the copies, which all users of the archive can see"), sourceFiles,
+        key, page, Option.json("print one JSON object"),
+        """
         Exit status: 0 everything is in the archive; 1 it could not continue; 3 sealed copies were left out because no key was
         given; 4 some copies were refused.
-        """
-    static let options = (values: ["--into", "--files", "--from-files", "--key"], flags: ["--json", "--page"])
+        """,
+    ]
 
     private struct Summary: Encodable {
         var archive: String
@@ -42,12 +50,12 @@ enum GatherCommand: OfficeCommand {
         var outdated: [String]
     }
 
-    static func run(_ words: OptionWords) throws {
-        guard !words.rest.isEmpty || words.has("--page") else { throw words.usage("name a folder or a stick") }
-        let archive = try ArchiveChoice.open(words, "--into", makes: !words.rest.isEmpty)
-        if words.rest.isEmpty { return try writePage(archive) }
-        let (sources, refused) = try sources(words, into: archive)
-        let gathering = try Gathering(into: archive, key: words["--key"]) { report in
+    static func run(_ arguments: Arguments) throws {
+        guard !arguments.rest.isEmpty || arguments[page] else { throw arguments.usage("name a folder or a stick") }
+        let archive = try ArchiveChoice.open(arguments, name: arguments[target], makes: !arguments.rest.isEmpty)
+        if arguments.rest.isEmpty { return try writePage(archive) }
+        let (sources, refused) = try sources(arguments, into: archive)
+        let gathering = try Gathering(into: archive, key: arguments[key]) { report in
             TerminalStatusLine.show("\(report.taken + report.known) copies")
         }
         var report: GatherReport
@@ -68,13 +76,13 @@ enum GatherCommand: OfficeCommand {
                 "fieldscribe-office: left out \(counted(report.sealed, "sealed copy", "sealed copies")); name the private key "
                     + "with --key FILE")
         }
-        if words.has("--json") {
+        if arguments[.json] {
             let summary = Summary(
                 archive: archive.name, taken: report.taken, known: report.known, corrections: report.corrections,
                 texts: report.texts,
                 sealed: report.sealed, bytes: report.bytes, problems: report.problems, notes: report.notes,
                 outdated: report.outdated)
-            try Terminal.print(jsonText(summary))
+            try Terminal.print(jsonText(summary, isIndented: true))
         } else {
             var parts = ["\(counted(report.taken, "copy", "copies")) taken"]
             if report.known > 0 { parts.append("\(report.known) there already") }
@@ -84,7 +92,7 @@ enum GatherCommand: OfficeCommand {
             if !report.problems.isEmpty { parts.append("\(report.problems.count) refused") }
             try Terminal.print("\(archive.name): \(parts.joined(separator: ", "))\n")
         }
-        if words.has("--page") { try writePage(archive) }
+        if arguments[page] { try writePage(archive) }
         if !report.problems.isEmpty { throw Ending(status: 4) }
         if report.sealed > 0 { throw Ending(status: 3) }
     }
@@ -93,22 +101,22 @@ enum GatherCommand: OfficeCommand {
 extension GatherCommand {
     /// Returns the sources on the command line, and errors of those that cannot be opened, a line each.
     private static func sources(
-        _ words: OptionWords, into archive: any OfficeArchive
+        _ arguments: Arguments, into archive: any OfficeArchive
     ) throws -> ([GatherSource], refused: [String]) {
-        guard words["--from-files"] == nil || words.rest.contains(where: OpenedArchive.isAddress) else {
-            throw words.usage("--from-files requires a source in PostgreSQL")
+        guard arguments[sourceFiles] == nil || arguments.rest.contains(where: OfficeDatabase.isAddress) else {
+            throw arguments.usage("--from-files requires a source in PostgreSQL")
         }
         var sources: [GatherSource] = []
         var refused: [String] = []
-        for name in words.rest {
+        for name in arguments.rest {
             do throws(DeviceError) {
                 if OpenedArchive.isAddress(name) {
                     sources.append(
                         .archive(
-                            try OpenedArchive.database(
-                                name, files: words["--from-files"], makes: false, timeout: ArchiveChoice.timeout())))
-                } else if OpenedArchive.isFolder(name), !isSame(name, archive.files) {
-                    sources.append(.archive(try OpenedArchive.folder(name, makes: false)))
+                            try OfficeDatabase(
+                                name, files: arguments[sourceFiles], makes: false, timeout: ArchiveChoice.timeout())))
+                } else if OfficeFolder.isArchive(name), !isSame(name, archive.files) {
+                    sources.append(.archive(try OfficeFolder(name, makes: false)))
                 } else {
                     sources.append(.folder(name))
                 }

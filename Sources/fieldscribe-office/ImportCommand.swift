@@ -4,36 +4,38 @@ import System
 import Transcripts
 
 /// Imports corrections and edited transcripts.
-enum ImportCommand: OfficeCommand {
+enum ImportCommand: Command {
     static let name = "import"
     static let summary = "Add corrections or edited transcripts to the archive."
-    static let usage = "FILE... [--recording ID] [--by NAME] [--archive ARCHIVE] [--files FOLDER]"
-    static let details = """
+    private static let recording = Option(
+        "--recording", "ID", "the recording, if neither the file nor those beside it name it", .recordings)
+    private static let person = Option("--by", "NAME", "who corrected it, if the file does not say")
+    static let help: [any HelpPart] = [
+        """
         Adds a correction as another transcript of the recording, which no engine replaces. Imports a file completely, or changes
         nothing.
-
-          FILE                 corrections.json or corrections.html, saved from a recording's page; or a transcript edited in another
-                               program: \(WrittenText.endings.map { ".\($0)" }.joined(separator: " "))
-          --recording ID       the recording, if neither the file nor those beside it name it
-          --by NAME            who corrected it, if the file does not say
-        \(ArchiveChoice.explained)
-        """
-    static let options = (values: ["--recording", "--by", "--archive", "--files"], flags: [String]())
+        """,
+        Argument(
+            "FILE...",
+            "corrections.json or corrections.html, saved from a recording's page; or a transcript edited in another program: "
+                + WrittenText.endings.map { ".\($0)" }.joined(separator: " "), .files),
+        recording, person, Option.archive, Option.files,
+    ]
 
     /// The largest file: a day's transcript in the longest format is smaller.
     private static let largest = 64 << 20
 
-    static func run(_ words: OptionWords) throws {
-        guard !words.rest.isEmpty else { throw words.usage("name the files") }
-        let asked = try words["--recording"].map { try recordingNumber($0, words) }
-        let archive = try ArchiveChoice.open(words)
+    static func run(_ arguments: Arguments) throws {
+        guard !arguments.rest.isEmpty else { throw arguments.usage("name the files") }
+        let asked = try arguments[recording].map(arguments.recording)
+        let archive = try ArchiveChoice.open(arguments)
         let imports = OfficeImport(archive)
         var status: Int32 = 0
-        for path in words.rest {
+        for path in arguments.rest {
             do throws(DeviceError) {
                 let file = OfficeImport.File(
                     path: path, bytes: try content(ofFile: path, limit: largest), recording: asked,
-                    person: oneLine(words["--by"] ?? ""), neighbour: neighbour(of: path))
+                    person: oneLine(arguments[person] ?? ""), neighbour: neighbour(of: path))
                 try Terminal.print(try imports.add(file, now: MonotonicClock.wallSeconds) + "\n")
             } catch {
                 Terminal.say("fieldscribe-office: \(oneLine(error.message))")

@@ -4,17 +4,12 @@ import Office
 import System
 import Transcripts
 
-enum ListCommand: OfficeCommand {
+enum ListCommand: Command {
     static let name = "list"
     static let summary = "List the recordings of all recorders."
-    static let usage = "\(FilterOptions.usage) [--json] [--archive ARCHIVE] [--files FOLDER]"
-    static let details = """
-        Lists the earliest recording first. A question mark after the time: the recorder's clock was not set.
-
-        \(FilterOptions.explained)
-          --json               print one JSON array
-        """
-    static let options = (values: FilterOptions.names, flags: ["--json"])
+    static let help: [any HelpPart] =
+        ["Lists the earliest recording first. A question mark after the time: the recorder's clock was not set."]
+        + Filter.options + [Option.json]
 
     private struct Row: Encodable {
         var id: Int
@@ -32,11 +27,10 @@ enum ListCommand: OfficeCommand {
         var audio: String
     }
 
-    static func run(_ words: OptionWords) throws {
-        try words.expect(0, "")
-        let archive = try ArchiveChoice.open(words)
-        let recordings = try archive.recordings(FilterOptions.filter(words))
-        if words.has("--json") {
+    static func run(_ arguments: Arguments) throws {
+        let archive = try ArchiveChoice.open(arguments)
+        let recordings = try archive.recordings(Filter.filter(arguments))
+        if arguments[.json] {
             return try Terminal.print(
                 jsonText(
                     recordings.map {
@@ -46,7 +40,7 @@ enum ListCommand: OfficeCommand {
                             number: $0.number, start: $0.startedAt, clock: $0.clock, duration: $0.length.seconds,
                             title: $0.title, people: $0.people, readings: $0.readings,
                             folder: "\(archive.files)/\($0.place)", audio: $0.audio)
-                    }))
+                    }, isIndented: true))
         }
         if recordings.isEmpty { Terminal.say("no recordings") }
         for recording in recordings {
@@ -57,11 +51,4 @@ enum ListCommand: OfficeCommand {
             try Terminal.print(line + "\n")
         }
     }
-}
-
-/// Returns a value as indented JSON with a newline at the end.
-func jsonText(_ value: some Encodable) throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
 }

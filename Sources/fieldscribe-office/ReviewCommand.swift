@@ -3,31 +3,26 @@ import Office
 import System
 import Transcripts
 
-enum ReviewCommand: OfficeCommand {
+enum ReviewCommand: Command {
     static let name = "review"
-    static let summary = "List uncertain words, the most useful to check first."
-    static let usage = "[ID...] [--limit N] \(FilterOptions.usage) [--json] [--archive ARCHIVE] [--files FOLDER]"
-    static let details = """
-        Words that engines often miss come first. A word that is uncertain in many places is listed at its least certain place.
+    static let summary = "List uncertain arguments, the most useful to check first."
+    private static let limit = Option.number("--limit", "at most N words", in: 1...100_000, default: 20)
+    static let help: [any HelpPart] =
+        [
+            "Words that engines often miss come first. A word that is uncertain in many places is listed at its least certain place.",
+            Argument.recordings(), limit,
+        ] + Filter.options + [Option.json]
 
-          ID                   numbers from fieldscribe-office list; default all
-          --limit N            at most N words; default 20
-        \(FilterOptions.explained)
-          --json               print one JSON array
-        """
-    static let options = (values: FilterOptions.names + ["--limit"], flags: ["--json"])
-
-    static func run(_ words: OptionWords) throws {
-        let limit = try words.number("--limit", in: 1...100_000, default: 20)
-        let archive = try ArchiveChoice.open(words)
-        var doubts = UncertainWordList(limit: limit)
-        for recording in try FilterOptions.recordings(words, in: archive) {
+    static func run(_ arguments: Arguments) throws {
+        let archive = try ArchiveChoice.open(arguments)
+        var doubts = UncertainWordList(limit: arguments[limit])
+        for recording in try Filter.recordings(arguments, in: archive) {
             guard let timeline = try archive.shownTimeline(of: recording.id) else { continue }
-            let segments = timeline.segments.filter { FilterOptions.isSaid($0, in: timeline, words) }
+            let segments = timeline.segments.filter { Filter.isSaid($0, in: timeline, arguments) }
             doubts.add(segments, of: recording.id, recorder: recording.recorder.folder)
         }
         let worst = doubts.worst
-        if words.has("--json") { return try Terminal.print(jsonText(worst)) }
+        if arguments[.json] { return try Terminal.print(jsonText(worst, isIndented: true)) }
         if worst.isEmpty { Terminal.say("there are no words to review") }
         for row in worst {
             try Terminal.print(

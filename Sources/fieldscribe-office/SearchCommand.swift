@@ -3,20 +3,19 @@ import Office
 import System
 import Transcripts
 
-enum SearchCommand: OfficeCommand {
+enum SearchCommand: Command {
     static let name = "search"
     static let summary = "Search for words in all recordings."
-    static let usage =
-        "WORDS... [--alike] \(FilterOptions.usage) [--limit N] [--json] [--archive ARCHIVE] [--files FOLDER]"
-    static let details = """
-          WORDS                all must occur in one segment or bookmark; the last may be the beginning of a word. Lists the best
-                               match first; for words with more than 2,000 matches, the newest
-          --alike              also find words with similar spelling, since names are often recognized wrong; prints those words
-          --limit N            at most N matches; default 50
-        \(FilterOptions.explained)
-          --json               print one JSON array
-        """
-    static let options = (values: FilterOptions.names + ["--limit"], flags: ["--alike", "--json"])
+    private static let alike = Option.flag(
+        "--alike", "also find words with similar spelling, since names are often recognized wrong; prints those words")
+    private static let limit = Option.number("--limit", "at most N matches", in: 1...100_000, default: 50)
+    static let help: [any HelpPart] =
+        [
+            Argument(
+                "WORDS...",
+                "all must occur in one segment or bookmark; the last may be the beginning of a word. Lists the best match first; for words with more than 2,000 matches, the newest"
+            ), alike, limit,
+        ] + Filter.options + [Option.json]
 
     private struct Row: Encodable {
         var recording: Int
@@ -31,17 +30,16 @@ enum SearchCommand: OfficeCommand {
         var excerpt: String
     }
 
-    static func run(_ words: OptionWords) throws {
-        guard !words.rest.isEmpty else { throw words.usage("name the words to search for") }
-        let limit = try words.number("--limit", in: 1...100_000, default: 50)
-        let filter = try FilterOptions.filter(words)
-        let archive = try ArchiveChoice.open(words)
-        var query = OfficeQuery(words.rest.joined(separator: " "))
-        if words.has("--alike") {
+    static func run(_ arguments: Arguments) throws {
+        guard !arguments.rest.isEmpty else { throw arguments.usage("name the words to search for") }
+        let filter = Filter.filter(arguments)
+        let archive = try ArchiveChoice.open(arguments)
+        var query = OfficeQuery(arguments.rest.joined(separator: " "))
+        if arguments[alike] {
             for line in try query.addSimilarWords(in: archive) { Terminal.say(line) }
         }
-        let hits = try archive.search(query, filter, limit: limit)
-        if words.has("--json") {
+        let hits = try archive.search(query, filter, limit: arguments[limit])
+        if arguments[.json] {
             return try Terminal.print(
                 jsonText(
                     hits.map { hit in
@@ -51,7 +49,7 @@ enum SearchCommand: OfficeCommand {
                             end: hit.line.range.end.seconds, speaker: hit.line.speaker.isEmpty ? nil : hit.line.speaker,
                             name: hit.line.name.isEmpty ? nil : hit.line.name, text: hit.line.text, excerpt: hit.excerpt
                         )
-                    }))
+                    }, isIndented: true))
         }
         if hits.isEmpty { Terminal.say("no matches") }
         for hit in hits {

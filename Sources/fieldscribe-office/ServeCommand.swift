@@ -4,78 +4,79 @@ import Office
 import System
 import Transcripts
 
-enum ServeCommand: OfficeCommand {
+enum ServeCommand: Command {
     static let name = "serve"
     static let summary = "Read, search and correct recordings in a browser."
-    static let usage = """
-        [--port N] [--listen ADDRESS] [--socket PATH] [--password-file FILE] [--host NAME]... [--archive ARCHIVE] [--files FOLDER]
+    private static let port = Option.number(
+        "--port", "default \(usualPort); 0 takes any free port and prints it", in: 0...65_535)
+    private static let address = Option(
+        "--listen", "ADDRESS",
+        "an address of this machine; default 127.0.0.1. An address that others reach needs --password-file")
+    private static let socket = Option(
+        "--socket", "PATH",
+        "listen on a Unix socket instead of a port, for this user and group. Replaces only a socket on which no process listens",
+        .files)
+    private static let passwordFile = Option(
+        "--password-file", "FILE",
+        "the first line is the password for browsers, with any user name; only the file's owner or group may read it",
+        .files)
+    private static let hosts = Option(
+        repeated: "--host", "NAME", "a name under which browsers reach the pages, such as a proxy's; may be repeated")
+    static let help: [any HelpPart] = [
         """
-    static let details = """
         Serves a list of all recordings with a search, and each recording's page with its sound, until you stop it. By default only
         this machine can connect. It does not encrypt; the manual explains how to run it behind a proxy that does.
-
-          --port N             default \(usualPort); 0 takes any free port and prints it
-          --listen ADDRESS     an address of this machine; default 127.0.0.1. An address that others reach needs --password-file
-          --socket PATH        listen on a Unix socket instead of a port, for this user and group. Replaces only a socket on which
-                               no process listens
-          --password-file FILE the first line is the password for browsers, with any user name; only the file's owner or group may
-                               read it
-          --host NAME          a name under which browsers reach the pages, such as a proxy's; may be repeated
-        \(ArchiveChoice.explained)
-
-        Exit status: 0 it was stopped; 1 it could not continue; 3 the archive does not exist.
-        """
-    static let options = (
-        values: ["--port", "--listen", "--socket", "--password-file", "--host", "--archive", "--files"],
-        flags: [String]()
-    )
+        """,
+        port, address, socket, passwordFile, hosts, Option.archive, Option.files,
+        "Exit status: 0 it was stopped; 1 it could not continue; 3 the archive does not exist.",
+    ]
 
     private static let usualPort = 8_737
     private static let shortest = 8
     /// The timeout of a database server, in seconds: meanwhile no request is answered.
     private static let timeout = 10
 
-    static func run(_ words: OptionWords) throws {
-        try words.expect(0, "")
-        let port = try words.number("--port", in: 0...65_535, default: usualPort)
-        guard words["--socket"] == nil || (words["--port"] == nil && words["--listen"] == nil) else {
-            throw words.usage("--socket excludes --port and --listen")
+    static func run(_ arguments: Arguments) throws {
+        let port = arguments[port] ?? usualPort
+        guard arguments[socket] == nil || (arguments[Self.port] == nil && arguments[address] == nil) else {
+            throw arguments.usage("--socket excludes --port and --listen")
         }
-        let password = try words["--password-file"].map { try Self.password(in: $0) }
+        let password = try arguments[passwordFile].map(password)
         let open = { () throws(DeviceError) -> any OfficeArchive in
-            try rethrowing { try ArchiveChoice.open(words, timeout: timeout) }
+            try rethrowing { try ArchiveChoice.open(arguments, timeout: timeout) }
         }
         let archive = try open()
-        let listener = try Self.listener(words, port: port)
+        let listener = try Self.listener(arguments, port: port)
         guard listener.isLocal || password != nil else {
-            throw words.usage(
-                "--listen \(words["--listen"] ?? ""): others reach this address; it needs --password-file FILE")
+            throw arguments.usage(
+                "--listen \(arguments[address] ?? ""): others reach this address; it needs --password-file FILE")
         }
         if !listener.isLocal {
             Terminal.say(
                 "fieldscribe-office: the password and all pages cross the network unencrypted; put a proxy with TLS in front"
             )
         }
-        let address = listener.address
-        let access = SiteAccess(password: password, names: names(words, listener.host, asksPassword: password != nil))
+        let reached = listener.address
+        let access = SiteAccess(
+            password: password, names: names(arguments, listener.host, asksPassword: password != nil))
         let site = OfficeSite(archive, access: access, open: open) {
             Terminal.say("fieldscribe-office: \(oneLine($0))")
         }
-        Stop.prepare()
+        Interrupts.handle()
         let server = try WebServer(listener, serving: site)
-        try Terminal.print("\(archive.name) is at \(address)\n")
-        try server.run { !Stop.isWanted }
+        try Terminal.print("\(archive.name) is at \(reached)\n")
+        try server.run { !Interrupts.isRequested }
     }
 
-    private static func listener(_ words: OptionWords, port: Int) throws(DeviceError) -> WebListener {
-        if let path = words["--socket"] { return try WebListener(path: path) }
-        return try WebListener(host: words["--listen"] ?? "127.0.0.1", port: port)
+    private static func listener(_ arguments: Arguments, port: Int) throws(DeviceError) -> WebListener {
+        if let path = arguments[socket] { return try WebListener(path: path) }
+        return try WebListener(host: arguments[address] ?? "127.0.0.1", port: port)
     }
 
     /// Returns the host names that requests may use; nil for any. With a password, or on a Unix socket, other names are
     /// harmless.
-    private static func names(_ words: OptionWords, _ host: String?, asksPassword: Bool) -> Set<String>? {
-        let named = words.all("--host").map { $0.lowercased() }
+    private static func names(_ arguments: Arguments, _ host: String?, asksPassword: Bool) -> Set<String>? {
+        let named = arguments[hosts].map { $0.lowercased() }
         guard let host else { return named.isEmpty ? nil : Set(named) }
         if asksPassword, named.isEmpty { return nil }
         return Set(named + ["localhost", "127.0.0.1", "[::1]", host.contains(":") ? "[\(host)]" : host])

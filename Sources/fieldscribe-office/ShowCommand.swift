@@ -3,28 +3,25 @@ import Office
 import System
 import Transcripts
 
-enum ShowCommand: OfficeCommand {
+enum ShowCommand: Command {
     static let name = "show"
     static let summary = "Show the transcript of a recording."
-    static let usage = "ID [--format F] [--reading N | --readings] [--archive ARCHIVE] [--files FOLDER]"
-    static let details = """
-          ID                   a number from fieldscribe-office list
-          --format F           \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); default text
-          --readings           list the transcripts of this recording, by engines and by people
-          --reading N          show transcript N of that list; default 1: the latest by a person, else the latest by an engine
-        \(ArchiveChoice.explained)
-        """
-    static let options = (values: ["--format", "--reading", "--archive", "--files"], flags: ["--readings"])
+    private static let readings = Option.flag(
+        "--readings", "list the transcripts of this recording, by engines and by people")
+    private static let reading = Option.number(
+        "--reading", "show transcript N of that list, where 1 is the latest by a person, else the latest by an engine",
+        in: 1...100_000, default: 1)
+    static let help: [any HelpPart] = [
+        Argument.recording, Option.format, readings, reading, Option.archive, Option.files,
+    ]
 
-    static func run(_ words: OptionWords) throws {
-        try words.expect(1, "a recording's number")
-        let id = try recordingNumber(words.rest[0], words)
-        let format = try words.choice("--format", of: TranscriptFormat.allCases, named: \.rawValue, default: .text)
-        let number = try words.number("--reading", in: 1...100_000, default: 1)
-        let archive = try ArchiveChoice.open(words)
+    static func run(_ arguments: Arguments) throws {
+        let id = try arguments.recording
+        let (format, number) = (arguments[.format], arguments[reading])
+        let archive = try ArchiveChoice.open(arguments)
         let found = try recording(id, in: archive)
         let readings = try archive.readings(of: id)
-        if words.has("--readings") {
+        if arguments[Self.readings] {
             for (index, reading) in readings.enumerated() {
                 let who = reading.person.map { $0.isEmpty ? "by a person" : "by \($0)" } ?? reading.engine
                 try Terminal.print("\(index + 1)  \(shownTime(reading.madeAt))  \(oneLine(who))\n")

@@ -6,53 +6,50 @@ import System
 import Transcripts
 
 /// Transcribes recordings again.
-enum WorkCommand: OfficeCommand {
+enum WorkCommand: Command {
     static let name = "work"
     static let summary = "Transcribe recordings again with this machine's best engine."
-    static let usage = """
-        [--once | --until-empty] [--engine E] [--retry] [--lease SECONDS] [--program FILE] [--archive ARCHIVE] [--files FOLDER]
+    private static let once = Option.flag("--once", "transcribe one recording, then exit")
+    private static let untilEmpty = Option.flag("--until-empty", "exit when all machines have transcribed everything")
+    private static let engine = Option(
+        "--engine", "E", "an engine of fieldscribe transcribe; default the best that is installed here")
+    private static let retry = Option.flag("--retry", "retry recordings that failed three times")
+    private static let lease = Option.number(
+        "--lease",
+        "give a machine's recording to another after so long without a sign of it, 2 to 86,400", in: 2...86_400,
+        default: 60, as: "SECONDS")
+    private static let program = Option(
+        "--program", "FILE",
+        "the fieldscribe program to run; default the one beside this program, else the one in PATH", .files)
+    static let help: [any HelpPart] = [
         """
-    static let details = """
         Runs fieldscribe transcribe on each recording that this engine, or a better one, has not transcribed, and adds the result
         as another transcript. Corrections stay, and are still shown. Several machines can work on one archive in PostgreSQL: each
         recording goes to one of them, and to another if that one is switched off. Without --once or --until-empty, waits for new
         recordings until you stop it.
+        """,
+        once, untilEmpty, engine, retry, lease, program, Option.archive, Option.files,
+        "Exit status: 0 finished; 1 it could not continue; 4 some recordings failed three times, and are named.",
+    ]
 
-          --once               transcribe one recording, then exit
-          --until-empty        exit when all machines have transcribed everything
-          --engine E           an engine of fieldscribe transcribe; default the best that is installed here
-          --retry              retry recordings that failed three times
-          --lease SECONDS      give a machine's recording to another after so long without a sign of it, 2 to 86,400; default 60
-          --program FILE       the fieldscribe program to run; default the one beside this program, else the one in PATH
-        \(ArchiveChoice.explained)
-
-        Exit status: 0 finished; 1 it could not continue; 4 some recordings failed three times, and are named.
-        """
-    static let options = (
-        values: ["--engine", "--lease", "--program", "--archive", "--files"],
-        flags: ["--once", "--until-empty", "--retry"]
-    )
-
-    static func run(_ words: OptionWords) throws {
-        try words.expect(0, "")
-        let lease = try words.number("--lease", in: 2...86_400, default: 60)
-        guard !words.has("--once") || !words.has("--until-empty") else {
-            throw words.usage("choose --once or --until-empty")
+    static func run(_ arguments: Arguments) throws {
+        guard !arguments[once] || !arguments[untilEmpty] else {
+            throw arguments.usage("choose --once or --until-empty")
         }
-        guard let address = ArchiveChoice.name(words, "--archive"), OpenedArchive.isAddress(address) else {
-            throw words.usage("it needs an archive in PostgreSQL: --archive postgresql://...")
+        guard let address = ArchiveChoice.name(arguments), OfficeDatabase.isAddress(address) else {
+            throw arguments.usage("it needs an archive in PostgreSQL: --archive postgresql://...")
         }
         let open = { () throws(DeviceError) in
-            try OpenedArchive.database(address, files: words["--files"], makes: false, timeout: ArchiveChoice.timeout())
+            try OfficeDatabase(address, files: arguments[.files], makes: false, timeout: ArchiveChoice.timeout())
         }
         let archive = try open()
         // A missing folder must not count as a failure of recordings.
         _ = try Folder(opening: archive.files, crosses: true)
-        let program = try ReadingProgram(words["--program"], engine: words["--engine"])
-        Stop.prepare()
-        var work = OfficeWork(archive, program, lease: lease, open: open)
-        if words.has("--retry") { try archive.retry(program.engine) }
-        try work.run(words.has("--once") ? .once : words.has("--until-empty") ? .untilEmpty : .always)
+        let program = try ReadingProgram(arguments[program], engine: arguments[engine])
+        Interrupts.handle()
+        var work = OfficeWork(archive, program, lease: arguments[lease], open: open)
+        if arguments[retry] { try archive.retry(program.engine) }
+        try work.run(arguments[once] ? .once : arguments[untilEmpty] ? .untilEmpty : .always)
         let failed = try work.failed()
         for (recording, problem) in failed {
             Terminal.say("fieldscribe-office: recording \(recording) failed three times: \(oneLine(problem))")
@@ -183,7 +180,7 @@ private struct OfficeWork {
     mutating func run(_ end: End) throws {
         let (engine, lease) = (program.engine, lease)
         Terminal.say("reading with \(engine.label)")
-        while !Stop.isWanted {
+        while !Interrupts.isRequested {
             let job = try retrying { (archive) throws(DeviceError) -> OfficeJob? in
                 if let job = try archive.claim(engine, lease: lease) { return job }
                 try archive.offer(engine)
@@ -204,7 +201,7 @@ private struct OfficeWork {
     }
 
     private func wait(_ seconds: Int) {
-        for _ in 0..<seconds * 10 where !Stop.isWanted { usleep(100_000) }
+        for _ in 0..<seconds * 10 where !Interrupts.isRequested { usleep(100_000) }
     }
 
     private mutating func read(_ job: OfficeJob) throws {
@@ -257,7 +254,7 @@ private struct OfficeWork {
             ["transcribe", "--format", "json", "--pass", "final", "--engine", program.engine.name, "--", path],
             takes: &bytes, &status
         ) { () throws(DeviceError) in
-            if Stop.isWanted { return false }
+            if Interrupts.isRequested { return false }
             guard MonotonicClock.nanoseconds - renewed >= interval else { return true }
             renewed = MonotonicClock.nanoseconds
             do throws(DeviceError) { isOurs = try current.renew(job, lease: lease) } catch {
@@ -267,7 +264,7 @@ private struct OfficeWork {
             return isOurs
         }
         archive = current
-        if Stop.isWanted {
+        if Interrupts.isRequested {
             try? archive.release(job)
             return nil
         }
@@ -290,7 +287,9 @@ private struct OfficeWork {
         var (isTold, seconds) = (false, 0)
         while true {
             do throws(DeviceError) { return try body(archive) } catch {
-                guard error.code == .disconnected || error.code == .busy, seconds < Self.timeout, !Stop.isWanted else {
+                guard error.code == .disconnected || error.code == .busy, seconds < Self.timeout,
+                    !Interrupts.isRequested
+                else {
                     throw error
                 }
                 if !isTold {

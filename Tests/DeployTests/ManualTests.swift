@@ -192,7 +192,7 @@ import Testing
             [[ '\(line)' == *' ' ]] && COMP_WORDS+=('')
             COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
             COMP_WORDS[0]='\(manual.program)'
-            _\(name.replacing("-", with: "_"))
+            _fieldscribe
             printf '%s\\n' "${COMPREPLY[@]}"
             """
         let bash = try Tool("bash", "--norc", "-c", script)

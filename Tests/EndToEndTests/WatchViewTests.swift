@@ -76,8 +76,8 @@ import Testing
 
     @Test("Wrapping keeps the spaces that a text begins with")
     func indentation() {
-        #expect(WatchView.wrapped("    ~  had he", to: 40, hanging: 7) == ["    ~  had he"])
-        #expect(WatchView.wrapped("    ~  had he married", to: 20, hanging: 7) == ["    ~  had he", "       married"])
+        #expect(Terminal.wrapped("    ~  had he", to: 40, hanging: 7) == ["    ~  had he"])
+        #expect(Terminal.wrapped("    ~  had he married", to: 20, hanging: 7) == ["    ~  had he", "       married"])
     }
 
     @Test("a terminal of one column ends nothing", arguments: [1, 2, 3, 8])

@@ -6,8 +6,14 @@ package struct Ending: Error {
     package init(status: Int32) { self.status = status }
 }
 
-/// The command line is wrong; the program ends with status 2.
-package struct UsageError: Error {
+/// An error of the user's words or settings; the program ends with status 2.
+package protocol UsageProblem: Error {
+    /// What is wrong, in one line.
+    var message: String { get }
+}
+
+/// The command line is wrong.
+package struct UsageError: UsageProblem {
     /// What is wrong, in one line.
     package var message: String
 

@@ -1,4 +1,5 @@
 import Core
+import System
 
 /// An export format. Each is declared in the file that writes it, and listed in `allCases`.
 package struct TranscriptFormat: Sendable {
@@ -83,4 +84,11 @@ extension TranscriptFormat: RawRepresentable, CaseIterable, Hashable, CustomStri
     package func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
     package var description: String { rawValue }
+}
+
+extension Option where Value == TranscriptFormat {
+    /// The format of a transcript.
+    package static var format: Self {
+        choice("--format", "F", of: TranscriptFormat.allCases, named: \.rawValue, default: .text)
+    }
 }

@@ -5,16 +5,13 @@ import Transcripts
 enum AccuracyCommand: Command {
     static let name = "accuracy"
     static let summary = "Count word errors, using your corrections."
-    static let usage = "[ID...] [--json] [--directory DIR]"
-    static let details = """
-          ID                 recordings, as fieldscribe list shows them; default all corrected ones
-          --json             one JSON object
-          --directory DIR    the archive; default storage.directory
-
+    static let help: [any HelpPart] = [
+        Argument.recordings("[ID...]", "all corrected ones"), Option.json("print one JSON object"), Option.directory,
+        """
         Each reading has two figures; the truth lies between them. The first counts the errors per 100 words of the whole
         text, as if every unchanged word were right. The second counts only lines that a person changed or confirmed.
-        """
-    static let options = (values: ["--directory"], flags: ["--json"])
+        """,
+    ]
 
     private struct Row: Encodable {
         var recording: Int
@@ -46,7 +43,7 @@ enum AccuracyCommand: Command {
     }
 
     static func run(_ arguments: Arguments) async throws {
-        let asked = try arguments.rest.map { try ArchivePlace.number($0, for: name) }
+        let asked = try arguments.recordings
         let archive = try await ArchivePlace(arguments).archive
         let known = try await archive.recordings()
         for id in asked where !known.contains(where: { $0.id == id }) { throw DeviceError.noRecording(id, name) }
@@ -73,7 +70,7 @@ enum AccuracyCommand: Command {
                     right: bin.right)
             }
         }
-        if arguments.has("--json") {
+        if arguments[.json] {
             return try Terminal.print(jsonText(Report(recordings: rows, confidence: bins)))
         }
         if rows.isEmpty { return Terminal.say("no recording was corrected yet; see fieldscribe import --help") }

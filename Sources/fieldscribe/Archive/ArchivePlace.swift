@@ -59,7 +59,7 @@ struct ArchivePlace {
     /// - Throws: `DeviceError` with `missing` if there is no archive, `denied` if it belongs to another user.
     init(_ arguments: Arguments, staysRoot: Bool = false) async throws {
         var configuration = try arguments.configuration()
-        if let directory = arguments["--directory"] { configuration.storage.directory = directory }
+        if let directory = arguments[.directory] { configuration.storage.directory = directory }
         directory = configuration.storage.directory
         // A running appliance has the archive open.
         let remote = RemoteArchive(configuration, directory: directory)
@@ -97,12 +97,17 @@ struct ArchivePlace {
         if let archiveOwner { try await archiveOwner.act(body) } else { try await body() }
     }
 
-    /// Parses a recording's number.
-    static func number(_ text: String, for command: String) throws -> Int {
-        guard let id = Int(text), (1...(1 << 53)).contains(id) else {
-            throw UsageError("\(command): \(text): give the number of a recording, as fieldscribe list shows it")
+    /// The opened archive.
+    ///
+    /// - Parameter reason: what the running appliance does itself.
+    /// - Throws: `DeviceError` with `busy` if the appliance has it open, `denied` if it is read-only.
+    func own(for command: String, _ reason: String, remedy: String? = nil) throws(DeviceError) -> SQLiteArchive {
+        switch owner {
+        case .us(let archive): return archive
+        case .appliance:
+            throw DeviceError(.busy, command, "the appliance is running, and \(reason)", remedy: remedy)
+        case .nobody: throw Owner.denied(directory, command)
         }
-        return id
     }
 }
 

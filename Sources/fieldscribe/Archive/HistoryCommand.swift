@@ -6,30 +6,29 @@ import Transcripts
 enum HistoryCommand: Command {
     static let name = "history"
     static let summary = "Show what was done to recordings, and when."
-    static let usage = "[ID] [--json] [--directory DIR]"
-    static let details = """
+    static let help: [any HelpPart] = [
+        """
         Lists what was recorded, transcribed, corrected, copied (to which stick), sealed, opened, erased, redacted and paused:
         an entry a line, with the time in UTC and whether the clock was set. Without a set clock, the time counts seconds
         since power-on. Each entry holds the SHA-256 of the previous one, so that fieldscribe verify finds an entry that is
         missing, changed or moved. The history outlives recordings; it holds nothing that was said and no name.
-
-          ID                 a number, as fieldscribe list shows it, also of an erased recording; default all
-          --json             one JSON array, with each entry as it is stored
-          --directory DIR    the archive; default storage.directory
-        """
-    static let options = (values: ["--directory"], flags: ["--json"])
+        """,
+        Argument(
+            "[ID]", "a number, as fieldscribe list shows it, also of an erased recording; default all", .recordings),
+        Option.json("print one JSON array, with each entry as it is stored"), Option.directory,
+    ]
 
     static func run(_ arguments: Arguments) async throws {
         guard arguments.rest.count <= 1 else {
-            throw UsageError("history: give one number, or none for all; see fieldscribe history --help")
+            throw arguments.usage("give one number, or none for all")
         }
-        let id = try arguments.rest.first.map { try ArchivePlace.number($0, for: name) }
+        let id = try arguments.rest.first.map { try arguments.recording($0) }
         let place = try await ArchivePlace(arguments)
         let lines = try await place.archive.history(of: id)
         if let id, lines.isEmpty, try await !place.archive.recordings().contains(where: { $0.id == id }) {
             throw DeviceError.noRecording(id, name)
         }
-        if arguments.has("--json") { return try Terminal.print(historyDocument(lines)) }
+        if arguments[.json] { return try Terminal.print(historyDocument(lines)) }
         if lines.isEmpty { return Terminal.say("the history has no entry: the recording is older") }
         for line in lines {
             let entry = line.entry

@@ -7,12 +7,7 @@ import System
 enum ListCommand: Command {
     static let name = "list"
     static let summary = "List the recordings."
-    static let usage = "[--json] [--directory DIR]"
-    static let details = """
-          --json             one JSON array
-          --directory DIR    the archive; default storage.directory
-        """
-    static let options = (values: ["--directory"], flags: ["--json"])
+    static let help: [any HelpPart] = [Option.json, Option.directory]
 
     private struct Row: Encodable {
         var id: Int
@@ -31,7 +26,6 @@ enum ListCommand: Command {
     }
 
     static func run(_ arguments: Arguments) async throws {
-        try arguments.expect(0, "nothing else")
         let place = try await ArchivePlace(arguments)
         // Listed before the rows, because a recording that begins meanwhile gets its row first.
         let folders = folders(in: place.directory)
@@ -45,7 +39,7 @@ enum ListCommand: Command {
                         + " fieldscribe recover brings back what is there")
             }
         }
-        if arguments.has("--json") {
+        if arguments[.json] {
             let rows = recordings.map { recording in
                 Row(
                     id: recording.id, start: wallTime(recording.startedAt), clock: recording.clock.rawValue,
@@ -86,10 +80,3 @@ enum ListCommand: Command {
 }
 
 func wallTime(_ seconds: Double) -> String { Date(timeIntervalSince1970: seconds.asWallTime).ISO8601Format() }
-
-/// Encodes a JSON document that ends in a newline.
-func jsonText(_ value: some Encodable) throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
-}

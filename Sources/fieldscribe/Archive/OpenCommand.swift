@@ -6,33 +6,34 @@ import System
 enum OpenCommand: Command {
     static let name = "open"
     static let summary = "Open encrypted recordings for an hour."
-    static let usage = "--key FILE"
-    static let details = """
+    private static let key = Option(
+        "--key", "FILE", "a private key from age-keygen or ssh-keygen, without a passphrase", .files, isRequired: true)
+    static let help: [any HelpPart] = [
+        """
         Sealed recordings are encrypted with age; only a private key opens them. While they are open, fieldscribe search and
         show can read them, and a second pass that is due runs. The history records the opening. A stick with the key in
         Fieldscribe/key.txt has the same effect, and nothing is copied to that stick. The key stays in memory and is
         forgotten after an hour, with fieldscribe lock, or when the appliance ends. So are the opened texts, which are in
         memory below /run or /dev/shm, for the appliance's user alone. The encrypted files do not change.
-
-          --key FILE         a private key from age-keygen or ssh-keygen, without a passphrase
-
+        """,
+        key,
+        """
         Exit status: 0 open; 1 not a key, or it opens nothing; 3 the file, age, or anything sealed is missing; 5 the appliance
         is not running.
-        """
-    static let options = (values: ["--key"], flags: [String]())
+        """,
+    ]
 
     static func run(_ arguments: Arguments) async throws {
-        try arguments.expect(0, "nothing else")
-        guard let path = arguments["--key"] else {
-            throw UsageError("open: name a private key with --key FILE; see fieldscribe open --help")
+        guard let path = arguments[key] else {
+            throw arguments.usage("name a private key with --key FILE")
         }
-        let text = try key(path)
+        let text = try text(ofKey: path)
         let response = try RunningAppliance(arguments).ask(.open(key: text, name: path))
         for line in response.notes ?? [] { try Terminal.print("\(line)\n") }
     }
 
     // A separate function: Swift 6.0 refuses an open file in an asynchronous one.
-    private static func key(_ path: String) throws(DeviceError) -> String {
+    private static func text(ofKey path: String) throws(DeviceError) -> String {
         let (folder, name) = try Folder.holding(path, crosses: true)
         let file = try folder.openFile(name, O_RDONLY)
         let text = try OpeningKey.text(of: file)

@@ -9,25 +9,25 @@ import System
 enum RecoverCommand: Command {
     static let name = "recover"
     static let summary = "Repair and transcribe what a power cut interrupted."
-    static let usage = "[--again|--no-transcribe] [--json] [--directory DIR] [--engine E]"
-    static let details = """
+    private static let again = Option.flag(
+        "--again",
+        "then transcribe recordings again that another engine or a faster profile read; the old text stays as a reading of its own, and fieldscribe show prints the new one"
+    )
+    private static let repairsOnly = Option.flag(
+        "--no-transcribe", "repair only; the appliance, or the next recover, transcribes and identifies speakers")
+    static let help: [any HelpPart] = [
+        """
         Gives interrupted recordings a header with their true length, adds recordings that the archive lacks, and marks those
         whose sound is gone. A damaged database is renamed to archive.sqlite.damaged-N and rebuilt from the journals beside
         the sound. Sound that another program appended to a closed recording, and another recording's journal, are renamed
         too. Nothing is deleted. You may interrupt the command and run it again at any time.
-
-          --again            then transcribe recordings again that another engine or a faster profile read; the old text
-                             stays as a reading of its own, and fieldscribe show prints the new one
-          --no-transcribe    repair only; the appliance, or the next recover, transcribes and identifies speakers
-          --json             print one JSON document
-          --directory DIR    the archive; default storage.directory
-          --engine E         \(EngineRegistry.forms); default
-                             recognizer.engine
-
+        """,
+        again, repairsOnly, Option.json("print one JSON document"), Option.directory, Option.engine,
+        """
         Exit status: 0 all is well, or was repaired; 1 the appliance or another command is using the archive; 4 there is
         damage that could not be repaired.
-        """
-    static let options = (values: ["--directory", "--engine"], flags: ["--again", "--no-transcribe", "--json"])
+        """,
+    ]
 
     private struct Report: Encodable {
         var findings: [FindingRow]
@@ -39,11 +39,10 @@ enum RecoverCommand: Command {
     }
 
     static func run(_ arguments: Arguments) async throws {
-        try arguments.expect(0, "nothing else")
-        if arguments.has("--again"), arguments.has("--no-transcribe") {
-            throw UsageError("recover: --again and --no-transcribe cannot be combined; see fieldscribe recover --help")
+        if arguments[again], arguments[repairsOnly] {
+            throw arguments.usage("--again and --no-transcribe cannot be combined")
         }
-        let configuration = try arguments.configuration().with(directory: arguments["--directory"])
+        let configuration = try arguments.archiveConfiguration()
         let directory = configuration.storage.directory
         try ArchiveOwner(of: directory).become()
         guard isTaken(configuration.archivePath) || isTaken("\(directory)/recordings") else {
@@ -59,21 +58,21 @@ enum RecoverCommand: Command {
         let opened = try await Recovery.open(configuration, depth: .everything)
         let (archive, findings) = (opened.archive, opened.findings)
         let dated = try await ClockCorrection.apply(to: archive)
-        let isJSON = arguments.has("--json")
+        let isJSON = arguments[.json]
         if !isJSON {
             for finding in findings { try Terminal.print(finding.line + "\n") }
             for id in dated { try Terminal.print("recording \(id): dated, now that the clock is set\n") }
         }
         let transcribed =
-            arguments.has("--no-transcribe")
+            arguments[repairsOnly]
             ? [] : try await transcribe(configuration, archive: archive, isQuiet: isJSON)
         var speakers: [Int]?
-        if !arguments.has("--no-transcribe"), configuration.recognizer.speakers != .no {
+        if !arguments[repairsOnly], configuration.recognizer.speakers != .no {
             let telling = PostDiarization(configuration: configuration, archive: archive)
             speakers = try await telling.tell(isQuiet: isJSON)
         }
         let reread =
-            arguments.has("--again")
+            arguments[again]
             ? try await rereadAll(configuration, archive: archive, isQuiet: isJSON) : nil
         if isJSON {
             try Terminal.print(

@@ -8,38 +8,29 @@ enum RedactCommand: Command {
     static let name = "redact"
     static let aliases = ["strike"]
     static let summary = "Erase a passage's sound and text for good."
-    static let usage = "[ID] --last SECONDS | FROM TO [--yes] [--directory DIR]"
-    static let details = """
+    private static let last = Option.parsed(
+        "--last", "SECONDS", "its last seconds, or what was said just now", "give seconds, such as 60"
+    ) { text in Double(text).flatMap { $0 > 0 && $0 <= 864_000 ? $0 : nil } }
+    static let help: [any HelpPart] = [
+        """
         Replaces a passage by silence and removes its words from text, index and journal. The transcript says that
         something was removed there. Words learned from that passage alone are removed from learned.txt. Copies made
         before are listed, and the next copy replaces them. A flash card may keep old blocks where only the card itself can
         reach them. The command's other name is strike.
-
-          ID                 the recording's number; default the current recording, else the latest
-          --last SECONDS     its last seconds, or what was said just now
-          FROM TO            from one time to another: 754, 12:34 or 1:02:03.5
-          --yes              do not ask; needed without a terminal
-          --directory DIR    the archive; default storage.directory
-        """
-    static let options = (values: ["--last", "--directory"], flags: ["--yes"])
+        """,
+        Argument("[ID]", "the recording's number; default the current recording, else the latest", .recordings),
+        Argument("[FROM TO]", "from one time to another: 754, 12:34 or 1:02:03.5"), last, Option.yes, Option.directory,
+    ]
 
     static func run(_ arguments: Arguments) async throws {
         let order = try order(arguments)
-        let canAsk = isatty(STDIN_FILENO) == 1 && Terminal.showsErrors
-        guard arguments.has("--yes") || canAsk else {
-            throw UsageError("redact: there is no terminal to ask on; use --yes to redact without asking")
-        }
+        try arguments.checkTerminal(toAsk: "redact")
         let place = try await ArchivePlace(arguments)
-        if !arguments.has("--yes") {
-            let which = order.recording.map { "of recording \($0) " } ?? ""
-            let what =
-                order.last.map { "the last \($0) s" }
-                ?? "from \(RecordingScreen.clock(SamplePosition(seconds: order.from ?? 0))) to "
-                + RecordingScreen.clock(SamplePosition(seconds: order.to ?? 0))
-            Terminal.prompt("erase \(what) \(which)for good? [y/N] ")
-            guard ["y", "yes"].contains(readLine(strippingNewline: true)?.lowercased()) else {
-                return Terminal.say("nothing was redacted")
-            }
+        let which = order.recording.map { "of recording \($0) " } ?? ""
+        let clock = { RecordingScreen.clock(SamplePosition(seconds: $0 ?? 0)) }
+        let what = order.last.map { "the last \($0) s" } ?? "from \(clock(order.from)) to \(clock(order.to))"
+        guard arguments.confirms("erase \(what) \(which)for good?") else {
+            return Terminal.say("nothing was redacted")
         }
         let (id, notes) = try await redact(order, in: place)
         Terminal.say("redacted in recording \(id)")
@@ -57,19 +48,16 @@ enum RedactCommand: Command {
 
     private static func order(_ arguments: Arguments) throws -> RedactionOrder {
         let rest = arguments.rest
-        if let text = arguments["--last"] {
-            guard let last = Double(text), last > 0, last <= 864_000 else {
-                throw UsageError("redact: --last \(text): give seconds, such as 60")
-            }
+        if let last = arguments[last] {
             guard rest.count <= 1 else {
-                throw UsageError("redact: give either --last SECONDS or FROM and TO; see fieldscribe redact --help")
+                throw arguments.usage("give either --last SECONDS or FROM and TO")
             }
-            return RedactionOrder(recording: try rest.first.map { try ArchivePlace.number($0, for: name) }, last: last)
+            return RedactionOrder(recording: try rest.first.map { try arguments.recording($0) }, last: last)
         }
         guard rest.count == 2 || rest.count == 3 else {
-            throw UsageError("redact: name the passage: --last SECONDS, or FROM and TO; see fieldscribe redact --help")
+            throw arguments.usage("name the passage: --last SECONDS, or FROM and TO")
         }
-        let recording = rest.count == 3 ? try ArchivePlace.number(rest[0], for: name) : nil
+        let recording = rest.count == 3 ? try arguments.recording(rest[0]) : nil
         let times = try rest.suffix(2).map { text in
             guard let seconds = seconds(text) else {
                 throw UsageError("redact: \(text): give a time such as 754, 12:34 or 1:02:03.5")

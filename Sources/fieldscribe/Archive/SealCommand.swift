@@ -7,33 +7,26 @@ import System
 enum SealCommand: Command {
     static let name = "seal"
     static let summary = "Encrypt recordings and erase the readable files."
-    static let usage = "[ID...] [--directory DIR]"
-    static let details = """
+    static let help: [any HelpPart] = [
+        """
         Encrypts transcribed recordings with age for the public keys in storage.seal. Sound, text and journal become one
         file, sealed.age, which the recorder cannot open; the readable files are erased. The appliance does this itself once
         a recording is transcribed, and read a second time if that is due. Use this command while the appliance is not
         running. You may interrupt it.
-
-          ID                 numbers, as fieldscribe list shows them; default all that can be sealed
-          --directory DIR    the archive; default storage.directory
-        """
-    static let options = (values: ["--directory"], flags: [String]())
+        """,
+        Argument.recordings("[ID...]", "all that can be sealed"), Option.directory,
+    ]
 
     static func run(_ arguments: Arguments) async throws {
-        let ids = try arguments.rest.map { try ArchivePlace.number($0, for: name) }
+        let ids = try arguments.recordings
         let place = try await ArchivePlace(arguments)
-        let configuration = try arguments.configuration().with(directory: arguments["--directory"])
+        let configuration = try arguments.archiveConfiguration()
         guard try configuration.sealers() != nil else {
             throw DeviceError(
                 .unsupported, "seal", on: "storage.seal", "is not set, so nothing is sealed",
                 remedy: "set it to the public keys of those who may read the recordings")
         }
-        let archive: SQLiteArchive
-        switch place.owner {
-        case .us(let own): archive = own
-        case .appliance: throw DeviceError(.busy, "seal", "the appliance is running, and seals recordings itself")
-        case .nobody: throw ArchivePlace.Owner.denied(place.directory, name)
-        }
+        let archive = try place.own(for: name, "seals recordings itself")
         let sealing = SealingRecordings(configuration, archive: archive)
         let waiting = Set(try await sealing.waiting().map(\.id))
         let known = Dictionary(try await archive.recordings().map { ($0.id, $0) }) { first, _ in first }

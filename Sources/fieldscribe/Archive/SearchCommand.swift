@@ -6,17 +6,15 @@ import Transcripts
 enum SearchCommand: Command {
     static let name = "search"
     static let summary = "Find where words were said."
-    static let usage = "WORDS... [--json] [--limit N] [--context N] [--directory DIR]"
-    static let details = """
-          WORDS              all must occur in one segment or bookmark; the last may be the beginning of a word. The best match
-                             comes first, or the newest for words in more than 2,000 places. Add speaker:A or speaker:Anna
-                             to find what that person said, by letter or by name
-          --json             one JSON array
-          --limit N          at most N places; default 50
-          --context N        also print N lines before and after each place; default 0
-          --directory DIR    the archive; default storage.directory
-        """
-    static let options = (values: ["--limit", "--context", "--directory"], flags: ["--json"])
+    private static let limit = Option.number("--limit", "at most N places", in: 1...100_000, default: 50)
+    private static let context = Option.number(
+        "--context", "also print N lines before and after each place", in: 0...100, default: 0)
+    static let help: [any HelpPart] = [
+        Argument(
+            "WORDS...",
+            "all must occur in one segment or bookmark; the last may be the beginning of a word. The best match comes first, or the newest for words in more than 2,000 places. Add speaker:A or speaker:Anna to find what that person said, by letter or by name"
+        ), Option.json, limit, context, Option.directory,
+    ]
 
     private struct Row: Encodable {
         var recording: Int
@@ -41,10 +39,10 @@ enum SearchCommand: Command {
 
     static func run(_ arguments: Arguments) async throws {
         guard !arguments.rest.isEmpty else {
-            throw UsageError("search: name the words to look for; see fieldscribe search --help")
+            throw arguments.usage("name the words to look for")
         }
-        let limit = try arguments.number("--limit", in: 1...100_000, default: 50)
-        let context = try arguments.number("--context", in: 0...100, default: 0)
+        let limit = arguments[limit]
+        let context = arguments[context]
         let archive = try await ArchivePlace(arguments).archive
         // A name of several words is one argument.
         let words = arguments.rest.map { isSpeaker($0) ? $0.replacing(" ", with: "_") : $0 }
@@ -68,7 +66,7 @@ enum SearchCommand: Command {
             }
             rows.append(row)
         }
-        if arguments.has("--json") { return try Terminal.print(jsonText(rows)) }
+        if arguments[.json] { return try Terminal.print(jsonText(rows)) }
         if rows.isEmpty { Terminal.say("no place found" + (try await reason(words, archive))) }
         for row in rows {
             let time = RecordingScreen.clock(SamplePosition(seconds: row.start))

@@ -8,27 +8,23 @@ import Transcripts
 enum ShowCommand: Command {
     static let name = "show"
     static let summary = "Show the text of a recording."
-    static let usage = "ID [--format F] [--pass N | --changes] [--punctuation P] [--directory DIR]"
-    static let details = """
-          ID                 a number, as fieldscribe list shows it
-          --format F         \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); default text
-          --pass N           the Nth reading of the recording; default the corrected text, else the best reading
-          --changes          what was recognized and what a person corrected, a place a line; also with --format json
-          --punctuation P    engine (as the engine writes), none, automatic (sentences), spoken (as dictated) or both;
-                             default recognizer.punctuation
-          --directory DIR    the archive; default storage.directory
-        """
-    static let options = (values: ["--format", "--pass", "--punctuation", "--directory"], flags: ["--changes"])
+    private static let pass = Option.number(
+        "--pass", "the Nth reading of the recording; default the corrected text, else the best reading", in: 1...10_000)
+    private static let changes = Option.flag(
+        "--changes", "what was recognized and what a person corrected, a place a line; also with --format json")
+    static let help: [any HelpPart] = [
+        Argument("ID", "a number, as fieldscribe list shows it", .recordings), Option.format, pass, changes,
+        Option.punctuation, Option.directory,
+    ]
 
     static func run(_ arguments: Arguments) async throws {
         try arguments.expect(1, "a recording's number")
-        let id = try ArchivePlace.number(arguments.rest[0], for: name)
-        let format = try arguments.choice(
-            "--format", of: TranscriptFormat.allCases, named: \.rawValue, default: .text)
+        let id = try arguments.recording(arguments.rest[0])
+        let format = arguments[.format]
         let place = try await ArchivePlace(arguments)
         let configuration = try arguments.configuration()
-        let punctuator = try arguments.punctuator(configuration)
-        if arguments.has("--changes") {
+        let punctuator = arguments.punctuator(configuration)
+        if arguments[changes] {
             return try await ShownChanges(archive: place.archive, punctuator: punctuator, recording: id).print(format)
         }
         guard let (summary, timeline) = try await transcript(of: id, arguments, place.archive) else {
@@ -54,7 +50,7 @@ enum ShowCommand: Command {
         } else {
             try Terminal.print(format.render(told, details: details))
         }
-        let proposed = configuration.with(directory: arguments["--directory"]).proposedNames[id] ?? [:]
+        let proposed = configuration.with(directory: arguments[.directory]).proposedNames[id] ?? [:]
         for (label, name) in proposed.sorted(by: { $0.key < $1.key }) {
             Terminal.say("recording \(id): by the voice, \(label) may be \(oneLine(name)); give names on its page")
         }
@@ -65,8 +61,7 @@ enum ShowCommand: Command {
     private static func transcript(
         of id: Int, _ arguments: Arguments, _ archive: any ArchiveReading
     ) async throws -> (RecordingSummary, Timeline)? {
-        guard arguments["--pass"] != nil else { return try await archive.transcript(of: id) }
-        let number = try arguments.number("--pass", in: 1...10_000, default: 1)
+        guard let number = arguments[pass] else { return try await archive.transcript(of: id) }
         let passes = try await archive.passes(of: id)
         guard passes.indices.contains(number - 1) else {
             throw DeviceError(

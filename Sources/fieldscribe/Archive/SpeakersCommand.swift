@@ -8,25 +8,30 @@ import Transcripts
 enum SpeakersCommand: Command {
     static let name = "speakers"
     static let summary = "Identify speakers again; manage saved voices."
-    static let usage = "ID... [--speakers S] [--directory DIR] | remembered | forget [NAME...]"
-    static let details = """
+    private static let speakers = Option.parsed(
+        "--speakers", "S",
+        "auto or the number of people, 1 to 12; default recognizer.speakers, or auto if that is no",
+        "not a number of people; allowed: auto or 1 to 12", .words(["auto", "2", "3", "4"])
+    ) { text in Configuration.Recognizer.Speakers(text).flatMap { $0 == .no ? nil : $0 } }
+    static let help: [any HelpPart] = [
+        """
         Identifies the speakers of transcribed recordings again, by the louder of two channels or by their voices, and
         replaces the previous result; the next copy has it. The appliance does this once for each recording. Use this
         command for another number of people or another model, while the appliance is not running. Names stay with their
         letters: check whether they still fit.
-
-          ID                 numbers, as fieldscribe list shows them
-          --speakers S       auto or the number of people, 1 to 12; default recognizer.speakers, or auto if that is no
-          --directory DIR    the archive; default storage.directory
-
-        With speakers.remember = yes, the recorder saves the voices of people who are named on a recording's page, and
-        proposes their names in recordings without names.
-
-          remembered         list the saved voices, the recordings they come from, and where they are proposed
-          forget             erase all saved voices, or those of the given names; the present recordings are not used for
-                             them again. If a name is unknown, nothing is erased
-        """
-    static let options = (values: ["--speakers", "--directory"], flags: [String]())
+        """,
+        Argument("ID...", "numbers, as fieldscribe list shows them", .recordings), speakers, Option.directory,
+        Form(
+            """
+            With speakers.remember = yes, the recorder saves the voices of people who are named on a recording's page, and
+            proposes their names in recordings without names.
+            """),
+        Argument("remembered", "list the saved voices, the recordings they come from, and where they are proposed"),
+        Argument(
+            "forget [NAME...]",
+            "erase all saved voices, or those of the given names; the present recordings are not used for them again. If a name is unknown, nothing is erased"
+        ),
+    ]
 
     static func run(_ arguments: Arguments) async throws {
         switch arguments.rest.first {
@@ -34,27 +39,17 @@ enum SpeakersCommand: Command {
         case "forget": return try forget(arguments)
         default: break
         }
-        let ids = try arguments.rest.map { try ArchivePlace.number($0, for: name) }
-        guard !ids.isEmpty else { throw UsageError("speakers: name the recordings; see fieldscribe speakers --help") }
-        var configuration = try arguments.configuration().with(directory: arguments["--directory"])
-        if let asked = arguments["--speakers"] {
-            guard let speakers = Configuration.Recognizer.Speakers(asked), speakers != .no else {
-                throw UsageError("speakers: --speakers \(asked): not a number of people; allowed: auto or 1 to 12")
-            }
+        let ids = try arguments.recordings
+        guard !ids.isEmpty else { throw arguments.usage("name the recordings") }
+        var configuration = try arguments.archiveConfiguration()
+        if let speakers = arguments[speakers] {
             configuration.recognizer.speakers = speakers
         } else if configuration.recognizer.speakers == .no {
             configuration.recognizer.speakers = .automatic
         }
         let place = try await ArchivePlace(arguments)
-        let archive: SQLiteArchive
-        switch place.owner {
-        case .us(let own): archive = own
-        case .appliance:
-            throw DeviceError(
-                .busy, name, "the appliance is running, and identifies speakers itself",
-                remedy: "stop it first: sudo systemctl stop fieldscribe")
-        case .nobody: throw ArchivePlace.Owner.denied(place.directory, name)
-        }
+        let archive = try place.own(
+            for: name, "identifies speakers itself", remedy: "stop it first: sudo systemctl stop fieldscribe")
         let known = Dictionary(try await archive.recordings().map { ($0.id, $0) }) { first, _ in first }
         var recordings: [RecordingSummary] = []
         for id in ids {
@@ -113,7 +108,7 @@ enum SpeakersCommand: Command {
 
     /// The archive's folder. The process becomes its owner.
     private static func owned(_ arguments: Arguments) throws -> String {
-        let storage = try arguments.configuration().with(directory: arguments["--directory"]).storage.directory
+        let storage = try arguments.archiveConfiguration().storage.directory
         let holder = try ArchiveOwner(of: storage)
         guard holder.canBe else { throw ArchivePlace.Owner.denied(storage, name) }
         try holder.become()

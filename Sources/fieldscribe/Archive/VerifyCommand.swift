@@ -6,40 +6,45 @@ import System
 enum VerifyCommand: Command {
     static let name = "verify"
     static let summary = "Check that recordings and copies are unaltered."
-    static let usage = "[ID...] [--quick] [--json] [--directory DIR] | --copy FOLDER [--key KEY]"
-    static let details = """
+    private static let quick = Option.flag(
+        "--quick", "do not read the sound, which takes as long as the card needs")
+    private static let copy = Option(
+        "--copy", "FOLDER", "a copy, or any folder or stick; the copies in it are found by their content", .folders,
+        isRequired: true)
+    private static let key = Option(
+        "--key", "KEY",
+        "the recorder's public key, RW..., as fieldscribe status prints it there, or a file with it; default the key in the copy, which somebody who signed a changed copy could have replaced",
+        .files)
+    static let help: [any HelpPart] = [
+        """
         Checks each file's length and header, what the archive and the journal say about it, the order of segments, words,
         gaps and bookmarks, the silence in gaps, the ledger of copies, and the history. It reads all of the sound and compares
         it with the recorder's signature, else with the checksums of each second; a note says which. It changes nothing. Each
         finding is one line with the file and the remedy. Of the current recording it checks what is on the disk, and says
         so.
-
-          ID                 a number, as fieldscribe list shows it; default all, and the database as a whole
-          --quick            do not read the sound, which takes as long as the card needs
-          --json             one JSON array
-          --directory DIR    the archive; default storage.directory
-
-        With --copy it proves on any machine that a copy is as the recorder made it: each file by SHA256SUMS, that list by the
-        recorder's signature, the history by its chain, and the sound by the signature made at the end of the recording. It
-        prints each file as unaltered, altered or missing. It needs minisign.
-
-          --copy FOLDER      a copy, or any folder or stick; the copies in it are found by their content
-          --key KEY          the recorder's public key, RW..., as fieldscribe status prints it there, or a file with it;
-                             default the key in the copy, which somebody who signed a changed copy could have replaced
-
+        """,
+        Argument.recordings("[ID...]", "all, and the database as a whole"), quick, Option.json, Option.directory,
+        Form(
+            """
+            With --copy it proves on any machine that a copy is as the recorder made it: each file by SHA256SUMS, that list by
+            the recorder's signature, the history by its chain, and the sound by the signature made at the end of the
+            recording. It prints each file as unaltered, altered or missing. It needs minisign.
+            """),
+        copy, key,
+        """
         Exit status: 0 all is well; 3 nothing is wrong, but signatures could not be checked; 4 something is damaged,
         altered or missing.
-        """
-    static let options = (values: ["--directory", "--copy", "--key"], flags: ["--json", "--quick"])
+        """,
+    ]
 
     static func run(_ arguments: Arguments) async throws {
-        if let copy = arguments["--copy"] { return try verify(copy: copy, arguments) }
-        if arguments["--key"] != nil {
-            throw UsageError("verify: --key belongs to --copy; see fieldscribe verify --help")
+        if let copy = arguments[copy] { return try verify(copy: copy, arguments) }
+        if arguments[key] != nil {
+            throw arguments.usage("--key belongs to --copy")
         }
-        let ids = try arguments.rest.map { try ArchivePlace.number($0, for: name) }
+        let ids = try arguments.recordings
         let place = try await ArchivePlace(arguments)
-        let isQuick = arguments.has("--quick")
+        let isQuick = arguments[quick]
         let findings =
             switch place.owner {
             case .us(let archive):
@@ -48,7 +53,7 @@ enum VerifyCommand: Command {
             case .nobody: throw ArchivePlace.Owner.denied(place.directory, name)
             }
         let isDamaged = findings.contains { $0.outcome == .damaged }
-        if arguments.has("--json") {
+        if arguments[.json] {
             try Terminal.print(jsonText(findings.map(FindingRow.init)))
         } else {
             for finding in findings { try Terminal.print(finding.line + "\n") }
@@ -64,11 +69,11 @@ enum VerifyCommand: Command {
     }
 
     private static func verify(copy: String, _ arguments: Arguments) throws {
-        guard arguments.rest.isEmpty, !arguments.has("--quick"), arguments["--directory"] == nil else {
-            throw UsageError("verify: --copy takes only --key and --json; see fieldscribe verify --help")
+        guard arguments.rest.isEmpty, !arguments[quick], arguments[.directory] == nil else {
+            throw arguments.usage("--copy takes only --key and --json")
         }
-        let findings = try CopyVerification(key: try arguments["--key"].map(key)).run(copy)
-        if arguments.has("--json") {
+        let findings = try CopyVerification(key: try arguments[key].map(publicKey)).run(copy)
+        if arguments[.json] {
             try Terminal.print(
                 jsonText(findings.map { Row(outcome: $0.outcome.rawValue, file: $0.file, message: $0.words) }))
         } else {
@@ -80,7 +85,7 @@ enum VerifyCommand: Command {
     }
 
     /// A public key, or a file with one.
-    private static func key(_ text: String) throws -> String {
+    private static func publicKey(_ text: String) throws -> String {
         if SigningKey.isPublic(text) { return text }
         guard text.contains("/") || isTaken(text) else {
             throw UsageError(

@@ -11,25 +11,21 @@ import Transcripts
 enum DemoCommand: Command {
     static let name = "demo"
     static let summary = "Try Fieldscribe without a microphone or button."
-    static let usage = "[--directory DIR] [--engine E] [--model NAME|DIR]"
-    static let details = """
+    static let help: [any HelpPart] = [
+        """
         Plays real speech and shows its text as it appears. Lines that begin with ~ are partial text, shown while people
         speak; the line below is the final text. The end shows how many words of each are wrong.
-
-          --directory DIR    where the demo's files go, and stay; default a temporary folder in $TMPDIR or /tmp, which is
-                             removed at the end
-          --engine E         \(EngineRegistry.forms); default
-                             recognizer.engine
-          --model NAME|DIR   a model that fieldscribe models lists, or its folder; default recognizer.model
-        """
-    static let options = (values: ["--directory", "--engine", "--model"], flags: [String]())
+        """,
+        Option.directory(
+            "where the demo's files go, and stay; default a temporary folder in $TMPDIR or /tmp, which is removed at the end"
+        ), Option.engine, Option.model,
+    ]
 
     static func run(_ arguments: Arguments) async throws {
-        try arguments.expect(0, "nothing else")
-        var configuration = try arguments.demoConfiguration()
+        var configuration = try arguments.configuration()
         let directory: String
         var scratch: ScratchFolder?
-        if let named = arguments["--directory"] {
+        if let named = arguments[.directory] {
             // The folder's owner could put files there that libasound runs.
             try ArchiveOwner(of: named).become()
             try makeFolder(named)

@@ -12,52 +12,36 @@ import System
 enum RecordCommand: Command {
     static let name = "record"
     static let summary = "Record from the microphone until you press Ctrl-C."
-    static let usage =
-        "[--seconds N] [--microphone M] [--directory DIR] [--json] [--audio-only] [--engine E] [--model NAME|DIR] [--vocabulary FILE] [--hint H]"
-    static let details = """
-        Records and transcribes without button and lamp.
-
-          --seconds N        stop after N seconds; default until Ctrl-C. A second Ctrl-C skips the rest of the text
-          --microphone M     alsa:NAME, file:PATH, file+fast:PATH or tone:HZ; default capture.device
-          --directory DIR    the archive; default storage.directory
-          --json             print events, one object a line
-          --audio-only       record without transcribing
-          --engine E         \(EngineRegistry.forms); default
-                             recognizer.engine
-          --model NAME|DIR   a model that fieldscribe models lists, or its folder; default recognizer.model
-          --vocabulary FILE  words and phrases to prefer, or a grammar; default recognizer.vocabulary
-          --hint H           dictation, search (a few words) or confirmation (yes, no, numbers); default recognizer.hint
-        """
-    static let options = (
-        values: ["--seconds", "--microphone", "--directory", "--engine", "--model", "--vocabulary", "--hint"],
-        flags: ["--json", "--audio-only"]
-    )
+    private static let seconds = Option.number(
+        "--seconds", "stop after N seconds; default until Ctrl-C. A second Ctrl-C skips the rest of the text",
+        in: 1...604_800)
+    private static let audioOnly = Option.flag("--audio-only", "record without transcribing")
+    static let help: [any HelpPart] = [
+        "Records and transcribes without button and lamp.",
+        seconds, Option.microphone, Option.directory, Option.json("print events, one object a line"), audioOnly,
+        Option.engine, Option.model, Option.vocabulary, Option.hint,
+    ]
 
     /// The time budget for repairs before the recording starts.
     private static let repairsBefore = Duration.seconds(2)
 
     static func run(_ arguments: Arguments) async throws {
-        try arguments.expect(0, "nothing else")
-        let configuration = try arguments.microphone(in: arguments.recordingConfiguration()).with(
-            directory: arguments["--directory"])
-        let seconds = try arguments["--seconds"].map { _ in
-            try arguments.number("--seconds", in: 1...604_800, default: 1)
-        }
+        let configuration = try arguments.archiveConfiguration()
         try ArchiveOwner(of: configuration.storage.directory).become()
-        let pool = arguments.has("--audio-only") ? nil : try workers(configuration)
+        let pool = arguments[audioOnly] ? nil : try workers(configuration)
         // The appliance or `recover` does the remaining repairs.
         let opened = try await Recovery.open(configuration, depth: .start, within: repairsBefore)
         let archive = opened.archive
         for finding in opened.findings { Terminal.say("fieldscribe: \(finding.line)") }
         try await ClockCorrection.apply(to: archive)
         let outcome = try await record(
-            configuration, archive: archive, pool: pool, seconds: seconds,
-            screen: RecordingScreen(json: arguments.has("--json")))
+            configuration, archive: archive, pool: pool, seconds: arguments[seconds],
+            screen: RecordingScreen(json: arguments[.json]))
         await pool?.finish()
         try finish(outcome)
         guard pool != nil else { return }
         let telling = PostDiarization(configuration: configuration, archive: archive)
-        _ = try await telling.tell(only: outcome.id, isQuiet: arguments.has("--json"))
+        _ = try await telling.tell(only: outcome.id, isQuiet: arguments[.json])
     }
 
     static func workers(_ configuration: Configuration) throws -> WorkerPool {

@@ -90,7 +90,7 @@ final class RecordingScreen: Sendable {
     /// Prints a text after its time; on a terminal, wrapped at words.
     private func printText(_ text: String) throws {
         let width = max(20, Terminal.outputWidth)
-        let lines = Terminal.showsOutput ? WatchView.wrapped(text, to: width, hanging: 7) : [text]
+        let lines = Terminal.showsOutput ? Terminal.wrapped(text, to: width, hanging: 7) : [text]
         try Terminal.print(lines.joined(separator: "\n") + "\n")
     }
 

@@ -11,17 +11,15 @@ import Transcripts
 enum DriveCommand: Command {
     static let name = "drive"
     static let summary = "Plan or fill the drive for laptops."
-    static let usage = "plan|fill [--to DIR]"
-    static let details = """
-          plan               print what is to be done, on lines step=, bytes= and directory=
-          fill --to DIR      copy to DIR, where the drive's file system is mounted
-
-        """
-    static let options = (values: ["--to"], flags: [String]())
+    private static let target = Option("--to", "DIR", "where the drive's file system is mounted", .folders)
+    static let help: [any HelpPart] = [
+        Argument("plan", "print what is to be done, on lines step=, bytes= and directory="),
+        Argument("fill", "copy to the folder of --to"), target,
+    ]
 
     static func run(_ arguments: Arguments) async throws {
         let configuration = try arguments.configuration()
-        switch (arguments.rest, arguments["--to"]) {
+        switch (arguments.rest, arguments[target]) {
         case (["plan"], nil): try await plan(configuration)
         case (["fill"], let target?): try await fill(configuration, to: target)
         default: throw UsageError("drive: choose plan, or fill --to DIR")

@@ -6,19 +6,16 @@ import System
 enum LampCommand: Command {
     static let name = "lamp"
     static let summary = "Show a copy's progress on the lamp."
-    static let usage = "exporting|finished|failed|locked|refused|card|laptop|no-laptop"
-    static let details = """
-          exporting          quick double blinks: leave the stick in
-          finished           steady for 3 s: safe to unplug
-          failed             fast blinking until a press acknowledges it
-          locked             fast blinking: Windows has not released the stick
-          card               fast blinking: RESULT.txt on the card says what is wrong
-          refused            three blinks, repeated for 6 s: nothing is copied to this stick
-          laptop             two short blinks every 3 s while idle: a laptop sees the drive
-          no-laptop          no laptop sees it any more
-
-        """
-    static let options = (values: [String](), flags: [String]())
+    static let help: [any HelpPart] = [
+        Argument("exporting", "quick double blinks: leave the stick in"),
+        Argument("finished", "steady for 3 s: safe to unplug"),
+        Argument("failed", "fast blinking until a press acknowledges it"),
+        Argument("locked", "fast blinking: Windows has not released the stick"),
+        Argument("card", "fast blinking: RESULT.txt on the card says what is wrong"),
+        Argument("refused", "three blinks, repeated for 6 s: nothing is copied to this stick"),
+        Argument("laptop", "two short blinks every 3 s while idle: a laptop sees the drive"),
+        Argument("no-laptop", "no laptop sees it any more"),
+    ]
 
     private static let states: [String: (state: Event.ExportState, message: String)] = [
         "exporting": (.started, "copying to a stick; leave it in"),

@@ -8,24 +8,23 @@ import System
 enum RunCommand: Command {
     static let name = "run"
     static let summary = "Run the recorder service; systemd starts it."
-    static let usage = ""
-    static let details = """
+    static let threads: Int? = 11
+    static let help: [any HelpPart] = [
+        """
         Records when the button is pressed, transcribes, and answers the other commands, until SIGTERM or Ctrl-C; systemd
         starts it as fieldscribe.service. A faulty configuration file does not stop it: it reports the fault, and uses the
         last good file, else the defaults.
-
         """
-    static let options = (values: [String](), flags: [String]())
+    ]
 
     static func run(_ arguments: Arguments) async throws {
-        try arguments.expect(0, "nothing else")
         var environment: [String: String] = [:]
         for name in ["FIELDSCRIBE_CONFIG", "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] {
             environment[name] = getenv(name).map { String(cString: $0) }
         }
         // Decode workers must not notify systemd.
         for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] { unsetenv(name) }
-        var loaded = LoadedConfiguration(explicitPath: arguments["--config"], environment: environment)
+        var loaded = LoadedConfiguration(explicitPath: arguments[.config], environment: environment)
         let owner = try ArchiveOwner(of: loaded.configuration.storage.directory)
         let socket = loaded.configuration.control.socket
         owner.hand(over: String(socket.prefix(upTo: socket.lastIndex(of: "/") ?? socket.startIndex)))
@@ -41,7 +40,7 @@ enum RunCommand: Command {
             exit(lost?.exitStatus ?? 0)
         }
         while try await needsRestart(loaded, environment, running), !running.isStopped {
-            loaded = LoadedConfiguration(explicitPath: arguments["--config"], environment: environment)
+            loaded = LoadedConfiguration(explicitPath: arguments[.config], environment: environment)
         }
     }
 

@@ -5,17 +5,11 @@ import System
 enum StatusCommand: Command {
     static let name = "status"
     static let summary = "Show what the recorder is doing."
-    static let usage = "[--json]"
-    static let details = """
-          --json             one JSON object; times in seconds, runway in hours
-
-        """
-    static let options = (values: [String](), flags: ["--json"])
+    static let help: [any HelpPart] = [Option.json("print one JSON object; times in seconds, runway in hours")]
 
     static func run(_ arguments: Arguments) async throws {
-        try arguments.expect(0, "nothing else")
         let status = try RunningAppliance(arguments).status()
-        try Terminal.print(arguments.has("--json") ? jsonText(status) : text(status))
+        try Terminal.print(arguments[.json] ? jsonText(status) : text(status))
     }
 
     private static func text(_ status: ApplianceStatus) -> String {

@@ -7,19 +7,16 @@ import System
 enum WatchCommand: Command {
     static let name = "watch"
     static let summary = "Show the text live, as people speak."
-    static let usage = "[--json]"
-    static let details = """
+    static let help: [any HelpPart] = [
+        """
         On a terminal, final text is plain; text that may still change is dimmed and replaced in place. Ctrl-C ends the
         command, not the recording. Without a terminal, it prints only final text.
-
-          --json             one event a line, including partial results and levels
-
-        """
-    static let options = (values: [String](), flags: ["--json"])
+        """,
+        Option.json("print one event a line, including partial results and levels"),
+    ]
 
     static func run(_ arguments: Arguments) async throws {
-        try arguments.expect(0, "nothing else")
-        let isJSON = arguments.has("--json")
+        let isJSON = arguments[.json]
         let appliance = try RunningAppliance(arguments)
         try appliance.send(.watch(partials: isJSON || Terminal.showsOutput))
         if isJSON || !Terminal.showsOutput {

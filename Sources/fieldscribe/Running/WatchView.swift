@@ -1,5 +1,6 @@
 import Appliance
 import Core
+import System
 
 /// The terminal view of `watch`: text that stays, and below it a few lines that are replaced in place.
 ///
@@ -36,7 +37,7 @@ struct WatchView {
         default: break
         }
         if let line = event.plainLine {
-            stays = Self.wrapped(Self.clean(line), to: width, hanging: event.event == "final" ? 7 : 0)
+            stays = Terminal.wrapped(Self.clean(line), to: width, hanging: event.event == "final" ? 7 : 0)
                 .joined(separator: "\r\n")
             if event.event == "fault" { stays = "\u{1B}[31m\(stays)\u{1B}[0m" }
             stays += "\r\n"
@@ -68,9 +69,9 @@ struct WatchView {
         var lines: [String] = []
         if !partial.isEmpty {
             let text = "\(RecordingScreen.clock(SamplePosition(seconds: partialStart)))  \(partial)"
-            for line in Self.wrapped(text, to: width, hanging: 7).suffix(Self.mostPartialLines) {
+            for line in Terminal.wrapped(text, to: width, hanging: 7).suffix(Self.mostPartialLines) {
                 lines.append("\u{1B}[2m\(line)\u{1B}[0m")
-                drawn.append(Self.columns(line[...]))
+                drawn.append(Terminal.columns(line[...]))
             }
         }
         let (bottom, columns) = bottom
@@ -108,43 +109,6 @@ struct WatchView {
         }
         let color = peak > -1 ? "\u{1B}[31m" : peak > -6 ? "\u{1B}[33m" : "\u{1B}[32m"
         return color + cells.joined() + "\u{1B}[0m"
-    }
-
-    /// Returns the lines of a text that is wrapped at spaces to `width` columns; all but the first begin with `hanging` spaces.
-    static func wrapped(_ text: String, to width: Int, hanging: Int) -> [String] {
-        // The last column stays free: terminals differ in when they wrap there.
-        let room = width - 1
-        var lines: [String] = []
-        var line = ""
-        var length = 0
-        for (index, word) in text.split(separator: " ", omittingEmptySubsequences: false).enumerated() {
-            var rest = word[...]
-            if length > 0, length + 1 + columns(rest) > room {
-                lines.append(line)
-                line = String(repeating: " ", count: hanging)
-                length = hanging
-            } else if index > 0 {
-                line += " "
-                length += 1
-            }
-            while length + columns(rest) > room {
-                let part = rest.prefix(max(1, (room - length) / 2))
-                lines.append(line + part)
-                rest = rest.dropFirst(part.count)
-                line = String(repeating: " ", count: hanging)
-                length = hanging
-            }
-            line += rest
-            length += columns(rest)
-        }
-        return lines + [line]
-    }
-
-    /// The most columns that a text needs: wide East Asian characters take two.
-    private static func columns(_ text: Substring) -> Int {
-        text.reduce(0) { sum, character in
-            sum + ((character.unicodeScalars.first?.value ?? 0) < 0x1100 ? 1 : 2)
-        }
     }
 
     /// Removes control characters: a bookmark's text must not move the cursor.

@@ -5,20 +5,18 @@ import System
 enum CalibrateCommand: Command {
     static let name = "calibrate"
     static let summary = "Measure the room's noise while nobody speaks."
-    static let usage = "[--seconds N] [--microphone M]"
-    static let details = """
+    private static let seconds = Option.number("--seconds", "how long to listen, 3 to 60", in: 3...60, default: 10)
+    static let help: [any HelpPart] = [
+        """
         Saves the noise level as speech.threshold-decibels in the configuration file; other lines do not change. Saves
         nothing if somebody speaks meanwhile. To let the recorder follow the noise again, set the key to auto.
-
-          --seconds N        how long to listen, 3 to 60; default 10
-          --microphone M     alsa:NAME, file:PATH, file+fast:PATH or tone:HZ; default capture.device
-        """
-    static let options = (values: ["--seconds", "--microphone"], flags: [String]())
+        """,
+        seconds, Option.microphone,
+    ]
 
     static func run(_ arguments: Arguments) async throws {
-        try arguments.expect(0, "nothing else")
-        let configuration = try arguments.microphone(in: arguments.configuration())
-        let seconds = try arguments.number("--seconds", in: 3...60, default: 10)
+        let configuration = try arguments.configuration()
+        let seconds = arguments[seconds]
         Terminal.say("listening to \(configuration.capture.device) for \(seconds) s; be quiet")
         let calibration = try await Calibration.measure(configuration, seconds: seconds)
         try Terminal.print(

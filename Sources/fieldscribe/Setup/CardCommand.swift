@@ -7,25 +7,23 @@ import System
 enum CardCommand: Command {
     static let name = "card"
     static let summary = "Apply the settings of a card's first partition."
-    static let usage = "--from FOLDER --to FOLDER | --blink"
-    static let details = """
-          --from FOLDER      where the partition is mounted; nothing is written there
-          --to FOLDER        gets fieldscribe.conf, name, time-zone, rtc, serial-console, upgrade-key and vocabulary.txt, if they
-                             are set; RESULT.txt; and problems, if there are any
-          --blink            blink a fault until interrupted: on this card no recorder can start
-
-        The image runs it at each start; see fieldscribe(8).
-
-        """
-    static let options = (values: ["--from", "--to"], flags: ["--blink"])
+    private static let source = Option(
+        "--from", "FOLDER", "where the partition is mounted; nothing is written there", .folders, isRequired: true)
+    private static let target = Option(
+        "--to", "FOLDER",
+        "gets fieldscribe.conf, name, time-zone, rtc, serial-console, upgrade-key and vocabulary.txt, if they are set; RESULT.txt; and problems, if there are any",
+        .folders, isRequired: true)
+    private static let blink = Option.flag("--blink", "until interrupted: on this card no recorder can start")
+    static let help: [any HelpPart] = [
+        "The image runs it at each start; see fieldscribe(8).", source, target, Form("Or it blinks a fault."), blink,
+    ]
 
     static func run(_ arguments: Arguments) async throws {
-        if arguments.has("--blink") {
-            try arguments.expect(0, "nothing else")
+        if arguments[blink] {
             try FaultLamp.blink(arguments.configuration().panel.lamp)
         }
-        guard arguments.rest.isEmpty, let from = arguments["--from"], let to = arguments["--to"] else {
-            throw UsageError("card: name folders with --from FOLDER and --to FOLDER; see fieldscribe card --help")
+        guard let from = arguments[source], let to = arguments[target] else {
+            throw arguments.usage("name folders with --from FOLDER and --to FOLDER")
         }
         let words = "\(to)/vocabulary.txt"
         let outcome = CardFolder(from).read(vocabularyAt: words)

@@ -6,15 +6,14 @@ import System
 enum DoctorCommand: Command {
     static let name = "doctor"
     static let summary = "Check this machine and suggest remedies."
-    static let usage = "[--json]"
-    static let details = """
+    static let help: [any HelpPart] = [
+        """
         Checks microphone, panel, models, disk and board. It listens for 2 s, uses the panel's lines for a moment, writes
         20 s of sound to the disk, and recognizes a sentence. Exit status: 0 all is well; 1 something failed; 3 a device,
         model or file is missing.
-
-          --json             one JSON object: findings, measurements, and the settings that suit this board
-        """
-    static let options = (values: [String](), flags: ["--json"])
+        """,
+        Option.json("print one JSON object: findings, measurements, and the settings that suit this board"),
+    ]
 
     private struct Report: Encodable {
         var version: String
@@ -25,16 +24,13 @@ enum DoctorCommand: Command {
     }
 
     static func run(_ arguments: Arguments) async throws {
-        try arguments.expect(0, "nothing else")
-        var environment: [String: String] = [:]
-        if let value = getenv("FIELDSCRIBE_CONFIG") { environment["FIELDSCRIBE_CONFIG"] = String(cString: value) }
-        let examination = DoctorExamination(explicitPath: arguments["--config"], environment: environment)
+        let examination = DoctorExamination(explicitPath: arguments[.config], environment: Arguments.environment)
         let facts = await examination.run { check in
             TerminalStatusLine.show("checking \(check.rawValue) ...")
         }
         TerminalStatusLine.clear()
         let findings = facts.findings
-        if arguments.has("--json") {
+        if arguments[.json] {
             try Terminal.print(
                 jsonText(
                     Report(

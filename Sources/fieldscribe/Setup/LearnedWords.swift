@@ -19,7 +19,7 @@ enum LearnedWords {
 
     static func run(_ action: String, _ arguments: Arguments) async throws {
         var configuration = try arguments.configuration()
-        if let directory = arguments["--directory"] { configuration.storage.directory = directory }
+        if let directory = arguments[.directory] { configuration.storage.directory = directory }
         switch action {
         case "learn":
             try arguments.expect(1, "nothing else")
@@ -27,7 +27,7 @@ enum LearnedWords {
         case "accept": try await accept(configuration, Array(arguments.rest.dropFirst()))
         default:
             try arguments.expect(1, "nothing else")
-            try list(configuration, asJSON: arguments.has("--json"))
+            try list(configuration, asJSON: arguments[.json])
         }
     }
 

@@ -9,27 +9,25 @@ import System
 enum ModelsCommand: Command {
     static let name = "models"
     static let summary = "List, check or add recognition models."
-    static let usage = "[NAME|FOLDER...] [--json] | add WHEEL|FOLDER [--name NAME] [--force]"
-    static let details = """
+    private static let modelName = Option("--name", "NAME", "its name; default the folder's, or the package's")
+    private static let force = Option.flag("--force", "replace the model of this name")
+    static let help: [any HelpPart] = [
+        """
         Models are folders in storage.directory/models, in ~/.local/share/fieldscribe/models (XDG_DATA_HOME), and in
         packages. A star marks the one in use, chosen by recognizer.engine and recognizer.model; transcribe, record and demo
         can use another.
-
-          NAME|FOLDER        only these; default all
-          --json             one JSON array
-
-        add checks a model and installs it in the first of these folders that is writable; root is not needed.
-
-          WHEEL|FOLDER       a file moonshine_voice-*.whl, which unzip unpacks; a folder that deploy/model made;
-                             or a model of PocketSphinx
-          --name NAME        its name; default the folder's, or the package's
-          --force            replace the model of this name
-
-        The engines, by recognizer.engine:
-
-        \(EngineRegistry.all.map(explanation).joined(separator: "\n"))
-        """
-    static let options = (values: ["--name"], flags: ["--json", "--force"])
+        """,
+        Argument("[NAME|FOLDER...]", "only these; default all", .models), Option.json,
+        Form(
+            """
+            add checks a model and installs it in the first of these folders that is writable; root is not needed.
+            """),
+        Argument(
+            "add WHEEL|FOLDER",
+            "a file moonshine_voice-*.whl, which unzip unpacks; a folder that deploy/model made; or a model of PocketSphinx"
+        ), modelName, force,
+        "The engines, by recognizer.engine:\n\n\(EngineRegistry.all.map(explanation).joined(separator: "\n"))",
+    ]
 
     private struct Row: Encodable {
         var name: String
@@ -49,8 +47,8 @@ enum ModelsCommand: Command {
     static func run(_ arguments: Arguments) async throws {
         let configuration = try arguments.configuration()
         if arguments.rest.first == "add" { return try add(arguments, configuration) }
-        if let option = arguments["--name"].map({ _ in "--name" }) ?? (arguments.has("--force") ? "--force" : nil) {
-            throw UsageError("models: \(option) belongs to add; see fieldscribe models --help")
+        guard arguments[modelName] == nil, !arguments[force] else {
+            throw arguments.usage("\(arguments[force] ? "--force" : "--name") belongs to add")
         }
         let engine = configuration.engine
         let chosen = configuration.modelFolder(engine.reader(in: configuration))
@@ -66,7 +64,7 @@ enum ModelsCommand: Command {
         let rows = try models.map {
             try row($0.engine, $0.model, isChosen: $0.model.path == chosen && $0.engine == engine.name)
         }
-        try Terminal.print(arguments.has("--json") ? jsonText(rows) : rows.map(text).joined())
+        try Terminal.print(arguments[.json] ? jsonText(rows) : rows.map(text).joined())
         // Problems of a model that is neither named nor in use do not matter.
         let bad = models.filter {
             !$0.model.problems.isEmpty && ($0.model.path == chosen || !arguments.rest.isEmpty)
@@ -76,15 +74,15 @@ enum ModelsCommand: Command {
 
     private static func add(_ arguments: Arguments, _ configuration: Configuration) throws {
         guard arguments.rest.count == 2 else {
-            throw UsageError("models: name one wheel or folder after add; see fieldscribe models --help")
+            throw arguments.usage("name one wheel or folder after add")
         }
         // A model beside an archive belongs to its owner, like everything there.
         if geteuid() == 0 { try ArchiveOwner(of: configuration.storage.directory).become() }
         let (engine, model) = try ModelStore(configuration).add(
-            arguments.rest[1], name: arguments["--name"], replaces: arguments.has("--force")
+            arguments.rest[1], name: arguments[modelName], replaces: arguments[force]
         ) { engine, folder throws(DeviceError) in try load(folder, engine, configuration) }
         let rows = [try row(engine, model, isChosen: false)]
-        try Terminal.print(arguments.has("--json") ? jsonText(rows) : rows.map(text).joined())
+        try Terminal.print(arguments[.json] ? jsonText(rows) : rows.map(text).joined())
     }
 
     /// Loads a model in a process, as a worker does. Other files of its engine may be installed later.

@@ -8,28 +8,25 @@ import System
 enum VocabularyCommand: Command {
     static let name = "vocabulary"
     static let summary = "Teach names and words of your own."
-    static let usage =
-        "check|prepare|use FILE [--model NAME] [--json] | learned|learn|accept [PHRASE...] [--directory DIR] [--json]"
-    static let details = """
-          check FILE         print how each word sounds, and the lines that cannot be used
-          prepare FILE       also make the language model now, not at the first recording
-          use FILE           also save it as recognizer.vocabulary in the configuration file
-          learned            list what people corrected, from learned.txt in the archive's folder
-          learn              add missing corrections to that file, or make it again
-          accept [PHRASE...] use these proposals of vocabulary.learn = ask, or all
-          --model NAME       for this model; default recognizer.model
-          --directory DIR    the archive; default storage.directory
-          --json             one JSON object
-
+    static let help: [any HelpPart] = [
+        Argument("check FILE", "print how each word sounds, and the lines that cannot be used"),
+        Argument("prepare FILE", "also make the language model now, not at the first recording"),
+        Argument("use FILE", "also save it as recognizer.vocabulary in the configuration file"),
+        Argument("learned", "list what people corrected, from learned.txt in the archive's folder"),
+        Argument("learn", "add missing corrections to that file, or make it again"),
+        Argument("accept [PHRASE...]", "use these proposals of vocabulary.learn = ask, or all"),
+        Option.model, Option.directory, Option.json("print one JSON object"),
+        """
         FILE has one word or phrase a line, or is a JSGF grammar, which allows no other words:
 
           Ouagadougou
-          shea butter * 20                    expected twenty times in a thousand words; \(Int(VocabularyFile.usual)) by default
-          Koudougou = K UW D UW G UW          its sounds; | separates other pronunciations
-          <person> = Awa Ouedraogo | Bintou   a class, and a template with it:
+          shea butter * 20             expected twenty times in a thousand words; \(Int(VocabularyFile.usual)) by default
+          Koudougou = K UW D UW G UW   its sounds; | separates other pronunciations
+          <person> = Awa Ouedraogo | Bintou
+                                       a class, and a template with it:
           ask <person> about the harvest
-        """
-    static let options = (values: ["--model", "--directory"], flags: ["--json"])
+        """,
+    ]
 
     private struct Answer: Encodable {
         var file: String
@@ -50,7 +47,7 @@ enum VocabularyCommand: Command {
                 "vocabulary: \(action): choose one of check, prepare, use, \(LearnedWords.actions.joined(separator: ", "))"
             )
         }
-        let configuration = try arguments.configuration().with(model: arguments["--model"])
+        let configuration = try arguments.configuration()
         let path = arguments.rest[1]
         let file = (try? realPath(path)) ?? path
         let model = configuration.model
@@ -67,7 +64,7 @@ enum VocabularyCommand: Command {
             answer.wasKept = report == nil
         }
         answer.report = try report ?? model.preparation(of: file, keptIn: configuration.cacheFolder).check()
-        try Terminal.print(arguments.has("--json") ? jsonText(answer) : text(answer))
+        try Terminal.print(arguments[.json] ? jsonText(answer) : text(answer))
         if action == "use" {
             let saved = try configuration.save("vocabulary", in: "recognizer", value: file)
             Terminal.say("saved in \(saved); the appliance uses it from its next start (systemctl restart fieldscribe)")

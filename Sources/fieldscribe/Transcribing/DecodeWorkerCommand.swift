@@ -7,17 +7,22 @@ import System
 enum DecodeWorkerCommand: Command {
     static let name = "decode-worker"
     static let summary = "Decode utterances from standard input."
-    static let usage =
-        "[--engine NAME] [--model FOLDER|FILE] [--timing-model FOLDER] [--language-model FILE] [--dictionary FILE] [--vocabulary FILE] [--learned DIR] [--cache DIR] [--hint H] [--profile NAME] [--copies N]"
-    static let details =
-        "Started by the other commands. Its protocol: Sources/Recognition/Workers/WorkerProtocol.swift."
-    static let options = (
-        values: [
-            "--engine", "--model", "--timing-model", "--language-model", "--dictionary", "--vocabulary", "--learned",
-            "--cache", "--hint", "--profile", "--copies",
-        ],
-        flags: [String]()
-    )
+    static let threads: Int? = nil
+    private static let engine = Option.choice(
+        "--engine", "NAME", of: EngineRegistry.all, named: \.name, default: PocketSphinxEngine())
+    private static let timingModel = Option("--timing-model", "FOLDER", "the model for times of words", .folders)
+    private static let languageModel = Option("--language-model", "FILE", "PocketSphinx's language model", .files)
+    private static let dictionary = Option("--dictionary", "FILE", "PocketSphinx's dictionary", .files)
+    private static let learned = Option("--learned", "DIR", "the folder of learned.txt", .folders)
+    private static let cache = Option("--cache", "DIR", "the folder of prepared language models", .folders)
+    private static let profile = Option("--profile", "NAME", "how wide to search")
+    private static let copies = Option.number(
+        "--copies", "copies of this process", in: 0...ProcessCopies.most, default: 0)
+    static let help: [any HelpPart] = [
+        "Started by the other commands. Its protocol: Sources/Recognition/Workers/WorkerProtocol.swift.",
+        engine, Option.model, timingModel, languageModel, dictionary, Option.vocabulary, learned, cache, Option.hint,
+        profile, copies,
+    ]
 
     static func run(_ arguments: Arguments) async throws {
         // A terminal signals the whole group, but the parent decides when a worker ends.
@@ -26,24 +31,19 @@ enum DecodeWorkerCommand: Command {
         if let score = try? FileDescriptor(opening: "/proc/self/oom_score_adj", O_WRONLY) {
             Array("500".utf8).withUnsafeBytes { try? score.write($0) }
         }
-        try arguments.expect(0, "nothing else")
-        let engine = try arguments.choice(
-            "--engine", of: EngineRegistry.all, named: \.name, default: EngineRegistry.usual)
         var options = WorkerOptions()
-        options.profile = arguments["--profile"] ?? options.profile
-        options.model = arguments["--model"]
-        options.timingModel = arguments["--timing-model"]
-        options.languageModel = arguments["--language-model"]
-        options.dictionary = arguments["--dictionary"]
-        options.vocabulary = arguments["--vocabulary"]
-        options.learned = arguments["--learned"]
-        options.cache = arguments["--cache"] ?? options.cache
-        options.hint = try arguments.choice(
-            "--hint", of: Configuration.Recognizer.Hint.allCases, named: \.rawValue, default: options.hint)
+        options.profile = arguments[profile] ?? options.profile
+        options.model = arguments[.model]
+        options.timingModel = arguments[timingModel]
+        options.languageModel = arguments[languageModel]
+        options.dictionary = arguments[dictionary]
+        options.vocabulary = arguments[.vocabulary]
+        options.learned = arguments[learned]
+        options.cache = arguments[cache] ?? options.cache
+        options.hint = arguments[.hint] ?? options.hint
         options.tell = { Terminal.say("fieldscribe: \($0)") }
         try serve(
-            engine.provider(options),
-            copies: arguments.number("--copies", in: 0...ProcessCopies.most, default: 0))
+            arguments[engine].provider(options), copies: arguments[copies])
     }
 
     private static func serve(_ provider: any RecognizerProvider, copies: Int) throws {

@@ -2,22 +2,27 @@ import Audio
 import Core
 import Maintenance
 import Recognition
+import System
 
 /// Hidden: the process that looks at voices.
 enum TellSpeakersCommand: Command {
     static let name = "tell-speakers"
     static let summary = "Find who speaks, segment by segment."
-    static let usage = "--audio FILE --model FOLDER [--besides FOLDER] [--any] [--track N|all]"
-    static let details =
-        "Started by the second pass. A line of JSON each: Sources/Maintenance/Reading/DiarizationProcess.swift."
-    static let options = (values: ["--audio", "--model", "--besides", "--track"], flags: ["--any"])
+    private static let audio = Option("--audio", "FILE", "the sound", .files, isRequired: true)
+    private static let besides = Option("--besides", "FOLDER", "another model's folder", .folders)
+    private static let isFile = Option.flag("--any", "the sound is any file, not a recording")
+    private static let track = Option.parsed(
+        "--track", "N|all", "the track of a film", "not a track", parse: SoundTrack.init)
+    static let help: [any HelpPart] = [
+        "Started by the second pass. A line of JSON each: Sources/Maintenance/Reading/DiarizationProcess.swift.", audio,
+        Option.model, besides, isFile, track,
+    ]
 
     static func run(_ arguments: Arguments) async throws {
-        try arguments.expect(0, "nothing else")
         try await DiarizationProcess.serve(
-            audio: arguments["--audio"] ?? "", isFile: arguments.has("--any"),
-            track: arguments["--track"].flatMap(SoundTrack.init) ?? .automatic,
-            model: SpeakerModel(path: arguments["--model"] ?? ""),
-            besides: [arguments["--besides"]].compactMap(\.self))
+            audio: arguments[audio] ?? "", isFile: arguments[isFile],
+            track: arguments[track] ?? .automatic,
+            model: SpeakerModel(path: arguments[.model] ?? ""),
+            besides: [arguments[besides]].compactMap(\.self))
     }
 }

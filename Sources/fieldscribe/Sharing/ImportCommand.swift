@@ -9,30 +9,32 @@ import Transcripts
 enum ImportCommand: Command {
     static let name = "import"
     static let summary = "Import corrected texts into the archive."
-    static let usage = "FILE... [--recording ID] [--by NAME] [--directory DIR]"
-    static let details = """
-          FILE               corrections.json or corrections.html, saved from a recording's page; or an edited transcript:
-                             \(WrittenText.endings.map { ".\($0)" }.joined(separator: " "))
-          --recording ID     the recording, if neither the file nor those beside it say so
-          --by NAME          who corrected it, if the file does not say so
-          --directory DIR    the archive; default storage.directory
-
+    private static let recording = Option(
+        "--recording", "ID", "the recording, if neither the file nor those beside it say so", .recordings)
+    private static let person = Option("--by", "NAME", "who corrected it, if the file does not say so")
+    static let help: [any HelpPart] = [
+        Argument(
+            "FILE...",
+            "corrections.json or corrections.html, saved from a recording's page; or an edited transcript: "
+                + WrittenText.endings.map { ".\($0)" }.joined(separator: " "), .files),
+        recording, person, Option.directory,
+        """
         A correction is a reading of its own. No later transcription replaces it, and fieldscribe show prints it. If
         anything in a file is wrong, nothing is changed.
-        """
-    static let options = (values: ["--recording", "--by", "--directory"], flags: [String]())
+        """,
+    ]
 
     /// The largest file in bytes; a day's text in the longest format is smaller.
     private static let largest = 64 << 20
 
     static func run(_ arguments: Arguments) async throws {
         guard !arguments.rest.isEmpty else {
-            throw UsageError("import: name the files; see fieldscribe import --help")
+            throw arguments.usage("name the files")
         }
-        let recording = try arguments["--recording"].map { try ArchivePlace.number($0, for: name) }
+        let recording = try arguments[recording].map(arguments.recording)
         // Read before this process becomes the archive's owner, who may not read other users' folders.
         let files = arguments.rest.map { path in
-            Result { try file(path, recording: recording, person: oneLine(arguments["--by"] ?? "")) }
+            Result { try file(path, recording: recording, person: oneLine(arguments[person] ?? "")) }
         }
         let place = try await ArchivePlace(arguments)
         var configuration = try arguments.configuration()

@@ -7,26 +7,29 @@ import System
 enum RecipientsCommand: Command {
     static let name = "recipients"
     static let summary = "Check who can open encrypted recordings."
-    static let usage = "check [--key FILE [SEALED...]]"
-    static let details = """
+    private static let key = Option(
+        "--key", "FILE", "a private key from age-keygen or ssh-keygen; it may be on a stick. It opens the test", .files)
+    static let help: [any HelpPart] = [
+        """
         Recipients are the public keys for which recordings are encrypted. This encrypts a test for those in
         export.recipients, as copies are, and for those in storage.seal, as recordings on the recorder are. It changes
         nothing, and neither prints nor stores a private key.
-
-          --key FILE         a private key from age-keygen or ssh-keygen; it may be on a stick. It opens the test
-          SEALED             encrypted copies (NNNNNN.fieldscribe.age) that the key is to open completely
-
+        """,
+        Argument("check", "the only action"), key,
+        Argument(
+            "[SEALED...]", "encrypted copies (NNNNNN.fieldscribe.age) that the key is to open completely", .files),
+        """
         Exit status: 0 all is well; 1 age rejects a key, or the private key opens nothing; 3 age or a file is missing; 4 an
         encrypted copy cannot be opened.
-        """
-    static let options = (values: ["--key"], flags: [String]())
+        """,
+    ]
 
     static func run(_ arguments: Arguments) async throws {
         guard arguments.rest.first == "check" else {
-            throw UsageError("recipients: the only action is check; see fieldscribe recipients --help")
+            throw arguments.usage("the only action is check")
         }
         let files = Array(arguments.rest.dropFirst())
-        if !files.isEmpty, arguments["--key"] == nil {
+        if !files.isEmpty, arguments[key] == nil {
             throw UsageError("recipients: \(files[0]): opening it needs --key FILE")
         }
         let configuration = try arguments.configuration()
@@ -54,7 +57,7 @@ enum RecipientsCommand: Command {
                 "\(what) are sealed for \(count == 1 ? "1 public key" : "\(count) public keys"), which age takes:\n")
             for recipient in keys { try Terminal.print("  \(recipient.short)\n") }
         }
-        guard let path = arguments["--key"] else {
+        guard let path = arguments[key] else {
             return Terminal.say("whether a private key opens them is not known; check it with --key FILE")
         }
         let key = try privateKey(path)

@@ -1,4 +1,4 @@
-import Appliance
+import Archive
 import Audio
 import Copying
 import Core
@@ -11,93 +11,58 @@ import Transcripts
 enum ExportCommand: Command {
     static let name = "export"
     static let summary = "Copy recordings to a folder or USB stick."
-    static let usage = "[ID...] --to DIR [--stick] [--directory DIR]"
-    static let details = """
-          ID                 numbers, as fieldscribe list shows them; default all that the folder lacks
-          --to DIR           the folder; recordings go to DIR/Fieldscribe, and DIR/Fieldscribe/index.html lists them
-          --stick            treat DIR as a stick that was plugged in: export.sticks and export.accept decide whether to copy
-          --directory DIR    the archive; default storage.directory
-
-        Each file is read back and compared.
-        """
-    static let options = (values: ["--to", "--directory"], flags: ["--stick"])
+    private static let target = Option(
+        "--to", "DIR", "the folder; recordings go to DIR/Fieldscribe, and DIR/Fieldscribe/index.html lists them",
+        .folders, isRequired: true)
+    private static let isStick = Option.flag(
+        "--stick",
+        "treat DIR as a stick that was plugged in: export.sticks and export.accept decide whether to copy, export.settings whether its settings are used"
+    )
+    static let help: [any HelpPart] = [
+        Argument.recordings("[ID...]", "all that the folder lacks"), target, isStick, Option.directory,
+        "Each file is read back and compared.",
+    ]
 
     static func run(_ arguments: Arguments) async throws {
-        guard let target = arguments["--to"] else {
-            throw UsageError("export: name a folder with --to DIR; see fieldscribe export --help")
-        }
-        let numbers = try arguments.rest.map { try ArchivePlace.number($0, for: name) }
-        var configuration = try arguments.configuration()
-        if arguments.has("--stick") { try StickCommand.admit(.folder(target), configuration) }
-        if arguments.has("--stick"), configuration.export.accept == .marked, access("\(target)/Fieldscribe", F_OK) != 0
-        {
-            return Terminal.say("this stick has no folder Fieldscribe, and export.accept is marked: nothing was copied")
-        }
-        let answer = arguments.has("--stick") ? try await settings(on: target, arguments) : StickSettings.Outcome()
-        if answer.hasChanged { configuration = try arguments.configuration() }
-        // After the copy, which asks the appliance itself. Without one, the next start reads the settings.
-        defer { if answer.hasChanged { _ = try? ControlClient(configuration)?.ask(.settings) } }
-        let key = arguments.has("--stick") ? StickKey.take(from: target, configuration) : StickKey.Outcome()
-        for line in key.lines { Terminal.say(line) }
-        if let error = key.error {
-            // The lamp and the status say why.
-            let event = ControlRequest.exporting(.failed, message: error.message)
-            _ = try? ControlClient(configuration)?.ask(event)
-        }
-        if key.isPrivate, StickKey.keepsApart(configuration) {
-            try tellKeyStick(target, key: key.lines, answer: answer.lines)
-            return Terminal.say("nothing is copied to a stick that carries a private key")
-        }
-        // Stays root for targets that only root can write.
-        let place = try await ArchivePlace(arguments, staysRoot: true)
-        try checkIsOutside(target, of: place.directory)
-        // Before the copy, which then contains them.
-        var own = configuration
-        own.storage.directory = place.directory
-        let corrections = arguments.has("--stick") ? await StickCorrections.take(from: target, place, own) : []
-        for line in corrections { Terminal.say(oneLine(line)) }
+        guard let target = arguments[target] else { throw arguments.usage("name a folder with --to DIR") }
+        let numbers = arguments.rest.isEmpty ? nil : try arguments.recordings
+        if arguments[isStick] { return try await StickExport.run(numbers, to: target, arguments) }
+        let configuration = try arguments.configuration()
+        let place = try await place(arguments, besides: target)
         let report = try await copy(
-            numbers.isEmpty ? nil : numbers, of: place.archive, ledger: place.ledger, in: place.directory, to: target,
-            configuration: configuration, answer: answer.lines, key: key.lines, corrections: corrections)
+            numbers, of: place.archive, ledger: place.ledger, in: place.directory, to: target,
+            configuration: configuration)
         try finish(report, target: target)
     }
 
-    /// Refuses a folder among the recordings: copies there would be erased with a recording.
-    private static func checkIsOutside(_ target: String, of storage: String) throws(DeviceError) {
-        guard let path = try? realPath(target), let recordings = try? realPath("\(storage)/recordings"),
+    /// Opens the archive. The process stays root for targets that only root can write.
+    ///
+    /// - Throws: `DeviceError` for a target among the recordings: copies there would be erased with a recording.
+    static func place(_ arguments: Arguments, besides target: String) async throws -> ArchivePlace {
+        let place = try await ArchivePlace(arguments, staysRoot: true)
+        guard let path = try? realPath(target), let recordings = try? realPath("\(place.directory)/recordings"),
             "\(path)/".hasPrefix("\(recordings)/")
-        else { return }
+        else { return place }
         throw DeviceError(
             .unsupported, "export", on: target, "is among the recordings and would be erased with them",
             remedy: "name a folder outside of \(recordings)")
     }
 
-    /// Reads a stick's settings as the archive's owner and returns the result for `RESULT.txt`.
-    private static func settings(on stick: String, _ arguments: Arguments) async throws -> StickSettings.Outcome {
-        let own = try arguments.ownConfiguration()
-        let outcome = try await ArchiveOwner(of: own.storage.directory).act {
-            StickSettings.take(fromStick: stick, over: own)
-        }
-        for line in outcome.lines { Terminal.say(line) }
-        return outcome
-    }
-
     /// Copies with progress on a terminal. After Ctrl-C no incomplete file has its final name.
     ///
-    /// - Parameter needsSignature: whether to report that copies are not signed because minisign is not installed.
+    /// - Parameters:
+    ///   - needsSignature: whether to report that copies are not signed because minisign is not installed.
+    ///   - prepare: changes the export before it begins.
     static func copy(
         _ numbers: [Int]?, of archive: any ArchiveReading, ledger: (any ExportLedger)?, in directory: String,
-        to target: String,
-        configuration: Configuration, answer: [String] = [], key: [String] = [], corrections: [String] = [],
-        needsSignature: Bool = true
+        to target: String, configuration: Configuration, needsSignature: Bool = true,
+        prepare: (inout FolderExport) -> Void = { _ in }
     ) async throws -> CopyReport {
         try await copy(
             of: archive, ledger: ledger, in: directory, configuration: configuration,
             volume: try volumeIdentifier(of: target), needsSignature: needsSignature
         ) { export in
-            export.answer = answer
-            export.key = key
-            export.corrections = corrections
+            prepare(&export)
             return try await export.copy(numbers, to: target)
         }
     }
@@ -113,16 +78,10 @@ enum ExportCommand: Command {
         configuration: Configuration, volume: String, needsSignature: Bool = true,
         _ body: (inout FolderExport) async throws -> CopyReport
     ) async throws -> CopyReport {
-        let interrupted = StopFlag()
-        Interrupts.handle { count in
-            if count > 1 { exit(130) }
-            interrupted.raise()
-        }
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
+        Interrupts.handle { if $0 > 1 { exit(130) } }
         var export = FolderExport(
             archive: PunctuatedArchive(archive: archive, punctuator: punctuator(configuration)), ledger: ledger,
-            settings: CopySettings(configuration, volume: volume, now: Double(now.tv_sec)),
+            settings: CopySettings(configuration, volume: volume, now: MonotonicClock.wallSeconds.rounded(.down)),
             audioPath: { RecordingFolder(storage: directory, recording: $0).audio })
         // The texts without added punctuation.
         export.readings = { recording, title in
@@ -141,7 +100,7 @@ enum ExportCommand: Command {
         let signer = await signer(in: directory)
         export.signer = try? signer.get()
         export.progress = showProgress
-        export.shouldStop = { interrupted.isRaised }
+        export.shouldStop = { Interrupts.isRequested }
         defer { TerminalStatusLine.clear() }
         do {
             let report = try await body(&export)
@@ -164,11 +123,13 @@ enum ExportCommand: Command {
 
     /// Without a complete language model, texts are copied without full stops instead of failing.
     private static func punctuator(_ configuration: Configuration) -> Punctuator {
-        let isTold = StopFlag()
-        return configuration.punctuator { error throws(DeviceError) in
-            if isTold.raise() { Terminal.say("fieldscribe: \(error.message); copied without full stops") }
+        configuration.punctuator { error throws(DeviceError) in
+            guard !isWithoutStops.exchange(true, ordering: .relaxed) else { return }
+            Terminal.say("fieldscribe: \(error.message); copied without full stops")
         }
     }
+
+    private static let isWithoutStops = Atomic(false)
 
     /// Prints what was copied, and throws the exit status of a failure.
     static func finish(_ report: CopyReport, target: String) throws {

@@ -9,25 +9,27 @@ import System
 enum StickCommand: Command {
     static let name = "stick"
     static let summary = "Allow or forget USB sticks."
-    static let usage = "allow [DEVICE] | list | forget IDENTIFIER | admit DEVICE | repair [DEVICE] [--yes]"
-    static let details = """
+    static let help: [any HelpPart] = [
+        """
         With export.sticks = known, recordings are copied only to sticks that you allowed. Allow a stick with this command
         while it is plugged in, or hold the button while you plug it in, within a minute after power-on. A stick is
         recognized by what its file system and device report, which can be forged. To keep people from reading a copy, set
         export.recipients.
-
-          allow [DEVICE]     allow the stick that is plugged in: as lsblk names it (sda1), if there are several
-          list               list the allowed sticks, how each was allowed, and what is plugged in
-          forget IDENTIFIER  forget a stick, by either identifier in the list
-          admit DEVICE       exit with 0 if this stick would be copied to; its unit asks before it is mounted
-          repair [DEVICE]    run ntfsfix on an NTFS stick that Windows left marked as in use. Ejecting it in Windows is
-                             better: Windows may have something to write
-          --yes              repair without asking; needed without a terminal
-
-        Exit status: 0 done, or admitted; 1 it failed; 3 there is no such stick; 4 the list is damaged; 6 not admitted.
-
+        """,
+        Argument(
+            "allow [DEVICE]",
+            "allow the stick that is plugged in: as lsblk names it (sda1), if there are several"),
+        Argument("list", "list the allowed sticks, how each was allowed, and what is plugged in"),
+        Argument("forget IDENTIFIER", "forget a stick, by either identifier in the list"),
+        Argument("admit DEVICE", "exit with 0 if this stick would be copied to; its unit asks before it is mounted"),
+        Argument(
+            "repair [DEVICE]",
+            "run ntfsfix on an NTFS stick that Windows left marked as in use. Ejecting it in Windows is better: Windows may have something to write"
+        ), Option.yes,
         """
-    static let options = (values: [String](), flags: ["--yes"])
+        Exit status: 0 done, or admitted; 1 it failed; 3 there is no such stick; 4 the list is damaged; 6 not admitted.
+        """,
+    ]
 
     /// The exit status if a stick is not admitted.
     static let refused: Int32 = 6
@@ -40,10 +42,9 @@ enum StickCommand: Command {
         case ("list", 1): try list(configuration)
         case ("forget", 2): try forget(words[1], configuration)
         case ("admit", 2): try admit(words[1], configuration)
-        case ("repair", 1...2): try repair(words.dropFirst().first, isAsked: !arguments.has("--yes"))
+        case ("repair", 1...2): try repair(words.dropFirst().first, arguments)
         default:
-            throw UsageError(
-                "stick: choose one of allow, list, forget IDENTIFIER, repair; see fieldscribe stick --help")
+            throw arguments.usage("choose one of allow, list, forget IDENTIFIER, repair")
         }
     }
 
@@ -64,22 +65,16 @@ enum StickCommand: Command {
     }
 
     /// Repairs an NTFS stick by the script that mounts it.
-    private static func repair(_ device: String?, isAsked: Bool) throws {
+    private static func repair(_ device: String?, _ arguments: Arguments) throws {
         let name = try name(device, for: "repair")
         guard geteuid() == 0 else {
             throw DeviceError(
                 .denied, "stick", on: name, "only root can repair it",
                 remedy: "sudo fieldscribe stick repair \(name)")
         }
-        if isAsked {
-            guard isatty(STDIN_FILENO) == 1 && Terminal.showsErrors else {
-                throw UsageError("stick: there is no terminal to ask on; use --yes to repair without asking")
-            }
-            Terminal.prompt(
-                "repair \(name)? What Windows has not written yet will be lost [y/N] ")
-            guard ["y", "yes"].contains(readLine(strippingNewline: true)?.lowercased()) else {
-                return Terminal.say("nothing was changed")
-            }
+        try arguments.checkTerminal(toAsk: "repair")
+        guard arguments.confirms("repair \(name)? What Windows has not written yet will be lost") else {
+            return Terminal.say("nothing was changed")
         }
         let steps = getenv("FIELDSCRIBE_STICK_STEPS").map { String(cString: $0) } ?? "/usr/lib/fieldscribe/stick"
         let child = try ChildProcess(steps, arguments: ["repair", name])

@@ -1,0 +1,9 @@
+import FoundationEssentials
+
+/// Encodes a JSON document that ends in a newline.
+package func jsonText(_ value: some Encodable, isIndented: Bool = false) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    if isIndented { encoder.outputFormatting.insert(.prettyPrinted) }
+    return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
+}

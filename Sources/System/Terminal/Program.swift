@@ -1,0 +1,217 @@
+import Core
+import Glibc
+
+/// A program of several commands.
+package struct Program {
+    /// The executable's name.
+    package let name: String
+    private let summary: String
+    private let groups: [(title: String, commands: [any Command.Type])]
+    /// Commands that only services and other commands start.
+    private let hidden: [any Command.Type]
+    /// The options of every command.
+    let common: [any HelpRow]
+    private let hint: String
+
+    /// - Parameters:
+    ///   - summary: The first sentence of the help.
+    ///   - groups: The commands that the help lists.
+    ///   - hidden: Commands that only services and other commands start.
+    ///   - common: The options of every command.
+    ///   - hint: The end of the help, after how to read more.
+    package init(
+        _ name: String, _ summary: String, groups: [(title: String, commands: [any Command.Type])],
+        hidden: [any Command.Type] = [], common: [any HelpRow] = [], hint: String = ""
+    ) {
+        (self.name, self.summary, self.groups) = (name, summary, groups)
+        (self.hidden, self.common, self.hint) = (hidden, common, hint)
+    }
+
+    private var listed: [any Command.Type] { groups.flatMap(\.commands) }
+
+    private func find(_ name: String?) -> (any Command.Type)? {
+        (listed + hidden).first { $0.name == name || name.map($0.aliases.contains) ?? false }
+    }
+
+    /// Runs the command on the command line. Prints its error as one line and exits with its status.
+    ///
+    /// - Parameters:
+    ///   - program: The program.
+    ///   - readIncoming: Reads an untrusted file, in a process without other threads.
+    package static func main(
+        _ program: @escaping @Sendable () -> Program, readIncoming: (Arguments) throws -> Void
+    ) -> Never {
+        Inheritance.repair()
+        // A closed pipe and a file-size limit are errors to handle, not reasons to end.
+        signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
+        let words = Array(CommandLine.arguments.dropFirst())
+        let own = program()
+        if words.first == ConfinedProcess.command { exit(own.confined(Array(words.dropFirst()), readIncoming)) }
+        own.checkSystem(for: own.find(words.first))
+        ChildProcess.prepare()
+        Task.detached { exit(await program().status()) }
+        // An asynchronous main would end this thread but keep its kernel task, which setresuid would not reach: it would
+        // stay root when the process becomes an archive's owner.
+        while true { pause() }
+    }
+
+    private func checkSystem(for command: (any Command.Type)?) {
+        if let command, command.threads == nil { return }
+        do throws(DeviceError) { try Inheritance.checkThreads(command?.threads ?? 5) } catch {
+            Terminal.say("\(name): \(error.message)")
+            exit(error.exitStatus)
+        }
+        if let problem = Log.filter.problem { Terminal.say("\(name): \(problem)") }
+    }
+
+    private func confined(_ words: [String], _ body: (Arguments) throws -> Void) -> Int32 {
+        do {
+            let rows: [any HelpRow] = [Argument("KIND", "what the file is"), Option.incomingName] + common
+            let arguments = try Arguments(words, of: ConfinedProcess.command, in: name, rows: rows)
+            try arguments.expect(1, "the kind of file")
+            try body(arguments)
+            return 0
+        } catch {
+            Terminal.say("\(name): \(error)")
+            return 1
+        }
+    }
+
+    private func status() async -> Int32 {
+        do {
+            try await run(commandLineWords())
+            return 0
+        } catch let ending as Ending {
+            return ending.status
+        } catch let error as any UsageProblem {
+            Terminal.say("\(name): \(error.message)")
+            return 2
+        } catch let error as DeviceError {
+            // The reader of our output has closed it.
+            if error.status == EPIPE, error.operation == "write" { return 0 }
+            Terminal.say("\(name): \(error.message)")
+            return error.exitStatus
+        } catch is CancellationError {
+            return 130
+        } catch {
+            Terminal.say("\(name): \(error)")
+            return 1
+        }
+    }
+
+    private func run(_ words: [String]) async throws {
+        let rest = Array(words.dropFirst())
+        switch words.first {
+        case nil: return try Terminal.print(help)
+        case "--help", "-h", "help":
+            return try Terminal.print(rest.first.map { try command($0).helpText(in: self, width: width) } ?? help)
+        case "--version": return try Terminal.print("\(ProgramVersion.text(of: name))\n")
+        // For the shell's completion and for the manual pages.
+        case "complete": return try Terminal.print(completions(of: rest).map { "\($0)\n" }.joined())
+        case "manual": return try Terminal.print(jsonText(description, isIndented: true))
+        case let name?:
+            let command = try command(name)
+            if rest.prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
+                return try Terminal.print(command.helpText(in: self, width: width))
+            }
+            let rows = command.rows + common
+            try await command.run(Arguments(rest, of: command.name, in: self.name, rows: rows))
+        }
+    }
+
+    private func command(_ name: String) throws(UsageError) -> any Command.Type {
+        if let command = find(name) { return command }
+        let known = listed.flatMap { [$0.name] + $0.aliases } + ["--help", "--version"]
+        let nearest = nearestName(to: [name.lowercased()], among: known)
+        throw UsageError(
+            "\(name): no such command; \(nearest.map { "did you mean \($0)?" } ?? "see \(self.name) --help")")
+    }
+
+    private var width: Int { min(Terminal.outputWidth, 100) }
+
+    private var help: String {
+        let column = 2 + (listed.map { $0.name.count }.max() ?? 0)
+        let sections = groups.map { title, commands in
+            "\(title)\n\(commands.map { "  \($0.name.padded(to: column))\($0.summary)\n" }.joined())\n"
+        }
+        let options = common.map { " \($0.usage)" }.joined()
+        return """
+            \(summary)
+
+            usage: \(name) COMMAND [ARGUMENT...]\(options)
+
+            \(sections.joined())\(name) COMMAND --help explains a command\(hint).
+
+            """
+    }
+}
+
+extension Program {
+    /// The words that can stand in place of the last one, and lines with a colon that the shell's script replaces.
+    private func completions(of words: [String]) -> [String] {
+        let word = words.last ?? ""
+        var before = words.dropLast()[...]
+        var command: (any Command.Type)?
+        var arguments = 0
+        while let next = before.popFirst() {
+            let options = ((command?.rows ?? []) + common).compactMap { $0 as? any AnyOption }
+            if let option = options.first(where: { $0.name == next }), option.valueName != nil {
+                if before.popFirst() == nil { return option.completion.lines }
+            } else if command == nil {
+                command = find(next)
+                if command == nil { return [] }
+            } else if !next.hasPrefix("-") {
+                arguments += 1
+            }
+        }
+        guard let command else { return listed.map { $0.name } + ["--help", "--version"] }
+        let rows = command.rows + common
+        if word.hasPrefix("-") { return rows.compactMap { ($0 as? any AnyOption)?.name } + ["--help"] }
+        return rows.compactMap { $0 as? Argument }.filter { !$0.isAction || arguments == 0 }.flatMap(\.completion.lines)
+    }
+
+    /// What the manual page is made from.
+    private struct Description: Encodable {
+        struct Group: Encodable {
+            var title: String
+            var commands: [Entry]
+        }
+
+        struct Entry: Encodable {
+            var name: String
+            var summary: String
+            var forms: [[String]]
+            var parts: [Part]
+        }
+
+        /// A paragraph, or a line of the list of arguments and options.
+        struct Part: Encodable {
+            var title: String?
+            var text: String
+
+            init?(_ part: any HelpPart) {
+                title = (part as? any HelpRow)?.title
+                let text = (part as? any HelpRow)?.explanation ?? (part as? Form)?.text ?? part as? String
+                guard let text else { return nil }
+                self.text = text
+            }
+        }
+
+        var groups: [Group]
+        var common: [Part]
+    }
+
+    private var description: Description {
+        let groups = groups.map { title, commands in
+            Description.Group(
+                title: title,
+                commands: commands.map { command in
+                    Description.Entry(
+                        name: command.name, summary: command.summary, forms: command.forms,
+                        parts: command.help.compactMap(Description.Part.init))
+                })
+        }
+        return Description(groups: groups, common: common.compactMap(Description.Part.init))
+    }
+}

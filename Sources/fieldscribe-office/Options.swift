@@ -1,0 +1,150 @@
+import Core
+import Glibc
+import Office
+import System
+
+// What several commands accept.
+
+extension Argument {
+    static let recording = Argument("ID", "a number from fieldscribe-office list", .recordings)
+
+    static func recordings(_ usual: String = "all") -> Argument {
+        Argument("[ID...]", "numbers from fieldscribe-office list; default \(usual)", .recordings)
+    }
+}
+
+extension Option where Value == String? {
+    static var archive: Self {
+        Self(
+            "--archive", "ARCHIVE",
+            "a folder or postgresql://...; default $FIELDSCRIBE_ARCHIVE, else fieldscribe-archive in your home folder",
+            .folders)
+    }
+
+    static var files: Self {
+        files("for PostgreSQL: the folder with the copies, if it is not where the archive says")
+    }
+
+    static func files(_ explanation: String) -> Self { Self("--files", "FOLDER", explanation, .folders) }
+}
+
+/// Opens the archive that a command's options name.
+enum ArchiveChoice {
+    /// Opens the archive.
+    ///
+    /// - Parameters:
+    ///   - name: what the option that names it says.
+    ///   - makes: whether a missing archive is created.
+    ///   - seconds: the timeout of a server.
+    static func open(
+        _ arguments: Arguments, name: String? = nil, makes: Bool = false, timeout seconds: Int = 60
+    ) throws -> any OfficeArchive {
+        guard let path = name ?? self.name(arguments) else { throw arguments.usage("name an archive") }
+        guard !path.isEmpty else { throw arguments.usage("the archive's name is empty") }
+        if OfficeDatabase.isAddress(path) {
+            return try OfficeDatabase(path, files: arguments[.files], makes: makes, timeout: timeout(seconds))
+        }
+        guard arguments[.files] == nil else { throw arguments.usage("--files belongs to an archive in PostgreSQL") }
+        return try OfficeFolder(path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path, makes: makes)
+    }
+
+    /// Returns the timeout of a server; waiting prints a line, and ends when a signal asks the process to exit.
+    static func timeout(_ seconds: Int = 60) -> ServerTimeout {
+        ServerTimeout(
+            seconds: seconds, tell: { Terminal.say("fieldscribe-office: \($0)") },
+            isEnding: { Interrupts.isRequested })
+    }
+
+    /// Returns the archive of the option, of the environment, or in the home folder.
+    static func name(_ arguments: Arguments) -> String? {
+        let named = arguments[.archive] ?? environment("FIELDSCRIBE_ARCHIVE")
+        return named ?? environment("HOME").map { "\($0)/fieldscribe-archive" }
+    }
+
+    private static func environment(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+}
+
+/// The options that select recordings.
+enum Filter {
+    private static let recorder = Option(
+        "--recorder", "R", "only this recorder: its name, its folder in the archive, or the beginning of its key",
+        .recorders)
+    private static let since = date("--since", "started on or after this day: 2026-11-20, or 2026-11-20T09:30")
+    private static let until = date("--until", "started on or before this day, or before this time", isEnd: true)
+    private static let person = Option(
+        "--person", "NAME", "with a participant or speaker whose name contains NAME")
+    private static let speaker = Option("--speaker", "WHO", "said by this speaker: a name, or a label such as A")
+    static let options: [any HelpPart] = [recorder, since, until, person, speaker, Option.archive, Option.files]
+
+    /// A day or a time in this machine's time zone; a day's end is the beginning of the next day.
+    private static func date(_ name: String, _ explanation: String, isEnd: Bool = false) -> Option<Double?> {
+        .parsed(
+            name, "DATE", explanation, "give a day such as 2026-11-20, or a time such as 2026-11-20T09:30"
+        ) { seconds(ofDay: $0, isEnd: isEnd) }
+    }
+
+    static func filter(_ arguments: Arguments) -> OfficeFilter {
+        var filter = OfficeFilter()
+        filter.recorder = arguments[recorder]
+        filter.since = arguments[since]
+        filter.until = arguments[until]
+        filter.person = arguments[person]
+        filter.speaker = arguments[speaker]
+        return filter
+    }
+
+    /// Returns the recordings with the ids on the command line, or all, that match the options.
+    static func recordings(_ arguments: Arguments, in archive: any OfficeArchive) throws -> [OfficeRecording] {
+        let left = try archive.recordings(filter(arguments))
+        if arguments.rest.isEmpty { return left }
+        let numbers = try arguments.rest.map(arguments.recording)
+        for number in numbers { _ = try recording(number, in: archive) }
+        let known = Dictionary(left.map { ($0.id, $0) }) { first, _ in first }
+        var seen: Set<Int> = []
+        return numbers.filter { seen.insert($0).inserted }.compactMap { known[$0] }
+    }
+
+    /// Whether a segment matches `--speaker`.
+    static func isSaid(_ segment: Segment, in timeline: Timeline, _ arguments: Arguments) -> Bool {
+        guard let asked = arguments[speaker]?.lowercased() else { return true }
+        guard let speaker = timeline.speaker(of: segment) else { return false }
+        return [Speakers.label(speaker), timeline.name(ofSpeaker: speaker)].contains { $0.lowercased() == asked }
+    }
+}
+
+/// Formats a time as `2026-11-20 09:30` in this machine's time zone, with a question mark if the clock was not set.
+func shownTime(_ seconds: Double, _ clock: RecordingSummary.Clock = .synchronized) -> String {
+    if seconds == 0 { return "unknown" }
+    let (day, time) = localMinute(of: seconds)
+    return "\(day) \(time)\(clock == .unverified ? "?" : "")"
+}
+
+extension Arguments {
+    /// Parses the id of a recording.
+    func recording(_ text: String) throws -> Int {
+        guard let number = Int(text), number > 0 else {
+            throw usage("\(text): is no recording's number; see fieldscribe-office list")
+        }
+        return number
+    }
+
+    /// The id that is the only argument.
+    var recording: Int {
+        get throws {
+            try expect(1, "a recording's number")
+            return try recording(rest[0])
+        }
+    }
+}
+
+/// Returns the recording with this id; throws if there is none.
+func recording(_ id: Int, in archive: any OfficeArchive) throws -> OfficeRecording {
+    guard let recording = try archive.recording(id) else {
+        throw DeviceError(
+            .missing, "show", on: archive.name, "has no recording \(id)",
+            remedy: "fieldscribe-office list shows all of them")
+    }
+    return recording
+}

@@ -1,0 +1,143 @@
+import Core
+import Glibc
+import Settings
+import System
+import Transcripts
+
+// What several commands accept.
+
+extension Argument {
+    static func recordings(_ usage: String = "[ID...]", _ usual: String = "all") -> Argument {
+        Argument(usage, "numbers, as fieldscribe list shows them; default \(usual)", .recordings)
+    }
+}
+
+extension Option where Value == String? {
+    static var config: Self {
+        Self(
+            "--config", "FILE", "settings; default $FIELDSCRIBE_CONFIG, else /etc/fieldscribe/fieldscribe.conf", .files)
+    }
+
+    static var directory: Self { directory("the archive; default storage.directory") }
+
+    static func directory(_ explanation: String) -> Self { Self("--directory", "DIR", explanation, .folders) }
+
+    static var engine: Self {
+        let names = [EngineRegistry.automaticName] + EngineRegistry.all.map(\.form)
+        return parsed(
+            "--engine", "E", "\(EngineRegistry.forms); default recognizer.engine",
+            "choose one of \(EngineRegistry.forms)",
+            .words(names.map { $0.replacing("PROGRAM", with: "") })
+        ) { EngineRegistry.isName($0) ? $0 : nil }
+    }
+
+    static var model: Self {
+        Self(
+            "--model", "NAME|DIR", "a model that fieldscribe models lists, or its folder; default recognizer.model",
+            .models)
+    }
+
+    static var vocabulary: Self {
+        Self(
+            "--vocabulary", "FILE", "words and phrases to prefer, or a grammar; default recognizer.vocabulary", .files)
+    }
+
+    static var microphone: Self {
+        Self(
+            "--microphone", "M", "alsa:NAME, file:PATH, file+fast:PATH or tone:HZ; default capture.device",
+            .words(["alsa:", "file:", "file+fast:", "tone:"]))
+    }
+}
+
+extension Option where Value == Configuration.Recognizer.Hint? {
+    static var hint: Self {
+        choice(
+            "--hint", "H",
+            "dictation, search (a few words) or confirmation (yes, no, numbers); default recognizer.hint")
+    }
+}
+
+extension Option where Value == Punctuation? {
+    static var punctuation: Self {
+        choice(
+            "--punctuation", "P",
+            "engine (as the engine writes), none, automatic (sentences), spoken (as dictated) or both; default recognizer.punctuation"
+        )
+    }
+}
+
+extension Option where Value == Bool {
+    static var yes: Self { flag("--yes", "do not ask; needed without a terminal") }
+}
+
+extension ConfigurationError: UsageProblem {
+    package var message: String { description }
+}
+
+extension Arguments {
+    /// The settings, with what the command line says about engine, model and microphone.
+    ///
+    /// - Throws: `UsageError` if a microphone's name is invalid. A missing device is found when it is opened.
+    func configuration() throws -> Configuration {
+        if let file = self[.vocabulary], access(file, R_OK) != 0 {
+            throw DeviceError.system("access", on: "--vocabulary \(file)")
+        }
+        var configuration = try Configuration.load(explicitPath: self[.config], environment: Self.environment)
+            .with(engine: self[.engine])
+            .with(model: self[.model], vocabulary: self[.vocabulary], hint: self[.hint])
+        guard let name = self[.microphone] else { return configuration }
+        configuration.capture.device = name
+        do throws(DeviceError) { _ = try configuration.microphone() } catch {
+            guard error.code == .unsupported else { throw error }
+            throw UsageError("\(command): --microphone \(error.message)")
+        }
+        return configuration
+    }
+
+    /// The settings, with the archive of `--directory`.
+    func archiveConfiguration() throws -> Configuration { try configuration().with(directory: self[.directory]) }
+
+    /// The settings without those that a stick brought.
+    func ownConfiguration() throws -> Configuration {
+        try Configuration.loadOwn(explicitPath: self[.config], environment: Self.environment)
+    }
+
+    /// The punctuator for transcripts that a command prints.
+    func punctuator(_ configuration: Configuration) -> Punctuator {
+        var configuration = configuration
+        if let punctuation = self[.punctuation] { configuration.recognizer.punctuation = punctuation }
+        return configuration.punctuator()
+    }
+
+    static var environment: [String: String] {
+        guard let value = getenv("FIELDSCRIBE_CONFIG") else { return [:] }
+        return ["FIELDSCRIBE_CONFIG": String(cString: value)]
+    }
+
+    /// The recordings' numbers among the arguments.
+    var recordings: [Int] { get throws { try rest.map(recording) } }
+
+    /// Parses a recording's number.
+    func recording(_ text: String) throws(UsageError) -> Int {
+        guard let id = Int(text), (1...(1 << 53)).contains(id) else {
+            throw UsageError("\(command): \(text): give the number of a recording, as fieldscribe list shows it")
+        }
+        return id
+    }
+
+    /// Checks that there is a terminal to ask on, unless `--yes` was given.
+    ///
+    /// - Throws: `UsageError` without a terminal.
+    func checkTerminal(toAsk act: String) throws(UsageError) {
+        guard self[.yes] || isatty(STDIN_FILENO) == 1 && Terminal.showsErrors else {
+            throw UsageError("\(command): there is no terminal to ask on; use --yes to \(act) without asking")
+        }
+    }
+
+    /// Whether the user agrees, or `--yes` was given.
+    func confirms(_ question: @autoclosure () -> String) -> Bool {
+        if self[.yes] { return true }
+        Terminal.prompt("\(question()) [y/N] ")
+        return ["y", "yes"].contains(readLine(strippingNewline: true)?.lowercased())
+    }
+}

@@ -1,0 +1,85 @@
+import Appliance
+import Core
+import System
+
+// The commands that do what the button does.
+
+enum StartCommand: Command {
+    static let name = "start"
+    static let summary = "Start a recording, as the button does."
+    static let help: [any HelpPart] = ["Returns when sound is being written. Does nothing if a recording is running."]
+
+    static func run(_ arguments: Arguments) async throws {
+        let answer = try RunningAppliance(arguments).ask(.start)
+        try Terminal.print("recording \(answer.recording ?? 0)\n")
+    }
+}
+
+enum StopCommand: Command {
+    static let name = "stop"
+    static let summary = "Stop the recording."
+    static let help: [any HelpPart] = [
+        "Returns when the file is closed; transcription continues. Does nothing if nothing is being recorded."
+    ]
+
+    static func run(_ arguments: Arguments) async throws {
+        let answer = try RunningAppliance(arguments).ask(.stop)
+        try Terminal.print(answer.recording.map { "stopped \($0)\n" } ?? "nothing was being recorded\n")
+    }
+}
+
+enum ToggleCommand: Command {
+    static let name = "toggle"
+    static let summary = "Start a recording, or stop the current one."
+    static let help: [any HelpPart] = [
+        "For a keyboard shortcut or a foot switch. Returns when sound is being written, or when the file is closed."
+    ]
+
+    static func run(_ arguments: Arguments) async throws {
+        let appliance = try RunningAppliance(arguments)
+        let answer = try appliance.ask(.toggle)
+        let isRecording = try appliance.status().recording == answer.recording
+        try Terminal.print("\(isRecording ? "recording" : "stopped") \(answer.recording ?? 0)\n")
+    }
+}
+
+enum PauseCommand: Command {
+    static let name = "pause"
+    static let summary = "Pause the current recording."
+    static let help: [any HelpPart] = [
+        """
+        What is said meanwhile is not stored anywhere: the recording has silence and a gap of that length instead. A
+        recording that is stopped while paused ends where the pause began. Does nothing if it is already paused.
+        """
+    ]
+
+    static func run(_ arguments: Arguments) async throws {
+        let answer = try RunningAppliance(arguments).ask(.pause)
+        try Terminal.print("paused\(answer.recording.map { " \($0)" } ?? "")\n")
+    }
+}
+
+enum ResumeCommand: Command {
+    static let name = "resume"
+    static let summary = "Resume the paused recording."
+    static let help: [any HelpPart] = ["Does nothing if the recording is not paused."]
+
+    static func run(_ arguments: Arguments) async throws {
+        let answer = try RunningAppliance(arguments).ask(.resume)
+        try Terminal.print("recording\(answer.recording.map { " \($0)" } ?? "")\n")
+    }
+}
+
+enum MarkCommand: Command {
+    static let name = "mark"
+    static let summary = "Set a bookmark in the current recording."
+    static let help: [any HelpPart] = [
+        Argument("[TEXT]", "what the bookmark says; the transcript shows it at its place")
+    ]
+
+    static func run(_ arguments: Arguments) async throws {
+        let answer = try RunningAppliance(arguments).ask(.mark(text: arguments.rest.joined(separator: " ")))
+        guard let mark = answer.mark else { return }
+        try Terminal.print("marked \(answer.recording ?? 0) at \(RecordingScreen.clock(mark.position))\n")
+    }
+}
