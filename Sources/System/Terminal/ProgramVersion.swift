@@ -3,7 +3,7 @@ internal import CBuild
 /// The version of the program.
 package enum ProgramVersion {
     /// The version of the packages; deploy/deb reads this line.
-    package static let number = "0.1.0"
+    package static let number = "1.0.0"
 
     /// Returns the output of `--version`, with the commit if the build knew it.
     ///
