@@ -35,7 +35,7 @@ enum ImportCommand: Command {
             do throws(DeviceError) {
                 let file = OfficeImport.File(
                     path: path, bytes: try content(ofFile: path, limit: largest), recording: asked,
-                    person: oneLine(arguments[person] ?? ""), neighbour: neighbour(of: path))
+                    person: oneLine(arguments[person] ?? ""), neighbour: RecordingIdentity(beside: path))
                 try Terminal.print(try imports.add(file, now: MonotonicClock.wallSeconds) + "\n")
             } catch {
                 Terminal.say("fieldscribe-office: \(oneLine(error.message))")
@@ -43,15 +43,5 @@ enum ImportCommand: Command {
             }
         }
         if status != 0 { throw Ending(status: status) }
-    }
-
-    /// Returns the identity in the other files of a copy's folder.
-    private static func neighbour(of path: String) -> RecordingIdentity? {
-        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
-        for format in TranscriptFormat.allCases where format.holdsIdentity {
-            guard let bytes = try? beginning(ofFile: folder + format.fileName, count: 16_384) else { continue }
-            if let identity = RecordingIdentity(in: String(decoding: bytes, as: UTF8.self)) { return identity }
-        }
-        return nil
     }
 }

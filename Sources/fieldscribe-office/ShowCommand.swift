@@ -41,12 +41,7 @@ enum ShowCommand: Command {
         var details = RecordingDetails(timeline)
         if !found.audio.isEmpty { details.audio = found.audio }
         details.title = found.title.isEmpty ? "Recording \(id)" : oneLine(found.title)
-        if format.isPackage {
-            try Terminal.print(
-                format.file(timeline, details: details), of: format.rawValue, fileExtension: format.fileExtension)
-        } else {
-            try Terminal.print(format.render(timeline, details: details))
-        }
+        try format.print(timeline, details: details)
         if format != .text, let rest = unwrittenText(timeline) {
             Terminal.say("fieldscribe-office: recording \(id): \(rest)")
         }

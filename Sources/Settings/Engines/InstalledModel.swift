@@ -1,3 +1,7 @@
+import Core
+import Glibc
+import System
+
 /// An installed model of any engine.
 package struct InstalledModel: Hashable, Sendable {
     /// Its short name, which is its folder's.
@@ -25,4 +29,39 @@ package struct InstalledModel: Hashable, Sendable {
 
     /// Whether a file is missing.
     package var lacksFile: Bool
+
+    init(
+        name: String, path: String, language: String, sampleRate: Int, files: [String], bytes: Int64,
+        licence: String? = nil, problems: [String], lacksFile: Bool
+    ) {
+        self.name = name
+        self.path = path
+        self.language = language
+        self.sampleRate = sampleRate
+        self.files = files
+        self.bytes = bytes
+        self.licence = licence
+        self.problems = problems
+        self.lacksFile = lacksFile
+    }
+
+    /// The output of `find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum` in the folder.
+    package func checksum() throws -> String {
+        let names = files.map { "." + $0.dropFirst(path.count) }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        return Digest.of(try names.map { "\(try Self.checksum("\(path)/\($0)"))  \($0)\n" }.joined())
+    }
+
+    private static func checksum(_ path: String) throws -> String {
+        let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
+        var digest = Digest()
+        var block = [UInt8](repeating: 0, count: 1 << 20)
+        var position: Int64 = 0
+        try block.withUnsafeMutableBytes { block in
+            while case let count = try file.read(into: block, at: position), count > 0 {
+                digest.add(UnsafeRawBufferPointer(rebasing: block[..<count]))
+                position += Int64(count)
+            }
+        }
+        return digest.finish()
+    }
 }

@@ -1,4 +1,5 @@
 import Core
+import System
 
 /// Identifies the recording of a file, in words that every format can contain and every editor keeps: `recording 7,
 /// pass 2, sound sha256:` and 64 hexadecimal digits.
@@ -50,6 +51,21 @@ package struct RecordingIdentity: Hashable, Sendable, Codable {
             guard sound.count == 64, isHexadecimal else { continue }
             self.init(recording: number, pass: pass, sound: String(decoding: sound, as: UTF8.self))
             return
+        }
+        return nil
+    }
+}
+
+extension RecordingIdentity {
+    /// What the other files in a copy's folder say about its recording.
+    package init?(beside path: String) {
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
+        for format in TranscriptFormat.allCases where format.holdsIdentity {
+            guard let bytes = try? beginning(ofFile: folder + format.fileName, count: 16_384) else { continue }
+            if let identity = RecordingIdentity(in: String(decoding: bytes, as: UTF8.self)) {
+                self = identity
+                return
+            }
         }
         return nil
     }

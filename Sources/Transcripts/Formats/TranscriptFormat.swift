@@ -92,3 +92,16 @@ extension Option where Value == TranscriptFormat {
         choice("--format", "F", of: TranscriptFormat.allCases, named: \.rawValue, default: .text)
     }
 }
+
+extension TranscriptFormat {
+    /// Writes a transcript to standard output.
+    ///
+    /// - Throws: `UsageError` for a binary format on a terminal.
+    package func print(_ timeline: Timeline, details: RecordingDetails) throws {
+        if isPackage {
+            try Terminal.print(file(timeline, details: details), of: rawValue, fileExtension: fileExtension)
+        } else {
+            try Terminal.print(render(timeline, details: details))
+        }
+    }
+}

@@ -30,7 +30,7 @@ enum RecoverCommand: Command {
     ]
 
     private struct Report: Encodable {
-        var findings: [FindingRow]
+        var findings: [StorageFinding]
         var dated: [Int]
         var transcribed: [Int]
         /// Recordings whose speakers were identified; nil if `recognizer.speakers` is no.
@@ -78,7 +78,7 @@ enum RecoverCommand: Command {
             try Terminal.print(
                 jsonText(
                     Report(
-                        findings: findings.map(FindingRow.init), dated: dated, transcribed: transcribed,
+                        findings: findings, dated: dated, transcribed: transcribed,
                         speakers: speakers, reread: reread)))
         } else if reread != nil {
             // `rereadAll` has printed the number.
@@ -153,21 +153,6 @@ enum RecoverCommand: Command {
             default: break
             }
         }
-    }
-}
-
-/// A finding of `recover` or `verify` as JSON.
-struct FindingRow: Encodable {
-    var outcome: StorageFinding.Outcome
-    var recording: Int?
-    var file: String
-    var message: String
-
-    init(_ finding: StorageFinding) {
-        outcome = finding.outcome
-        recording = finding.recording
-        file = finding.file
-        message = finding.message
     }
 }
 

@@ -43,13 +43,8 @@ enum ShowCommand: Command {
         let told = try punctuator.punctuated(timeline)
         var details = RecordingDetails(told)
         details.pauseSeconds = configuration.export.pauseSeconds
-        if format.isPackage {
-            details.title = "Recording \(id)"
-            try Terminal.print(
-                format.file(told, details: details), of: format.rawValue, fileExtension: format.fileExtension)
-        } else {
-            try Terminal.print(format.render(told, details: details))
-        }
+        if format.isPackage { details.title = "Recording \(id)" }
+        try format.print(told, details: details)
         let proposed = configuration.with(directory: arguments[.directory]).proposedNames[id] ?? [:]
         for (label, name) in proposed.sorted(by: { $0.key < $1.key }) {
             Terminal.say("recording \(id): by the voice, \(label) may be \(oneLine(name)); give names on its page")

@@ -54,7 +54,7 @@ enum VerifyCommand: Command {
             }
         let isDamaged = findings.contains { $0.outcome == .damaged }
         if arguments[.json] {
-            try Terminal.print(jsonText(findings.map(FindingRow.init)))
+            try Terminal.print(jsonText(findings))
         } else {
             for finding in findings { try Terminal.print(finding.line + "\n") }
             if !isDamaged { Terminal.say("all is well in \(place.directory)") }

@@ -42,8 +42,6 @@ enum ModelsCommand: Command {
         var problems: [String]
     }
 
-    private static let blockBytes = 1 << 20
-
     static func run(_ arguments: Arguments) async throws {
         let configuration = try arguments.configuration()
         if arguments.rest.first == "add" { return try add(arguments, configuration) }
@@ -98,7 +96,7 @@ enum ModelsCommand: Command {
     private static func row(_ engine: String, _ model: InstalledModel, isChosen: Bool) throws -> Row {
         Row(
             name: model.name, path: model.path, engine: engine, language: model.language, licence: model.licence,
-            sampleRate: model.sampleRate, bytes: model.bytes, sha256: try checksum(model), isChosen: isChosen,
+            sampleRate: model.sampleRate, bytes: model.bytes, sha256: try model.checksum(), isChosen: isChosen,
             problems: model.problems)
     }
 
@@ -128,28 +126,5 @@ enum ModelsCommand: Command {
             "\(row.isChosen ? "*" : " ") \(row.name)  \(row.engine)  \(language)  \(row.sampleRate) Hz  \(megabytes) MB  "
             + "sha256 \(row.sha256.prefix(12))  \(licence)  \(row.path)\n"
         return head + row.problems.map { "    \($0)\n" }.joined()
-    }
-
-    /// The output of `find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum` in the folder.
-    private static func checksum(_ model: InstalledModel) throws -> String {
-        let names = model.files.map { "." + $0.dropFirst(model.path.count) }
-            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-        return Digest.of(try names.map { "\(try checksum("\(model.path)/\($0)"))  \($0)\n" }.joined())
-    }
-
-    private static func checksum(_ path: String) throws -> String {
-        let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
-        var digest = Digest()
-        var block = [UInt8](repeating: 0, count: blockBytes)
-        var position: Int64 = 0
-        try block.withUnsafeMutableBytes { block in
-            while true {
-                let count = try file.read(into: block, at: position)
-                if count == 0 { break }
-                digest.add(UnsafeRawBufferPointer(rebasing: block[..<count]))
-                position += Int64(count)
-            }
-        }
-        return digest.finish()
     }
 }

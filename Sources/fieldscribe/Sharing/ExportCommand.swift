@@ -153,25 +153,6 @@ enum ExportCommand: Command {
     }
 }
 
-extension Configuration {
-    /// Proposed names by recording and speaker; empty if voices are not saved or the file cannot be read.
-    var proposedNames: [Int: [String: String]] {
-        guard speakers.remember else { return [:] }
-        return (try? VoiceprintStore(in: storage.directory))?.proposals ?? [:]
-    }
-}
-
-extension CopySettings {
-    /// The configuration's settings for copies.
-    init(_ configuration: Configuration, volume: String, now: Double) {
-        self.init(
-            formats: configuration.export.formats,
-            audio: AudioForm(rawValue: configuration.export.audio.rawValue) ?? .flac, device: .host, volume: volume,
-            now: now, identity: machineIdentity,
-            pauseSeconds: configuration.export.pauseSeconds, proposals: configuration.proposedNames)
-    }
-}
-
 /// Shows in the status line which recording is being copied.
 @Sendable private func showProgress(_ progress: CopyProgress) {
     let percent = progress.reached.samples * 100 / max(1, progress.length.samples)

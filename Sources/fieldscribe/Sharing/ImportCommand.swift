@@ -68,17 +68,7 @@ enum ImportCommand: Command {
         // The given path: both of two copies have a `transcript.vtt`.
         let text = try incomingText(try content(ofFile: path, limit: largest), name: path)
         return CorrectionImport.File(
-            name: oneLine(path), text: text, recording: recording, person: person, neighbour: neighbour(of: path))
-    }
-
-    /// What the other files in a copy's folder say about the recording.
-    private static func neighbour(of path: String) -> RecordingIdentity? {
-        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
-        let holding = TranscriptFormat.allCases.filter(\.holdsIdentity)
-        for format in holding {
-            guard let bytes = try? beginning(ofFile: folder + format.fileName, count: 16_384) else { continue }
-            if let identity = RecordingIdentity(in: String(decoding: bytes, as: UTF8.self)) { return identity }
-        }
-        return nil
+            name: oneLine(path), text: text, recording: recording, person: person,
+            neighbour: RecordingIdentity(beside: path))
     }
 }

@@ -51,7 +51,7 @@ enum RecipientsCommand: Command {
                 if told.remedy == "correct export.recipients" { told.remedy = "correct \(setting)" }
                 throw told
             }
-            for recipient in keys { _ = try seal(for: [recipient], age) }
+            for recipient in keys { try age.encryptTest(for: recipient) }
             let count = keys.count
             try Terminal.print(
                 "\(what) are sealed for \(count == 1 ? "1 public key" : "\(count) public keys"), which age takes:\n")
@@ -63,7 +63,7 @@ enum RecipientsCommand: Command {
         let key = try privateKey(path)
         var status: Int32 = 0
         for (what, setting, keys) in purposes {
-            let opened = try keys.filter { try opens(try seal(for: [$0], age), with: key, age) }
+            let opened = try keys.filter { try age.opensTest(for: $0, with: key) }
             if let first = opened.first {
                 try Terminal.print("\(path): opens \(what) that are sealed for \(first.short)\n")
                 continue
@@ -78,7 +78,7 @@ enum RecipientsCommand: Command {
         }
         for file in files {
             do throws(DeviceError) {
-                let bytes = try open(file, with: key, age)
+                let bytes = try age.openedBytes(of: file, with: key)
                 try Terminal.print("\(file): opens, whole (\(bytes) bytes inside)\n")
             } catch {
                 Terminal.say("fieldscribe: \(error.message)")
@@ -88,67 +88,8 @@ enum RecipientsCommand: Command {
         if status != 0 { throw Ending(status: status) }
     }
 
-    private static let test = Array("Fieldscribe seals this to check that it can be opened.\n".utf8)
-
-    private static func seal(for recipients: [Recipient], _ age: Age) throws(DeviceError) -> [UInt8] {
-        let gathered = Gathered()
-        let sealer = try age.sealer(for: recipients) { gathered.bytes += $0 }
-        try sealer.write(test)
-        try sealer.finish()
-        return gathered.bytes
-    }
-
-    private static func opens(
-        _ sealed: [UInt8], with key: OpeningKey, _ age: Age
-    ) throws(DeviceError) -> Bool {
-        let gathered = Gathered()
-        let opener = try age.opener(with: key) { gathered.bytes += $0 }
-        do throws(DeviceError) {
-            try opener.write(sealed)
-            try opener.finish()
-        } catch {
-            guard error.cause == .age else { throw error }
-            return false
-        }
-        return gathered.bytes == test
-    }
-
-    /// Decrypts a copy completely without storing it; returns the number of bytes.
-    private static func open(
-        _ path: String, with key: OpeningKey, _ age: Age
-    ) throws(DeviceError) -> Int64 {
-        let (folder, name) = try Folder.holding(path, crosses: true)
-        let file = try folder.openFile(name, O_RDONLY)
-        let gathered = Gathered()
-        let opener = try age.opener(with: key) { gathered.count += Int64($0.count) }
-        var place: Int64 = 0
-        do throws(DeviceError) {
-            while true {
-                let bytes = try file.bytes(at: place, count: 1 << 18)
-                if bytes.isEmpty { break }
-                try opener.write(bytes)
-                place += Int64(bytes.count)
-            }
-            try opener.finish()
-        } catch {
-            guard error.cause == .age else { throw error }
-            throw DeviceError(
-                .damaged, "age", on: path,
-                gathered.count == 0
-                    ? "age refuses it: it is sealed for another key, was changed, or is no sealed copy"
-                    : "age refuses it after \(gathered.count) bytes: it was changed, or is not whole",
-                remedy: "copy the recording again")
-        }
-        return gathered.count
-    }
-
     private static func privateKey(_ path: String) throws(DeviceError) -> OpeningKey {
         let (folder, name) = try Folder.holding(path, crosses: true)
         return try OpeningKey(in: folder, name)
-    }
-
-    private final class Gathered {
-        var bytes: [UInt8] = []
-        var count: Int64 = 0
     }
 }

@@ -72,13 +72,9 @@ final class TranscriptOutput: Sendable {
         details.pauseSeconds = pauseSeconds
         if format == .eaf, let wave = Self.wave(beside: input) { details.audio = wave }
         guard let folder else {
-            if format.isPackage {
-                return try Terminal.print(
-                    format.file(timeline, details: details), of: format.rawValue, fileExtension: format.fileExtension)
-            }
-            let text = try format.render(timeline, details: details)
             let isFirst = printed.wrappingAdd(1, ordering: .relaxed).oldValue == 0
-            return try Terminal.print((hasHeads ? "\(isFirst ? "" : "\n")==> \(oneLine(input)) <==\n" : "") + text)
+            if hasHeads { try Terminal.print("\(isFirst ? "" : "\n")==> \(oneLine(input)) <==\n") }
+            return try format.print(timeline, details: details)
         }
         try written.withLock { texts in
             guard var now = texts else { return }

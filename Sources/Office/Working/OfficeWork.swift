@@ -1,0 +1,178 @@
+import Core
+import Glibc
+import System
+import Transcripts
+
+/// Claims and transcribes recordings on this machine. Used on one thread.
+package struct OfficeWork {
+    /// When `run` returns.
+    package enum End { case once, untilEmpty, always }
+
+    /// How long to retry a database that is being restarted, in seconds.
+    private static let timeout = 600
+    /// After so many failures in a row, the cause is not the recordings.
+    private static let maxInARow = 5
+    /// The interval for checking for new recordings, in seconds.
+    private static let pause = 5
+
+    private var archive: OfficeDatabase
+    private let program: ReadingProgram
+    private let lease: Int
+    private let open: () throws(DeviceError) -> OfficeDatabase
+    private let note: (String) -> Void
+    private let result: (String) -> Void
+    private var failedInARow = 0
+
+    /// - Parameters:
+    ///   - lease: The seconds after which another machine may claim a silent machine's recording.
+    ///   - open: Connects again.
+    ///   - note: Called with a line for the user.
+    ///   - result: Called with a line for each transcribed recording.
+    package init(
+        _ archive: OfficeDatabase, _ program: ReadingProgram, lease: Int,
+        open: @escaping () throws(DeviceError) -> OfficeDatabase, note: @escaping (String) -> Void,
+        result: @escaping (String) -> Void
+    ) {
+        self.archive = archive
+        self.program = program
+        self.lease = lease
+        self.open = open
+        self.note = note
+        self.result = result
+    }
+
+    /// The recordings that failed three times, each with the last problem.
+    package mutating func failed() throws -> [(recording: Int, problem: String)] {
+        let engine = program.engine
+        return try retrying { (archive) throws(DeviceError) in try archive.failed(engine) }
+    }
+
+    /// Claims and transcribes recordings until the end that is asked for.
+    ///
+    /// - Throws: `CancellationError` if a signal asked the process to exit; `DeviceError` if it cannot continue.
+    package mutating func run(_ end: End) throws {
+        let (engine, lease) = (program.engine, lease)
+        note("reading with \(engine.label)")
+        while !Interrupts.isRequested {
+            let job = try retrying { (archive) throws(DeviceError) -> OfficeJob? in
+                if let job = try archive.claim(engine, lease: lease) { return job }
+                try archive.offer(engine)
+                return try archive.claim(engine, lease: lease)
+            }
+            if let job {
+                try read(job)
+                if end == .once { return }
+                continue
+            }
+            if end == .once { return note("nothing is to be read") }
+            let left = try retrying { (archive) throws(DeviceError) in try archive.unfinished(engine) }
+            if end == .untilEmpty, left == 0 { return }
+            // Other machines have the remaining recordings, or will return them.
+            wait(min(lease, Self.pause))
+        }
+        throw CancellationError()
+    }
+
+    private func wait(_ seconds: Int) {
+        for _ in 0..<seconds * 10 where !Interrupts.isRequested { usleep(100_000) }
+    }
+
+    private mutating func read(_ job: OfficeJob) throws {
+        let recording = try retrying { (archive) throws(DeviceError) in try archive.recording(job.recording) }
+        guard let recording else { return }
+        let path = "\(archive.files)/\(recording.place)/\(recording.audio)"
+        do throws(DeviceError) {
+            guard let transcript = try transcript(of: path, job) else { return }
+            let timeline = try ReadAgain.timeline(transcript, name: path)
+            let engine = program.engine
+            let isKept = try retrying { (archive) throws(DeviceError) in
+                try archive.finish(job) { (base) throws(DeviceError) in
+                    ReadAgain.reading(timeline, by: engine, over: base, now: MonotonicClock.wallSeconds)
+                }
+            }
+            failedInARow = 0
+            result(
+                isKept
+                    ? "\(job.recording)  \(clockTime(recording.length))  \(recording.recorder.folder) \(recording.number)"
+                    : "\(job.recording)  another machine has transcribed it meanwhile")
+        } catch {
+            // An error of the archive is not the recording's.
+            if error.subject == archive.name { throw error }
+            note("fieldscribe-office: recording \(job.recording): \(error.message)")
+            try retrying { (archive) throws(DeviceError) in try archive.fail(job, error.message) }
+            _ = try Folder(opening: archive.files, crosses: true)
+            failedInARow += 1
+            guard failedInARow < Self.maxInARow else {
+                throw DeviceError(
+                    .failed, "work", on: program.path, "failed for \(failedInARow) recordings in a row",
+                    remedy: "see the lines above, and \(program.path) doctor")
+            }
+        }
+    }
+
+    /// Returns the transcript; nil if the job is no longer ours, or the process should exit.
+    private mutating func transcript(of path: String, _ job: OfficeJob) throws(DeviceError) -> [UInt8]? {
+        guard FileStatus(path)?.kind == .file else {
+            throw DeviceError(
+                .missing, "open", status: ENOENT, on: path, "is not there",
+                remedy: "name the folder of the copies with --files FOLDER, if that is elsewhere here")
+        }
+        var (bytes, status) = ([UInt8](), Int32(0))
+        var (isOurs, renewed) = (true, MonotonicClock.nanoseconds)
+        let interval = Int64(max(1, lease / 3)) * 1_000_000_000
+        var current = archive
+        let (lease, open) = (lease, open)
+        try ReadingProgram.ask(
+            program.path,
+            ["transcribe", "--format", "json", "--pass", "final", "--engine", program.engine.name, "--", path],
+            takes: &bytes, &status
+        ) { () throws(DeviceError) in
+            if Interrupts.isRequested { return false }
+            guard MonotonicClock.nanoseconds - renewed >= interval else { return true }
+            renewed = MonotonicClock.nanoseconds
+            do throws(DeviceError) { isOurs = try current.renew(job, lease: lease) } catch {
+                // The server may be restarting; the transcript may still be accepted.
+                if let other = try? open() { current = other }
+            }
+            return isOurs
+        }
+        archive = current
+        if Interrupts.isRequested {
+            try? archive.release(job)
+            return nil
+        }
+        guard isOurs else {
+            note("fieldscribe-office: recording \(job.recording): another machine has claimed it meanwhile")
+            return nil
+        }
+        guard status == 0 else {
+            throw DeviceError(
+                .failed, "transcribe", on: path, "cannot be read: \(program.path) ended with status \(status)",
+                remedy: "look for another copy of it")
+        }
+        return bytes
+    }
+
+    /// Calls `body` with the archive; reconnects and retries while the server is unavailable.
+    private mutating func retrying<Value>(
+        _ body: (OfficeDatabase) throws(DeviceError) -> Value
+    ) throws(DeviceError) -> Value {
+        var (isTold, seconds) = (false, 0)
+        while true {
+            do throws(DeviceError) { return try body(archive) } catch {
+                guard error.code == .disconnected || error.code == .busy, seconds < Self.timeout,
+                    !Interrupts.isRequested
+                else {
+                    throw error
+                }
+                if !isTold {
+                    note("fieldscribe-office: \(error.message); trying for \(Self.timeout / 60) minutes")
+                }
+                isTold = true
+            }
+            sleep(1)
+            seconds += 1
+            if let other = try? open() { archive = other }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Core
+import FoundationEssentials
+import Glibc
+import System
+
+/// The `fieldscribe` program and the engine that transcribe.
+package struct ReadingProgram {
+    let path: String
+    /// The engine that it uses.
+    package let engine: ReadingEngine
+
+    private static let maxBytes = 512 << 20
+
+    /// An entry of `fieldscribe models --json`.
+    private struct Model: Decodable {
+        var name: String
+        var engine: String
+        var sha256: String
+        var isChosen: Bool
+        var problems: [String]
+    }
+
+    /// - Parameters:
+    ///   - named: the program's path; nil to search for it.
+    ///   - asked: the engine; nil for the best.
+    /// - Throws: `DeviceError` with `missing` if there is no such program, or no model.
+    package init(_ named: String?, engine asked: String?) throws(DeviceError) {
+        path = try Self.find(named)
+        if let asked {
+            engine = ReadingEngine(name: asked, model: nil, label: asked)
+            return
+        }
+        var (answer, status) = ([UInt8](), Int32(0))
+        try Self.ask(path, ["models", "--json"], takes: &answer, &status) { () throws(DeviceError) in true }
+        let models = (try? JSONDecoder().decode([Model].self, from: Data(JSONStrings.check(answer)))) ?? []
+        guard status == 0, let model = models.first(where: \.isChosen), model.problems.isEmpty else {
+            throw DeviceError(
+                .missing, "models", on: path, "has no model", remedy: "see \(path) models, and doctor")
+        }
+        engine = ReadingEngine(
+            name: model.engine, model: model.name, label: "\(model.engine) \(model.name) \(model.sha256.prefix(12))")
+    }
+
+    private static func find(_ named: String?) throws(DeviceError) -> String {
+        let name = "fieldscribe"
+        var paths: [String] = []
+        if let named {
+            paths = [named]
+        } else {
+            if let own = try? realPath("/proc/self/exe") {
+                paths.append("\(own.split(separator: "/").dropLast().map { "/\($0)" }.joined())/\(name)")
+            }
+            let folders = getenv("PATH").map { String(cString: $0) } ?? ""
+            paths += folders.split(separator: ":").map { "\($0)/\(name)" }
+        }
+        if let found = paths.first(where: { access($0, X_OK) == 0 && FileStatus($0)?.kind == .file }) { return found }
+        throw DeviceError(
+            .missing, "access", on: named ?? name, "is not installed",
+            remedy: "install the package fieldscribe, or name its program with --program FILE")
+    }
+
+    /// Runs the program and collects its output.
+    ///
+    /// - Parameter shouldContinue: called each second; if it returns false, the program is killed.
+    static func ask(
+        _ path: String, _ arguments: [String], takes bytes: inout [UInt8], _ status: inout Int32,
+        shouldContinue: () throws(DeviceError) -> Bool
+    ) throws(DeviceError) {
+        let child = try ChildProcess(path, arguments: arguments)
+        child.closeInput()
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
+        defer { room.deallocate() }
+        while true {
+            // `ChildProcess` kills the program in its `deinit`.
+            guard try shouldContinue() else {
+                status = 128 + SIGKILL
+                return
+            }
+            let count: Int
+            do throws(DeviceError) { count = try child.read(into: room, timeoutSeconds: 1) } catch {
+                guard error.status == ETIMEDOUT else { throw error }
+                continue
+            }
+            if count == 0 { break }
+            guard bytes.count + count <= maxBytes else {
+                throw DeviceError(.failed, "read", on: path, "wrote more than a transcript can have")
+            }
+            bytes += room[..<count]
+        }
+        status = try child.exitStatus(timeoutSeconds: 60)
+    }
+}
