@@ -38,10 +38,11 @@ package struct Arguments {
                 continue
             }
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            guard let option = options.first(where: { $0.name == parts[0] }),
-                option.valueName != nil || parts.count == 1
-            else { throw unknown(parts[0], among: options.map(\.name)) }
+            guard let option = options.first(where: { $0.name == parts[0] }) else {
+                throw unknown(parts[0], among: options.map(\.name))
+            }
             if option.valueName == nil {
+                guard parts.count == 1 else { throw usage("\(parts[0]) takes no value") }
                 texts[option.name, default: []].append("")
             } else if let text = parts.count > 1 ? parts[1] : words.popFirst() {
                 texts[option.name, default: []].append(text)

@@ -159,7 +159,7 @@ extension Program {
             if let option = options.first(where: { $0.name == next }), option.valueName != nil {
                 if before.popFirst() == nil { return option.completion.lines }
             } else if command == nil {
-                command = find(next)
+                command = listed.first { $0.name == next || $0.aliases.contains(next) }
                 if command == nil { return [] }
             } else if !next.hasPrefix("-") {
                 arguments += 1
@@ -189,9 +189,11 @@ extension Program {
         struct Part: Encodable {
             var title: String?
             var text: String
+            var isForm: Bool
 
             init?(_ part: any HelpPart) {
                 title = (part as? any HelpRow)?.title
+                isForm = part is Form
                 let text = (part as? any HelpRow)?.explanation ?? (part as? Form)?.text ?? part as? String
                 guard let text else { return nil }
                 self.text = text
