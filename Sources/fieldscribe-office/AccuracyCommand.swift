@@ -17,39 +17,23 @@ enum AccuracyCommand: Command {
             Argument.recordings("all recordings with corrections"),
         ] + Filter.options + [Option.json]
 
-    private struct Row: Encodable {
-        var recording: Int
-        var recorder: String
-        var engine: EngineDescription
-        var words: Int
-        var errors: Int
-        var percent: Double
-        var heardWords: Int
-        var heardErrors: Int
-        var heardPercent: Double
-    }
-
     static func run(_ arguments: Arguments) throws {
         let archive = try ArchiveChoice.open(arguments)
-        var rows: [Row] = []
+        var rows: [AccuracyRow] = []
         var engines: [String: Accuracy] = [:]
         for recording in try Filter.recordings(arguments, in: archive) {
             for (engine, accuracy) in try OfficeAccuracy.measured(recording.id, in: archive) {
                 engines[engine.name] = (engines[engine.name] ?? Accuracy()) + accuracy
-                rows.append(
-                    Row(
-                        recording: recording.id, recorder: recording.recorder.folder, engine: engine,
-                        words: accuracy.whole.words, errors: accuracy.whole.errors,
-                        percent: accuracy.whole.roundedPercent,
-                        heardWords: accuracy.heard.words, heardErrors: accuracy.heard.errors,
-                        heardPercent: accuracy.heard.roundedPercent))
+                var row = AccuracyRow(recording: recording.id, engine: engine, accuracy)
+                row.recorder = recording.recorder.folder
+                rows.append(row)
             }
         }
         if arguments[.json] { return try Terminal.print(jsonText(rows, isIndented: true)) }
         if rows.isEmpty { return Terminal.say("none of these recordings has corrections") }
         for row in rows {
             try Terminal.print(
-                "\(row.recording)  \(row.recorder)  \(oneLine(row.engine.name))  \(row.percent) to \(row.heardPercent) % of the words wrong\n"
+                "\(row.recording)  \(row.recorder ?? "")  \(oneLine(row.engine.name))  \(row.percent) to \(row.heardPercent) % of the words wrong\n"
             )
         }
         for (engine, accuracy) in engines.sorted(by: { $0.key < $1.key }) {

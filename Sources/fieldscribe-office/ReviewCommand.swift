@@ -15,13 +15,13 @@ enum ReviewCommand: Command {
 
     static func run(_ arguments: Arguments) throws {
         let archive = try ArchiveChoice.open(arguments)
-        var doubts = UncertainWordList(limit: arguments[limit])
+        var uncertain = UncertainWordList(limit: arguments[limit])
         for recording in try Filter.recordings(arguments, in: archive) {
             guard let timeline = try archive.shownTimeline(of: recording.id) else { continue }
             let segments = timeline.segments.filter { Filter.isSaid($0, in: timeline, arguments) }
-            doubts.add(segments, of: recording.id, recorder: recording.recorder.folder)
+            uncertain.add(segments, of: recording.id, recorder: recording.recorder.folder)
         }
-        let worst = doubts.worst
+        let worst = uncertain.worst
         if arguments[.json] { return try Terminal.print(jsonText(worst, isIndented: true)) }
         if worst.isEmpty { Terminal.say("there are no words to review") }
         for row in worst {

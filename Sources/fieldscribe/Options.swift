@@ -1,3 +1,4 @@
+import Appliance
 import Core
 import Glibc
 import Settings
@@ -139,5 +140,26 @@ extension Arguments {
         if self[.yes] { return true }
         Terminal.prompt("\(question()) [y/N] ")
         return ["y", "yes"].contains(readLine(strippingNewline: true)?.lowercased())
+    }
+
+    /// A connection to the running appliance.
+    ///
+    /// - Throws: `Ending` with status 5 if none is running.
+    func appliance() throws -> ControlClient {
+        let configuration = try configuration()
+        if let client = try ControlClient(configuration) { return client }
+        Terminal.say(
+            "fieldscribe: the appliance is not running (nothing is listening at \(configuration.control.socket)); start "
+                + "it: systemctl start fieldscribe, or fieldscribe run")
+        throw Ending(status: 5)
+    }
+}
+
+extension ControlClient {
+    func status() throws -> ApplianceStatus {
+        guard let status = try ask(.status).status else {
+            throw DeviceError(.failed, "status", "the appliance is running another version; restart it")
+        }
+        return status
     }
 }

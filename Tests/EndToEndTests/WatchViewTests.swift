@@ -56,16 +56,16 @@ import Testing
     func replacing(_ width: Int) throws {
         var view = WatchView(width: width)
         var screen = Screen(width: width)
-        screen.write(view.take(try event(#"{"event":"state","state":"recording"}"#)))
+        screen.write(view.apply(try event(#"{"event":"state","state":"recording"}"#)))
         var words = ""
         for number in 1...120 {
             words += "word\(number) "
-            screen.write(view.take(try event(#"{"event":"partial","start":5,"end":6,"text":"\#(words)"}"#)))
-            screen.write(view.take(try event(#"{"event":"level","rms":-20,"peak":-3}"#)))
+            screen.write(view.apply(try event(#"{"event":"partial","start":5,"end":6,"text":"\#(words)"}"#)))
+            screen.write(view.apply(try event(#"{"event":"level","rms":-20,"peak":-3}"#)))
             #expect(screen.lines.count <= 7 && screen.lines.contains { $0.contains("word\(number)") })
         }
-        screen.write(view.take(try event(#"{"event":"final","start":5,"end":6,"text":"quite certain"}"#)))
-        screen.write(view.take(try event(#"{"event":"mark","time":7,"text":"\#("here ".dropLast())"}"#)))
+        screen.write(view.apply(try event(#"{"event":"final","start":5,"end":6,"text":"quite certain"}"#)))
+        screen.write(view.apply(try event(#"{"event":"mark","time":7,"text":"\#("here ".dropLast())"}"#)))
         screen.write(view.close())
         let shown = screen.lines.map { $0.trimmingSuffix { $0 == " " } }.filter { !$0.isEmpty }
         #expect(shown.first?.hasPrefix("00:05  quite") ?? false)
@@ -86,14 +86,14 @@ import Testing
         for line in [
             #"{"event":"state","state":"idle"}"#, #"{"event":"state","state":"recording"}"#,
             #"{"event":"partial","start":5,"end":6,"text":"some words"}"#, #"{"event":"level","rms":-20,"peak":-3}"#,
-        ] { _ = view.take(try event(line)) }
+        ] { _ = view.apply(try event(line)) }
         _ = view.close()
     }
 
     @Test("a mark's text does not move the cursor")
     func controlCharacters() throws {
         var view = WatchView(width: 80)
-        let written = view.take(try event(#"{"event":"mark","time":7,"text":"a\u001b[2Jb\u0007c"}"#))
+        let written = view.apply(try event(#"{"event":"mark","time":7,"text":"a\u001b[2Jb\u0007c"}"#))
         #expect(written.contains("a[2Jbc"))
     }
 }

@@ -80,3 +80,32 @@ package struct Accuracy: Hashable, Sendable {
         }
     }
 }
+
+/// The accuracy of one reading, as JSON has it.
+package struct AccuracyRow: Encodable {
+    /// The recording's number.
+    package var recording: Int
+    /// The recorder's folder; nil on a recorder.
+    package var recorder: String?
+    /// When the recording started; nil in the office.
+    package var started: String?
+    /// The reading's number within the recording; nil in the office.
+    package var pass: Int?
+    /// What made the reading.
+    package var engine: EngineDescription
+    /// The engine's profile; nil in the office.
+    package var profile: String?
+    private var words, errors, heardWords, heardErrors: Int
+    /// The word errors of the whole text in percent.
+    package private(set) var percent: Double
+    /// The word errors of lines that a person changed or confirmed, in percent.
+    package private(set) var heardPercent: Double
+
+    /// Creates a row without the optional fields.
+    package init(recording: Int, engine: EngineDescription, _ accuracy: Accuracy) {
+        (self.recording, self.engine) = (recording, engine)
+        (words, errors, percent) = (accuracy.whole.words, accuracy.whole.errors, accuracy.whole.roundedPercent)
+        (heardWords, heardErrors) = (accuracy.heard.words, accuracy.heard.errors)
+        heardPercent = accuracy.heard.roundedPercent
+    }
+}

@@ -13,21 +13,6 @@ enum AccuracyCommand: Command {
         """,
     ]
 
-    private struct Row: Encodable {
-        var recording: Int
-        var started: String
-        /// The reading's number within the recording.
-        var pass: Int
-        var engine: EngineDescription
-        var profile: String
-        var words: Int
-        var errors: Int
-        var percent: Double
-        var heardWords: Int
-        var heardErrors: Int
-        var heardPercent: Double
-    }
-
     private struct BinRow: Encodable {
         var engine: String
         /// The range of confidence, from `from` up to but not including `to`.
@@ -38,7 +23,7 @@ enum AccuracyCommand: Command {
     }
 
     private struct Report: Encodable {
-        var recordings: [Row]
+        var recordings: [AccuracyRow]
         var confidence: [BinRow]
     }
 
@@ -47,20 +32,16 @@ enum AccuracyCommand: Command {
         let archive = try await ArchivePlace(arguments).archive
         let known = try await archive.recordings()
         for id in asked where !known.contains(where: { $0.id == id }) { throw DeviceError.noRecording(id, name) }
-        var rows: [Row] = []
+        var rows: [AccuracyRow] = []
         var engines: [String: Accuracy] = [:]
         for summary in known where asked.isEmpty || asked.contains(summary.id) {
             for measured in try await archive.measuredReadings(of: summary.id) {
                 let (pass, accuracy) = (measured.pass, measured.accuracy)
                 let engine = "\(pass.engine.name) \(pass.profile)"
                 engines[engine] = (engines[engine] ?? Accuracy()) + accuracy
-                rows.append(
-                    Row(
-                        recording: summary.id, started: wallTime(summary.startedAt), pass: measured.number,
-                        engine: pass.engine,
-                        profile: pass.profile, words: accuracy.whole.words, errors: accuracy.whole.errors,
-                        percent: accuracy.whole.roundedPercent, heardWords: accuracy.heard.words,
-                        heardErrors: accuracy.heard.errors, heardPercent: accuracy.heard.roundedPercent))
+                var row = AccuracyRow(recording: summary.id, engine: pass.engine, accuracy)
+                (row.started, row.pass, row.profile) = (wallTime(summary.startedAt), measured.number, pass.profile)
+                rows.append(row)
             }
         }
         let bins = engines.sorted { $0.key < $1.key }.flatMap { engine, accuracy in
@@ -76,7 +57,7 @@ enum AccuracyCommand: Command {
         if rows.isEmpty { return Terminal.say("no recording was corrected yet; see fieldscribe import --help") }
         for row in rows {
             try Terminal.print(
-                "\(row.recording)  \(row.started)  \(row.engine.name) \(row.profile)  "
+                "\(row.recording)  \(row.started ?? "")  \(row.engine.name) \(row.profile ?? "")  "
                     + "\(row.percent) to \(row.heardPercent) % of the words wrong\n")
         }
         for (engine, accuracy) in engines.sorted(by: { $0.key < $1.key }) {

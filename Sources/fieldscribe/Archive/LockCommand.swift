@@ -12,7 +12,7 @@ enum LockCommand: Command {
     ]
 
     static func run(_ arguments: Arguments) async throws {
-        let response = try RunningAppliance(arguments).ask(.lock)
+        let response = try arguments.appliance().ask(.lock)
         try Terminal.print(response.wasOpen ?? false ? "locked\n" : "nothing was open\n")
     }
 }

@@ -28,7 +28,7 @@ enum OpenCommand: Command {
             throw arguments.usage("name a private key with --key FILE")
         }
         let text = try text(ofKey: path)
-        let response = try RunningAppliance(arguments).ask(.open(key: text, name: path))
+        let response = try arguments.appliance().ask(.open(key: text, name: path))
         for line in response.notes ?? [] { try Terminal.print("\(line)\n") }
     }
 

@@ -14,22 +14,24 @@ struct PostDiarization {
     ///
     /// - Parameter id: nil for all recordings.
     /// - Returns: the recordings that were processed.
-    func tell(only id: Int? = nil, isQuiet: Bool) async throws -> [Int] {
+    func run(only id: Int? = nil, isQuiet: Bool) async throws -> [Int] {
         let hub = EventHub()
         let faults = hub.events(withPartials: false)
-        let telling = DiarizationJob(configuration: configuration, archive: archive, hub: hub)
-        let waiting = try await telling.waiting().filter { id ?? $0.id == $0.id }
+        let diarization = DiarizationJob(configuration: configuration, archive: archive, hub: hub)
+        let waiting = try await diarization.waiting().filter { id ?? $0.id == $0.id }
         guard !waiting.isEmpty else { return [] }
-        var told: [Int] = []
+        var identified: [Int] = []
         var failure: DeviceError?
-        do { told = try await telling.run(waiting).map(\.recording) } catch let error as DeviceError { failure = error }
+        do { identified = try await diarization.run(waiting).map(\.recording) } catch let error as DeviceError {
+            failure = error
+        }
         hub.finish()
         for await case .fault(_, let message) in faults { Terminal.say("fieldscribe: \(message)") }
         if let failure { Terminal.say("fieldscribe: speakers were not identified: \(failure.message)") }
         if !isQuiet {
-            for id in told { Terminal.say("recording \(id): \(try await Self.people(of: id, in: archive))") }
+            for id in identified { Terminal.say("recording \(id): \(try await Self.people(of: id, in: archive))") }
         }
-        return told
+        return identified
     }
 
     /// The speakers of a recording with their durations, or `nobody`.

@@ -68,12 +68,12 @@ enum RecoverCommand: Command {
             ? [] : try await transcribe(configuration, archive: archive, isQuiet: isJSON)
         var speakers: [Int]?
         if !arguments[repairsOnly], configuration.recognizer.speakers != .no {
-            let telling = PostDiarization(configuration: configuration, archive: archive)
-            speakers = try await telling.tell(isQuiet: isJSON)
+            let diarization = PostDiarization(configuration: configuration, archive: archive)
+            speakers = try await diarization.run(isQuiet: isJSON)
         }
         let reread =
             arguments[again]
-            ? try await rereadAll(configuration, archive: archive, isQuiet: isJSON) : nil
+            ? try await transcribeAgain(configuration, archive: archive, isQuiet: isJSON) : nil
         if isJSON {
             try Terminal.print(
                 jsonText(
@@ -81,7 +81,7 @@ enum RecoverCommand: Command {
                         findings: findings, dated: dated, transcribed: transcribed,
                         speakers: speakers, reread: reread)))
         } else if reread != nil {
-            // `rereadAll` has printed the number.
+            // `transcribeAgain` has printed the number.
         } else if findings.isEmpty, dated.isEmpty, transcribed.isEmpty, speakers ?? [] == [] {
             Terminal.say("all is well in \(directory)")
         }
@@ -100,12 +100,12 @@ enum RecoverCommand: Command {
     }
 
     /// Transcribes again what the best installed engine does better, and prints how much that is.
-    private static func rereadAll(
+    private static func transcribeAgain(
         _ configuration: Configuration, archive: SQLiteArchive, isQuiet: Bool
     ) async throws -> [Int] {
         let hub = EventHub()
-        let rereading = SecondPassJob(configuration: configuration, archive: archive, hub: hub)
-        let count = try await rereading.waiting().count
+        let secondPass = SecondPassJob(configuration: configuration, archive: archive, hub: hub)
+        let count = try await secondPass.waiting().count
         let engine = configuration.engine.name
         guard count > 0 else {
             if !isQuiet { Terminal.say("nothing to transcribe again: \(engine) would not do better") }
@@ -114,7 +114,7 @@ enum RecoverCommand: Command {
         let what = { (number: Int) in "\(number) \(number == 1 ? "recording" : "recordings")" }
         if !isQuiet { Terminal.say("transcribing \(what(count)) again with \(engine)") }
         let done = try await showing(hub, isQuiet: isQuiet) {
-            try await rereading.run(
+            try await secondPass.run(
                 pool: try configuration.workers(profile: SecondPass.profile, niceness: SecondPass.niceness))
         }
         if !isQuiet {

@@ -19,16 +19,16 @@ enum ReviewCommand: Command {
         let asked = try arguments.recordings
         let archive = try await ArchivePlace(arguments).archive
         let recordings = asked.isEmpty ? try await archive.recordings().map(\.id) : asked
-        var doubts = UncertainWordList(limit: arguments[limit])
+        var uncertain = UncertainWordList(limit: arguments[limit])
         for recording in recordings {
             guard let (_, timeline) = try await archive.transcript(of: recording) else {
                 // A recording may be deleted meanwhile.
                 if asked.isEmpty { continue }
                 throw DeviceError.noRecording(recording, "review")
             }
-            doubts.add(timeline.segments, of: recording)
+            uncertain.add(timeline.segments, of: recording)
         }
-        let worst = doubts.worst
+        let worst = uncertain.worst
         if arguments[.json] { return try Terminal.print(jsonText(worst)) }
         if worst.isEmpty { Terminal.say("there are no words to review") }
         for row in worst {

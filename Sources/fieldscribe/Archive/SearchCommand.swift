@@ -85,7 +85,7 @@ enum SearchCommand: Command {
         guard let named = all.last(where: isSpeaker), named.utf8.count > "speaker:".utf8.count else { return "" }
         // The first speaker is A.
         if try await archive.search("speaker:A", limit: 1).isEmpty {
-            return ": it was told in no recording yet who spoke (recognizer.speakers, or fieldscribe speakers ID)"
+            return ": no recording has its speakers identified yet (recognizer.speakers, or fieldscribe speakers ID)"
         }
         guard try await archive.search(named, limit: 1).isEmpty else { return "" }
         let name = String(named.dropFirst("speaker:".count)).replacing("_", with: " ")

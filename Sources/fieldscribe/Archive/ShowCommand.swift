@@ -40,11 +40,11 @@ enum ShowCommand: Command {
         if Terminal.showsErrors, let powerOn = summary.powerOn {
             Terminal.say("recording \(id): the clock was not set; \(powerOn.text)")
         }
-        let told = try punctuator.punctuated(timeline)
-        var details = RecordingDetails(told)
+        let punctuated = try punctuator.punctuated(timeline)
+        var details = RecordingDetails(punctuated)
         details.pauseSeconds = configuration.export.pauseSeconds
         if format.isPackage { details.title = "Recording \(id)" }
-        try format.print(told, details: details)
+        try format.print(punctuated, details: details)
         let proposed = configuration.with(directory: arguments[.directory]).proposedNames[id] ?? [:]
         for (label, name) in proposed.sorted(by: { $0.key < $1.key }) {
             Terminal.say("recording \(id): by the voice, \(label) may be \(oneLine(name)); give names on its page")

@@ -65,16 +65,16 @@ enum SpeakersCommand: Command {
         }
         let hub = EventHub()
         let faults = hub.events(withPartials: false)
-        let telling = DiarizationJob(configuration: configuration, archive: archive, hub: hub)
-        let told = try await telling.run(recordings)
+        let diarization = DiarizationJob(configuration: configuration, archive: archive, hub: hub)
+        let identified = try await diarization.run(recordings)
         hub.finish()
         // The letters may mean other people now, so the saved voices of these recordings are dropped.
-        for (id, _) in told { try VoiceprintStore.drop(id, in: configuration.storage.directory) }
-        for (id, _) in told {
+        for (id, _) in identified { try VoiceprintStore.drop(id, in: configuration.storage.directory) }
+        for (id, _) in identified {
             try Terminal.print("\(id)  \(try await PostDiarization.people(of: id, in: archive))\n")
         }
         for await case .fault(_, let message) in faults { Terminal.say("fieldscribe: \(message)") }
-        if told.count < recordings.count { throw Ending(status: 1) }
+        if identified.count < recordings.count { throw Ending(status: 1) }
     }
 
     private static func remembered(_ arguments: Arguments) throws {

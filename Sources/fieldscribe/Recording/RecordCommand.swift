@@ -40,8 +40,8 @@ enum RecordCommand: Command {
         await pool?.finish()
         try finish(outcome)
         guard pool != nil else { return }
-        let telling = PostDiarization(configuration: configuration, archive: archive)
-        _ = try await telling.tell(only: outcome.id, isQuiet: arguments[.json])
+        let diarization = PostDiarization(configuration: configuration, archive: archive)
+        _ = try await diarization.run(only: outcome.id, isQuiet: arguments[.json])
     }
 
     static func workers(_ configuration: Configuration) throws -> WorkerPool {

@@ -31,12 +31,12 @@ enum LampCommand: Command {
 
     static func run(_ arguments: Arguments) async throws {
         if arguments.rest == ["laptop"] || arguments.rest == ["no-laptop"] {
-            _ = try RunningAppliance(arguments).ask(.laptop(isConnected: arguments.rest == ["laptop"]))
+            _ = try arguments.appliance().ask(.laptop(isConnected: arguments.rest == ["laptop"]))
             return
         }
         guard arguments.rest.count == 1, let (state, message) = arguments.rest.first.flatMap({ states[$0] }) else {
             throw UsageError("lamp: give exporting, finished, failed, locked, refused, card, laptop or no-laptop")
         }
-        _ = try RunningAppliance(arguments).ask(.exporting(state, message: message))
+        _ = try arguments.appliance().ask(.exporting(state, message: message))
     }
 }

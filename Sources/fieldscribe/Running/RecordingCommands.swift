@@ -10,7 +10,7 @@ enum StartCommand: Command {
     static let help: [any HelpPart] = ["Returns when sound is being written. Does nothing if a recording is running."]
 
     static func run(_ arguments: Arguments) async throws {
-        let answer = try RunningAppliance(arguments).ask(.start)
+        let answer = try arguments.appliance().ask(.start)
         try Terminal.print("recording \(answer.recording ?? 0)\n")
     }
 }
@@ -23,7 +23,7 @@ enum StopCommand: Command {
     ]
 
     static func run(_ arguments: Arguments) async throws {
-        let answer = try RunningAppliance(arguments).ask(.stop)
+        let answer = try arguments.appliance().ask(.stop)
         try Terminal.print(answer.recording.map { "stopped \($0)\n" } ?? "nothing was being recorded\n")
     }
 }
@@ -36,7 +36,7 @@ enum ToggleCommand: Command {
     ]
 
     static func run(_ arguments: Arguments) async throws {
-        let appliance = try RunningAppliance(arguments)
+        let appliance = try arguments.appliance()
         let answer = try appliance.ask(.toggle)
         let isRecording = try appliance.status().recording == answer.recording
         try Terminal.print("\(isRecording ? "recording" : "stopped") \(answer.recording ?? 0)\n")
@@ -54,7 +54,7 @@ enum PauseCommand: Command {
     ]
 
     static func run(_ arguments: Arguments) async throws {
-        let answer = try RunningAppliance(arguments).ask(.pause)
+        let answer = try arguments.appliance().ask(.pause)
         try Terminal.print("paused\(answer.recording.map { " \($0)" } ?? "")\n")
     }
 }
@@ -65,7 +65,7 @@ enum ResumeCommand: Command {
     static let help: [any HelpPart] = ["Does nothing if the recording is not paused."]
 
     static func run(_ arguments: Arguments) async throws {
-        let answer = try RunningAppliance(arguments).ask(.resume)
+        let answer = try arguments.appliance().ask(.resume)
         try Terminal.print("recording\(answer.recording.map { " \($0)" } ?? "")\n")
     }
 }
@@ -78,7 +78,7 @@ enum MarkCommand: Command {
     ]
 
     static func run(_ arguments: Arguments) async throws {
-        let answer = try RunningAppliance(arguments).ask(.mark(text: arguments.rest.joined(separator: " ")))
+        let answer = try arguments.appliance().ask(.mark(text: arguments.rest.joined(separator: " ")))
         guard let mark = answer.mark else { return }
         try Terminal.print("marked \(answer.recording ?? 0) at \(RecordingScreen.clock(mark.position))\n")
     }

@@ -50,11 +50,11 @@ enum RunCommand: Command {
     private static func needsRestart(
         _ loaded: LoadedConfiguration, _ environment: [String: String], _ running: ApplianceHandle
     ) async throws -> Bool {
-        let house = try await Appliance(loaded, environment: environment)
-        running.begin(house)
+        let appliance = try await Appliance(loaded, environment: environment)
+        running.begin(appliance)
         defer { running.end() }
-        await house.run()
-        if let error = house.endedBy { throw error }
-        return house.needsRestart
+        await appliance.run()
+        if let error = appliance.endedBy { throw error }
+        return appliance.needsRestart
     }
 }

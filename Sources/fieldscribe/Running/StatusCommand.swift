@@ -8,7 +8,7 @@ enum StatusCommand: Command {
     static let help: [any HelpPart] = [Option.json("print one JSON object; times in seconds, runway in hours")]
 
     static func run(_ arguments: Arguments) async throws {
-        let status = try RunningAppliance(arguments).status()
+        let status = try arguments.appliance().status()
         try Terminal.print(arguments[.json] ? jsonText(status) : text(status))
     }
 

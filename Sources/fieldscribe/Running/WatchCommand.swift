@@ -17,7 +17,7 @@ enum WatchCommand: Command {
 
     static func run(_ arguments: Arguments) async throws {
         let isJSON = arguments[.json]
-        let appliance = try RunningAppliance(arguments)
+        let appliance = try arguments.appliance()
         try appliance.send(.watch(partials: isJSON || Terminal.showsOutput))
         if isJSON || !Terminal.showsOutput {
             Interrupts.handle { _ in exit(130) }
@@ -30,13 +30,13 @@ enum WatchCommand: Command {
                 }
             }
         } else {
-            try await show(appliance, status: try RunningAppliance(arguments))
+            try await show(appliance, status: try arguments.appliance())
         }
         Terminal.say("fieldscribe: the appliance has stopped")
         throw Ending(status: 5)
     }
 
-    private static func show(_ appliance: RunningAppliance, status other: RunningAppliance) async throws {
+    private static func show(_ appliance: ControlClient, status other: ControlClient) async throws {
         let view = Mutex(WatchView(width: Terminal.outputWidth))
         let draw = { @Sendable (change: (inout WatchView) -> String) in
             view.withLock { view in try? Terminal.paint(change(&view)) }
@@ -52,14 +52,14 @@ enum WatchCommand: Command {
         // Each on a thread of its own: both wait for the appliance.
         async let ticks: Void = onThread(named: "status") {
             while let now = try? other.status() {
-                draw { $0.take(now) }
+                draw { $0.apply(now) }
                 sleep(1)
             }
         }
         try await onThread(named: "events") {
             while let line = try appliance.nextLine() {
                 guard let event = WatchEvent(String(decoding: line, as: UTF8.self)) else { continue }
-                draw { $0.take(event) }
+                draw { $0.apply(event) }
             }
         }
         try await ticks

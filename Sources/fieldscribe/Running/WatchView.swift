@@ -25,7 +25,7 @@ struct WatchView {
 
     init(width: Int) { self.width = max(20, width) }
 
-    mutating func take(_ event: WatchEvent) -> String {
+    mutating func apply(_ event: WatchEvent) -> String {
         var stays = ""
         switch event.event {
         case "state":
@@ -45,7 +45,7 @@ struct WatchView {
         return erase() + stays + lines()
     }
 
-    mutating func take(_ status: ApplianceStatus) -> String {
+    mutating func apply(_ status: ApplianceStatus) -> String {
         self.status = status
         return erase() + lines()
     }

@@ -42,7 +42,7 @@ enum ImportCommand: Command {
         var status: Int32 = 0
         for file in files {
             do {
-                try Terminal.print(try await take(file.get(), place, configuration) + "\n")
+                try Terminal.print(try await importFile(file.get(), place, configuration) + "\n")
             } catch let error as DeviceError {
                 Terminal.say("fieldscribe: \(oneLine(error.message))")
                 if status == 0 { status = error.exitStatus }
@@ -51,7 +51,7 @@ enum ImportCommand: Command {
         if status != 0 { throw Ending(status: status) }
     }
 
-    static func take(
+    static func importFile(
         _ file: CorrectionImport.File, _ place: ArchivePlace, _ configuration: Configuration
     ) async throws -> String {
         switch place.owner {

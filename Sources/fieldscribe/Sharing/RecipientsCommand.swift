@@ -47,9 +47,9 @@ enum RecipientsCommand: Command {
         ].filter { !$0.2.isEmpty }
         for (what, setting, keys) in purposes {
             do throws(DeviceError) { try age.check(keys) } catch {
-                var told = error
-                if told.remedy == "correct export.recipients" { told.remedy = "correct \(setting)" }
-                throw told
+                var named = error
+                if named.remedy == "correct export.recipients" { named.remedy = "correct \(setting)" }
+                throw named
             }
             for recipient in keys { try age.encryptTest(for: recipient) }
             let count = keys.count

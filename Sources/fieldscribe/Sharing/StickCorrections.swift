@@ -15,11 +15,11 @@ enum StickCorrections {
     private static let (largest, most) = (16 << 20, 64 << 20)
 
     /// Imports all files and returns a line for each. A file that fails changes nothing and does not stop the others.
-    static func take(from stick: String, _ place: ArchivePlace, _ configuration: Configuration) async -> [String] {
+    static func importAll(from stick: String, _ place: ArchivePlace, _ configuration: Configuration) async -> [String] {
         guard let top = try? Folder(opening: stick).folder("Fieldscribe") else { return [] }
         var found: [(path: String, folder: Folder, name: String)] = []
         var lines: [String] = []
-        look(in: top, path: "", depth: 0, &found, &lines)
+        search(in: top, path: "", depth: 0, &found, &lines)
         if found.count > mostFiles {
             found.removeLast()
             lines.append(
@@ -55,13 +55,13 @@ enum StickCorrections {
         for index in files.indices.sorted(by: { (files[$0].savedAt, $0) < (files[$1].savedAt, $1) }) {
             let file = files[index].file
             do {
-                lines.append(try await place.acting { try await ImportCommand.take(file, place, configuration) })
+                lines.append(try await place.acting { try await ImportCommand.importFile(file, place, configuration) })
             } catch { lines.append(DeviceError(wrapping: error).message) }
         }
         return lines
     }
 
-    private static func look(
+    private static func search(
         in folder: Folder, path: String, depth: Int, _ found: inout [(path: String, folder: Folder, name: String)],
         _ lines: inout [String]
     ) {
@@ -77,7 +77,7 @@ enum StickCorrections {
             case .file where isCorrections(name): found.append((path + name, folder, name))
             case .folder where depth < deepest:
                 guard let inner = try? folder.folder(name) else { continue }
-                look(in: inner, path: "\(path)\(name)/", depth: depth + 1, &found, &lines)
+                search(in: inner, path: "\(path)\(name)/", depth: depth + 1, &found, &lines)
             case nil where name.contains("\u{FFFD}") && (isCorrections(name) || !name.contains(".")):
                 lines.append("\(path)\(name): was not read: its name is not UTF-8; rename it")
             default: break

@@ -19,7 +19,7 @@ enum StickExport {
         if answer.hasChanged { configuration = try arguments.configuration() }
         // After the copy, which asks the appliance itself. Without one, the next start reads the settings.
         defer { if answer.hasChanged { _ = try? ControlClient(configuration)?.ask(.settings) } }
-        let key = StickKey.take(from: target, configuration)
+        let key = StickKey.open(from: target, configuration)
         for line in key.lines { Terminal.say(line) }
         if let error = key.error {
             // The lamp and the status say why.
@@ -33,7 +33,7 @@ enum StickExport {
         // Before the copy, which then contains them.
         var own = configuration
         own.storage.directory = place.directory
-        let corrections = await StickCorrections.take(from: target, place, own)
+        let corrections = await StickCorrections.importAll(from: target, place, own)
         for line in corrections { Terminal.say(oneLine(line)) }
         let report = try await ExportCommand.copy(
             numbers, of: place.archive, ledger: place.ledger, in: place.directory, to: target,

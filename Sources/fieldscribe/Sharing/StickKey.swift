@@ -21,7 +21,7 @@ enum StickKey {
     private static let path = "Fieldscribe/\(name)"
 
     /// Reads the key and asks the appliance to open sealed recordings.
-    static func take(from stick: String, _ configuration: Configuration) -> Outcome {
+    static func open(from stick: String, _ configuration: Configuration) -> Outcome {
         do throws(DeviceError) {
             guard let top = try folder(stick), try top.exists(name) else { return Outcome() }
             let file = try top.openFile(name, O_RDONLY)
@@ -33,10 +33,10 @@ enum StickKey {
                 holdsNone
                 ? "put the file there that age-keygen made"
                 : error.code == .denied ? "let everybody read it (chmod a+r), or take it away" : "use another stick"
-            let told = DeviceError(
+            let failure = DeviceError(
                 error.code, error.operation, status: error.status, on: path, "\(error.reason); nothing was opened",
                 remedy: remedy)
-            return Outcome(lines: [told.message], isPrivate: !holdsNone, error: told)
+            return Outcome(lines: [failure.message], isPrivate: !holdsNone, error: failure)
         }
     }
 
@@ -58,8 +58,8 @@ enum StickKey {
             }
             return Outcome(lines: try client.ask(.open(key: text, name: path)).notes ?? [], isPrivate: isPrivate)
         } catch {
-            let told = DeviceError(wrapping: error)
-            return Outcome(lines: [told.message], isPrivate: isPrivate, error: told)
+            let failure = DeviceError(wrapping: error)
+            return Outcome(lines: [failure.message], isPrivate: isPrivate, error: failure)
         }
     }
 

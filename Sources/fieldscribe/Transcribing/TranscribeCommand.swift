@@ -54,8 +54,8 @@ enum TranscribeCommand: Command {
         if arguments[Self.channels] != nil || track == .all, channels == 2, configuration.recognizer.speakers == .no {
             configuration.recognizer.speakers = .automatic
         }
-        var telling = try speakers(arguments, &configuration, hasMicrophoneEach: channels == 2)
-        telling?.track = track
+        var diarization = try speakers(arguments, &configuration, hasMicrophoneEach: channels == 2)
+        diarization?.track = track
         guard !arguments.rest.isEmpty else {
             throw arguments.usage("name a file")
         }
@@ -83,7 +83,7 @@ enum TranscribeCommand: Command {
         let batch = TranscriptionBatch(
             pool: pool, engine: engine, settings: settings,
             isSecondPass: profile == SecondPass.profile,
-            output: output, punctuator: arguments.punctuator(configuration), telling: telling,
+            output: output, punctuator: arguments.punctuator(configuration), diarization: diarization,
             hasMicrophoneEach: channels == 2, track: track,
             progress: ProgressBar(files: files.count))
         let status: Int32
@@ -109,14 +109,14 @@ enum TranscribeCommand: Command {
     ) throws -> DiarizationProcess? {
         if let speakers = arguments[speakers] { configuration.recognizer.speakers = speakers }
         guard configuration.recognizer.speakers != .no else { return nil }
-        let telling = DiarizationProcess(configuration)
+        let diarization = DiarizationProcess(configuration)
         // Two microphones may identify speakers without a model; if they cannot, the job reports it later.
-        guard !hasMicrophoneEach || configuration.recognizer.speakers.count ?? 2 != 2 else { return telling }
-        do throws(DeviceError) { try telling.check() } catch {
+        guard !hasMicrophoneEach || configuration.recognizer.speakers.count ?? 2 != 2 else { return diarization }
+        do throws(DeviceError) { try diarization.check() } catch {
             if arguments[speakers] != nil { throw error }
             Terminal.say("fieldscribe: \(error.message)")
             return nil
         }
-        return telling
+        return diarization
     }
 }

@@ -27,7 +27,7 @@ struct TranscriptionBatch: Sendable {
     let output: TranscriptOutput
     let punctuator: Punctuator
     /// Identifies speakers; nil if that is off.
-    let telling: DiarizationProcess?
+    let diarization: DiarizationProcess?
     /// Whether each channel of a file that has two is one person's microphone.
     let hasMicrophoneEach: Bool
     let track: SoundTrack
@@ -114,7 +114,7 @@ extension TranscriptionBatch {
 
     /// If that fails, prints a line and keeps the text.
     private func speakers(_ path: String, _ timeline: Timeline, _ sink: FileSink) async throws -> Speakers? {
-        guard let telling else { return nil }
+        guard let diarization else { return nil }
         do {
             guard path != "-", isRegularFile(path) else {
                 throw DeviceError(
@@ -123,12 +123,12 @@ extension TranscriptionBatch {
             }
             let regions = DiarizationProcess.regions(of: timeline.segments, length: timeline.length)
             if hasMicrophoneEach,
-                let speakers = try await telling.speakersByChannel(in: path, isFile: true, regions: regions)
+                let speakers = try await diarization.speakersByChannel(in: path, isFile: true, regions: regions)
             {
                 return speakers
             }
-            try telling.check()
-            return try await telling.speakers(in: path, isFile: true, regions: regions)
+            try diarization.check()
+            return try await diarization.speakers(in: path, isFile: true, regions: regions)
         } catch let error as DeviceError {
             await sink.fault(error)
             return nil
