@@ -7,7 +7,7 @@ import Transcripts
 enum AccuracyCommand: Command {
     static let name = "accuracy"
     static let summary = "Show the word error rate of each engine."
-    static let help: [any HelpPart] =
+    static let help = Filter.help(
         [
             """
             Compares each engine's transcript with what people corrected. The true rate lies between the two figures: the errors in
@@ -15,7 +15,7 @@ enum AccuracyCommand: Command {
             person changed or confirmed.
             """,
             Argument.recordings("all recordings with corrections"),
-        ] + Filter.options + [Option.json]
+        ], Option.json)
 
     static func run(_ arguments: Arguments) throws {
         let archive = try ArchiveChoice.open(arguments)

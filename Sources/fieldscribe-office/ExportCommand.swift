@@ -14,14 +14,13 @@ enum ExportCommand: Command {
         "write transcripts instead: \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); several with commas between them",
         .words(TranscriptFormat.allCases.map(\.rawValue)))
     private static let force = Option.flag("--force", "replace transcripts that differ")
-    static let help: [any HelpPart] =
-        [
-            """
-            Copies are complete and checked, with the corrections saved beside them; another archive can gather them. With --format,
-            writes the transcripts that show prints.
-            """,
-            Argument.recordings(), target, formats, force,
-        ] + Filter.options
+    static let help = Filter.help([
+        """
+        Copies are complete and checked, with the corrections saved beside them; another archive can gather them. With --format,
+        writes the transcripts that show prints.
+        """,
+        Argument.recordings(), target, formats, force,
+    ])
 
     static func run(_ arguments: Arguments) throws {
         guard let target = arguments[target], !target.isEmpty else { throw arguments.usage("--to is missing") }

@@ -7,9 +7,9 @@ import Transcripts
 enum ListCommand: Command {
     static let name = "list"
     static let summary = "List the recordings of all recorders."
-    static let help: [any HelpPart] =
-        ["Lists the earliest recording first. A question mark after the time: the recorder's clock was not set."]
-        + Filter.options + [Option.json]
+    static let help = Filter.help(
+        ["Lists the earliest recording first. A question mark after the time: the recorder's clock was not set."],
+        Option.json)
 
     private struct Row: Encodable {
         var id: Int

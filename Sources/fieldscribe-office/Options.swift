@@ -76,7 +76,12 @@ enum Filter {
     private static let person = Option(
         "--person", "NAME", "with a participant or speaker whose name contains NAME")
     private static let speaker = Option("--speaker", "WHO", "said by this speaker: a name, or a label such as A")
-    static let options: [any HelpPart] = [recorder, since, until, person, speaker, Option.archive, Option.files]
+
+    /// Appends these options, and further ones, to a command's help.
+    static func help(_ parts: [any HelpPart], _ further: any HelpPart...) -> [any HelpPart] {
+        let options: [any HelpPart] = [recorder, since, until, person, speaker, Option.archive, Option.files]
+        return parts + options + further
+    }
 
     /// A day or a time in this machine's time zone; a day's end is the beginning of the next day.
     private static func date(_ name: String, _ explanation: String, isEnd: Bool = false) -> Option<Double?> {
@@ -125,7 +130,7 @@ extension Arguments {
     /// Parses the id of a recording.
     func recording(_ text: String) throws -> Int {
         guard let number = Int(text), number > 0 else {
-            throw usage("\(text): is no recording's number; see fieldscribe-office list")
+            throw UsageError("\(command): \(text): give the number of a recording, as fieldscribe-office list shows it")
         }
         return number
     }

@@ -5,13 +5,13 @@ import Transcripts
 
 enum ReviewCommand: Command {
     static let name = "review"
-    static let summary = "List uncertain arguments, the most useful to check first."
+    static let summary = "List uncertain words, the most useful to check first."
     private static let limit = Option.number("--limit", "at most N words", in: 1...100_000, default: 20)
-    static let help: [any HelpPart] =
+    static let help = Filter.help(
         [
             "Words that engines often miss come first. A word that is uncertain in many places is listed at its least certain place.",
             Argument.recordings(), limit,
-        ] + Filter.options + [Option.json]
+        ], Option.json)
 
     static func run(_ arguments: Arguments) throws {
         let archive = try ArchiveChoice.open(arguments)

@@ -9,13 +9,13 @@ enum SearchCommand: Command {
     private static let alike = Option.flag(
         "--alike", "also find words with similar spelling, since names are often recognized wrong; prints those words")
     private static let limit = Option.number("--limit", "at most N matches", in: 1...100_000, default: 50)
-    static let help: [any HelpPart] =
+    static let help = Filter.help(
         [
             Argument(
                 "WORDS...",
                 "all must occur in one segment or bookmark; the last may be the beginning of a word. Lists the best match first; for words with more than 2,000 matches, the newest"
             ), alike, limit,
-        ] + Filter.options + [Option.json]
+        ], Option.json)
 
     private struct Row: Encodable {
         var recording: Int

@@ -48,12 +48,11 @@ package struct Argument: HelpRow {
     /// - Parameters:
     ///   - usage: As in the usage line: `ID`, `[FILE...]` or `forget NAME`.
     ///   - explanation: The meaning and the default.
-    ///   - completion: What a shell offers for it.
+    ///   - completion: What a shell offers for it, or for what follows its first word.
     package init(_ usage: String, _ explanation: String, _ completion: Completion = .nothing) {
         self.usage = usage
         self.explanation = explanation
-        let action = usage.prefix { $0.isLowercase || $0 == "-" }
-        self.completion = action.isEmpty ? completion : .words([String(action)])
+        self.completion = completion
     }
 
     package var title: String {
@@ -62,7 +61,9 @@ package struct Argument: HelpRow {
         return String(inner.hasSuffix("...") && !isAction ? inner.dropLast(3) : inner)
     }
 
-    var isAction: Bool { usage.first?.isLowercase ?? false }
+    var isAction: Bool { !action.isEmpty }
+    /// The word that says what to do, or empty.
+    var action: String { String(usage.prefix { $0.isLowercase || $0 == "-" }) }
 }
 
 /// An option of any type.

@@ -67,8 +67,8 @@ package struct Program {
 
     private func confined(_ words: [String], _ body: (Arguments) throws -> Void) -> Int32 {
         do {
-            let rows: [any HelpRow] = [Argument("KIND", "what the file is"), Option.incomingName] + common
-            let arguments = try Arguments(words, of: ConfinedProcess.command, in: name, rows: rows)
+            let rows: [any HelpRow] = [Argument("KIND", "what the file is"), Option.incomingName]
+            let arguments = try Arguments(words, of: ConfinedProcess.command, in: name, rows: rows + common)
             try arguments.expect(1, "the kind of file")
             try body(arguments)
             return 0
@@ -153,7 +153,7 @@ extension Program {
         let word = words.last ?? ""
         var before = words.dropLast()[...]
         var command: (any Command.Type)?
-        var arguments = 0
+        var action: String?
         while let next = before.popFirst() {
             let options = ((command?.rows ?? []) + common).compactMap { $0 as? any AnyOption }
             if let option = options.first(where: { $0.name == next }), option.valueName != nil {
@@ -162,13 +162,16 @@ extension Program {
                 command = listed.first { $0.name == next || $0.aliases.contains(next) }
                 if command == nil { return [] }
             } else if !next.hasPrefix("-") {
-                arguments += 1
+                action = action ?? next
             }
         }
         guard let command else { return listed.map { $0.name } + ["--help", "--version"] }
         let rows = command.rows + common
         if word.hasPrefix("-") { return rows.compactMap { ($0 as? any AnyOption)?.name } + ["--help"] }
-        return rows.compactMap { $0 as? Argument }.filter { !$0.isAction || arguments == 0 }.flatMap(\.completion.lines)
+        return rows.compactMap { $0 as? Argument }.flatMap { argument in
+            if argument.isAction, action == nil { return [argument.action] }
+            return !argument.isAction || argument.action == action ? argument.completion.lines : []
+        }
     }
 
     /// What the manual page is made from.

@@ -1,6 +1,5 @@
 import Appliance
 import Core
-import Glibc
 import Maintenance
 import System
 

@@ -24,9 +24,9 @@ enum ModelsCommand: Command {
             """),
         Argument(
             "add WHEEL|FOLDER",
-            "a file moonshine_voice-*.whl, which unzip unpacks; a folder that deploy/model made; or a model of PocketSphinx"
-        ), modelName, force,
-        "The engines, by recognizer.engine:\n\n\(EngineRegistry.all.map(explanation).joined(separator: "\n"))",
+            "a file moonshine_voice-*.whl, which unzip unpacks; a folder that deploy/model made; or a model of PocketSphinx",
+            .files), modelName, force,
+        "The engines, by recognizer.engine:\n\n\(EngineRegistry.all.map(explanation).joined(separator: "\n\n"))",
     ]
 
     private struct Row: Encodable {
@@ -109,13 +109,10 @@ enum ModelsCommand: Command {
     }
 
     private static func explanation(of engine: any EngineEntry) -> String {
-        let margin = String(repeating: " ", count: 21)
-        let name = "  \(engine.form)"
-        return """
-            \(name)\(margin.dropFirst(name.count))\(engine.summary)
-            \(margin)languages: \(engine.languages); licence: \(engine.licence)
-            \(margin)needs \(engine.needs.joined(separator: ", "))
-            """
+        """
+        \(engine.form): \(engine.summary). Languages: \(engine.languages). Licence: \(engine.licence). Needs
+        \(engine.needs.joined(separator: ", ")).
+        """
     }
 
     private static func text(_ row: Row) -> String {

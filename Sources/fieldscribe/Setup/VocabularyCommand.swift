@@ -9,9 +9,9 @@ enum VocabularyCommand: Command {
     static let name = "vocabulary"
     static let summary = "Teach names and words of your own."
     static let help: [any HelpPart] = [
-        Argument("check FILE", "print how each word sounds, and the lines that cannot be used"),
-        Argument("prepare FILE", "also make the language model now, not at the first recording"),
-        Argument("use FILE", "also save it as recognizer.vocabulary in the configuration file"),
+        Argument("check FILE", "print how each word sounds, and the lines that cannot be used", .files),
+        Argument("prepare FILE", "also make the language model now, not at the first recording", .files),
+        Argument("use FILE", "also save it as recognizer.vocabulary in the configuration file", .files),
         Argument("learned", "list what people corrected, from learned.txt in the archive's folder"),
         Argument("learn", "add missing corrections to that file, or make it again"),
         Argument("accept [PHRASE...]", "use these proposals of vocabulary.learn = ask, or all"),

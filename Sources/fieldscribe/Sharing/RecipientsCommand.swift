@@ -1,6 +1,5 @@
 import Copying
 import Core
-import Glibc
 import Settings
 import System
 
