@@ -68,7 +68,7 @@ extension SQLiteArchive {
     private static func lastOfSound(_ recording: String) -> String {
         """
         (SELECT max(entry.number) FROM history AS entry WHERE entry.recording = \(recording) AND (
-            entry.act = '\(HistoryEntry.Act.struck.rawValue)' OR entry.act = '\(HistoryEntry.Act.recorded.rawValue)'
+            entry.act = '\(HistoryEntry.Act.redacted.rawValue)' OR entry.act = '\(HistoryEntry.Act.recorded.rawValue)'
             AND NOT EXISTS (SELECT 1 FROM history AS made WHERE made.recording = entry.recording AND \(isSignature))))
         """
     }

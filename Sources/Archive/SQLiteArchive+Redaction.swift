@@ -3,19 +3,19 @@ import Core
 extension SQLiteArchive {
     /// Erases the text in redacted ranges from every pass, bookmarks, index and journal. Safe to repeat after an
     /// interruption. Segments keep their numbers and positions.
-    package func strike(recording: Int) async throws {
+    package func redact(recording: Int) async throws {
         if erasing.contains(recording) { throw unknown(recording: recording) }
         // Its journal must not contain text again.
         try refuseSealed(recording)
         try connection.transaction {
-            let ranges = try queries.gaps(of: recording).struck
+            let ranges = try queries.gaps(of: recording).redacted
             guard !ranges.isEmpty else { return }
-            for pass in try queries.passes(of: recording) { try strike(ranges, pass: pass, recording: recording) }
-            for mark in try queries.marks(of: recording) where mark.struck(ranges) != mark {
+            for pass in try queries.passes(of: recording) { try redact(ranges, pass: pass, recording: recording) }
+            for mark in try queries.marks(of: recording) where mark.redacted(ranges) != mark {
                 try connection.run(
                     "DELETE FROM mark WHERE recording = ? AND sample = ? AND text = ?", .integer(recording),
                     .position(mark.position), .text(mark.text))
-                _ = try insert(mark.struck(ranges), recording: recording)
+                _ = try insert(mark.redacted(ranges), recording: recording)
             }
             if let speakers = try queries.speakers(of: recording) {
                 try replace(speakers.without(ranges), recording: recording)
@@ -31,19 +31,19 @@ extension SQLiteArchive {
 
     /// Replaces a pass's segments from the first that differs, without the redacted words. Segments never change, and are
     /// inserted in order, so later ones must be inserted again.
-    private func strike(_ ranges: [SampleRange], pass: PassSummary, recording: Int) throws {
+    private func redact(_ ranges: [SampleRange], pass: PassSummary, recording: Int) throws {
         let segments = try queries.segments(ofPass: pass.id)
-        if let first = segments.first(where: { $0.struck(ranges) != $0 }) {
+        if let first = segments.first(where: { $0.redacted(ranges) != $0 }) {
             try connection.run(
                 "DELETE FROM segment WHERE pass = ? AND number >= ?", .integer(pass.id), .integer(first.id))
             for segment in segments where segment.id >= first.id {
-                try insert(segment.struck(ranges), pass: pass.id, recording: recording)
+                try insert(segment.redacted(ranges), pass: pass.id, recording: recording)
             }
         }
-        if let correction = pass.correction, correction.struck(ranges) != correction {
+        if let correction = pass.correction, correction.redacted(ranges) != correction {
             try connection.run(
                 "UPDATE pass SET correction = ?2 WHERE id = ?1", .integer(pass.id),
-                .text(try correction.struck(ranges).json()))
+                .text(try correction.redacted(ranges).json()))
         }
     }
 }

@@ -190,8 +190,8 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
         guard !segments.isEmpty else { return }
         try connection.transaction {
             // A redaction may have come before this slower pass.
-            let struck = try queries.gaps(of: recording).struck
-            let segments = segments.map { $0.struck(struck) }
+            let redacted = try queries.gaps(of: recording).redacted
+            let segments = segments.map { $0.redacted(redacted) }
             for segment in segments { try insert(segment, pass: pass, recording: recording) }
             if let adaptation = adaptation?.json {
                 // Not in the journal: after a loss, the engine adapts again.
@@ -209,8 +209,8 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
     /// - Throws: `DeviceError` with `missing` if there is no such recording, `failed` if segments overlap.
     package func correct(_ segments: [Segment], _ correction: Correction, recording: Int) throws -> Int {
         try connection.transaction {
-            let struck = try queries.gaps(of: recording).struck
-            let (segments, correction) = (segments.map { $0.struck(struck) }, correction.struck(struck))
+            let redacted = try queries.gaps(of: recording).redacted
+            let (segments, correction) = (segments.map { $0.redacted(redacted) }, correction.redacted(redacted))
             let id = try insert(correction, segments, recording: recording)
             let number = try number(ofPass: id, in: recording)
             try appendToJournal(
@@ -233,7 +233,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
         try connection.transaction {
             guard try insert(gap, recording: recording) else { return }
             try appendToJournal(.gap(content: gap), recording: recording)
-            let acts: [Gap.Cause: HistoryEntry.Act] = [.paused: .paused, .struck: .struck]
+            let acts: [Gap.Cause: HistoryEntry.Act] = [.paused: .paused, .redacted: .redacted]
             guard let act = acts[gap.cause] else { return }
             try addToHistory(act, of: recording) {
                 $0.from = gap.range.start.seconds
@@ -252,8 +252,8 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
 
     /// Replaces what is known of who spoke when.
     package func keep(_ speakers: Speakers, recording: Int) throws {
-        let struck = try queries.gaps(of: recording).struck
-        let speakers = speakers.without(struck)
+        let redacted = try queries.gaps(of: recording).redacted
+        let speakers = speakers.without(redacted)
         try changing(.speakers(content: speakers), recording: recording) { try replace(speakers, recording: recording) }
     }
 

@@ -54,8 +54,8 @@ package struct CopyReport: Sendable {
     var redactionText: String? {
         guard !keptAfterRedaction.isEmpty else { return nil }
         return
-            "STRUCK SINCE: \(SealedTexts.recordings(keptAfterRedaction)). Earlier copies were replaced, but for files that somebody has "
-            + "changed or added there: look through them, since they may have what was struck."
+            "REDACTED SINCE: \(SealedTexts.recordings(keptAfterRedaction)). Earlier copies were replaced, except files that somebody has "
+            + "changed or added there: check them, since they may still have the redacted words."
     }
 
     /// The line of RESULT.txt about `leftOut`; nil if it is 0.

@@ -7,7 +7,7 @@ import Transcripts
 extension RecordingCopy {
     /// Returns whether a copy has the recording's current sound. Reads it back only if something was redacted.
     func hasSound(in folder: Folder) throws(DeviceError) -> Bool {
-        if timeline.gaps.struck.isEmpty { return true }
+        if timeline.gaps.redacted.isEmpty { return true }
         let sound = try soundDigest()
         do throws(DeviceError) { _ = try readBackAudio(in: folder, sound: sound) } catch {
             if error.code == .damaged || error.code == .missing { return false }

@@ -61,7 +61,7 @@ extension FolderExport {
     ) async throws {
         let outdated = known.filter {
             $0.recording == id && ($0.folder, $0.manifest) != (kept.folder, kept.manifest)
-        }.beforeStrike(in: history)
+        }.beforeRedaction(in: history)
         if outdated.isEmpty { return }
         // Encrypted copies have no list; one from earlier readable copies still has their text.
         let (copies, isClear) = (RedactedCopies(top: top, shouldStop: shouldStop), recipients == nil)
@@ -86,13 +86,14 @@ extension FolderExport {
         let audio = audioPath(id)
         let folder = audio.lastIndex(of: "/").map { String(audio[..<$0]) } ?? "."
         var poll = 0
-        while isTaken("\(folder)/\(RecordingFolder.strikingName)") {
+        while isTaken("\(folder)/\(RecordingFolder.redactionName)") {
             poll += 1
             if shouldStop() { throw Copying.interrupted }
             guard poll < 100 else {
                 throw DeviceError(
-                    .busy, "export", on: "recording \(id)", "something is being struck in it",
-                    remedy: "copy again in a minute; where nothing runs that strikes, run fieldscribe recover before")
+                    .busy, "export", on: "recording \(id)", "a part of it is being redacted",
+                    remedy: "copy again in a minute; where nothing runs that redactions, run fieldscribe recover before"
+                )
             }
             try await Task.sleep(for: .milliseconds(100))
         }
@@ -103,15 +104,15 @@ extension FolderExport {
         of job: RecordingCopy, pass: Int?, in folder: String, _ manifest: String
     ) async throws -> (entry: ExportEntry, isRedacted: Bool) {
         let history = try await archive.history(of: job.summary.id)
-        let isRedacted = history.map(\.entry).strikes != job.history.map(\.entry).strikes
+        let isRedacted = history.map(\.entry).redactions != job.history.map(\.entry).redactions
         var entry = ExportEntry(
             recording: job.summary.id, pass: isRedacted ? nil : pass, volume: settings.volume, folder: folder,
             manifest: manifest, exportedAt: settings.now)
-        entry.struck = job.timeline.gaps.struck.count
+        entry.struck = job.timeline.gaps.redacted.count
         return (entry, isRedacted)
     }
 }
 
 extension Array where Element == HistoryEntry {
-    fileprivate var strikes: Int { count { $0.act == .struck } }
+    fileprivate var redactions: Int { count { $0.act == .redacted } }
 }

@@ -7,7 +7,7 @@ import time
 
 from crash import rescue
 from lamp import LampHistory
-from machine import PATIENCE, GuestError, Machine, Starved, TimedOut, Unfit
+from machine import SLOWDOWN, GuestError, Machine, Starved, TimedOut, Unfit
 from sound import room, write_wave
 
 STORAGE = "/var/lib/fieldscribe"
@@ -26,7 +26,7 @@ workers = 1
 # A machine that is emulated may stand still for longer than the watchdog waits.
 PATIENT = """mkdir -p /etc/systemd/system/fieldscribe.service.d
 printf '[Service]\\nWatchdogSec=60\\n' >/etc/systemd/system/fieldscribe.service.d/emulated.conf"""
-IMPATIENCE = """rm -r /etc/systemd/system/fieldscribe.service.d
+IMSLOWDOWN = """rm -r /etc/systemd/system/fieldscribe.service.d
 systemctl daemon-reload && systemctl restart fieldscribe"""
 
 # test-press SECONDS: one process, before all others, for nothing may come between pressing and letting go. Says how long it was.
@@ -151,7 +151,7 @@ class Appliance(Machine):
         return json.loads(self.shell("fieldscribe show %d --format json" % recording))
 
     def row(self, recording):
-        """What is told of a recording in the list of all."""
+        """The recording's row in `fieldscribe list`."""
         return next(it for it in json.loads(self.shell("fieldscribe list --json")) if it["id"] == recording)
 
     @staticmethod
@@ -199,7 +199,7 @@ class Appliance(Machine):
         end = time.monotonic() + 30
         for name in names:
             try:
-                said = self.shell(EVIDENCE[name], timeout=max(0.1, end - time.monotonic()) / PATIENCE, check=False)
+                said = self.shell(EVIDENCE[name], timeout=max(0.1, end - time.monotonic()) / SLOWDOWN, check=False)
             except (GuestError, TimedOut, Unfit, OSError) as error:
                 said = "not to be had: %s\n" % error
             with open(self.path(name), "w") as file:

@@ -10,7 +10,7 @@ import select
 import subprocess
 import time
 
-from emulator import PATIENCE, Emulator, GuestError, TimedOut
+from emulator import SLOWDOWN, Emulator, GuestError, TimedOut
 
 SECTOR = 512
 MIB = 1 << 20
@@ -135,30 +135,30 @@ class Board(Emulator):
 
     def wait_for_shell(self, timeout=120):
         """Seconds from power on until it answers."""
-        end = time.monotonic() + timeout * PATIENCE
+        end = time.monotonic() + timeout * SLOWDOWN
         while time.monotonic() < end:  # wait: a guard
             self._serial.sendall(b"\nstty -echo; exec env TERM=dumb PS1= PS2= sh\necho SHELL-$((1+1))\n")
             if self._read_until(re.compile(rb"SHELL-2\r?\n"), 3):
                 # Behind the answers to all that was asked before this shell was there; what was on its way then may have been lost.
-                for number in range(20 * PATIENCE):
+                for number in range(20 * SLOWDOWN):
                     self._serial.sendall(b"\necho ALL-%d-$((1+1))\n" % number)
                     if self._read_until(re.compile(rb"ALL-%d-2\r?\n" % number), 5):
                         break
                 else:
                     raise TimedOut("the shell on the serial line went silent")
                 return time.monotonic() - self.began
-        raise TimedOut("no shell on the serial line after %d s" % (timeout * PATIENCE))
+        raise TimedOut("no shell on the serial line after %d s" % (timeout * SLOWDOWN))
 
     def shell(self, script, timeout=60, check=True):
         self._asked += 1
-        # The line may echo what is sent, and does again where its shell was started anew: what is said begins behind a mark, too.
+        # The line may echo what is sent, and does so after its shell was started again, so the answer begins after a mark, too.
         begin, end = "BEGIN-%d" % self._asked, "END-%d" % self._asked
         self._serial.sendall(("{ echo; echo %s-'ANSWER'; %s\n} 2>&1; s=$?; echo; echo %s-'STATUS'-$s-\n" % (
             begin, script.strip(), end)).encode())
         found = self._read_until(
-            re.compile((begin + r"-ANSWER\r?\n(.*)" + end + r"-STATUS-(\d+)-\r?\n").encode(), re.DOTALL), timeout * PATIENCE)
+            re.compile((begin + r"-ANSWER\r?\n(.*)" + end + r"-STATUS-(\d+)-\r?\n").encode(), re.DOTALL), timeout * SLOWDOWN)
         if not found:
-            raise TimedOut("no answer from the board after %d s: %s" % (timeout * PATIENCE, script))
+            raise TimedOut("no answer from the board after %d s: %s" % (timeout * SLOWDOWN, script))
         said, status = found[1].decode(errors="replace").replace("\r", "").strip(), int(found[2])
         if check and status:
             raise GuestError("status %d of: %s\n%s" % (status, script, said[-3000:]))
@@ -172,13 +172,13 @@ class Board(Emulator):
 
     def until(self, script, timeout=120):
         """Again and again until it succeeds; returns what it says."""
-        end = time.monotonic() + timeout * PATIENCE
+        end = time.monotonic() + timeout * SLOWDOWN
         while True:
             try:
                 return self.shell(script)
             except GuestError as error:
                 if time.monotonic() > end:  # wait: a guard
-                    raise TimedOut("after %d s: %s" % (timeout * PATIENCE, error))
+                    raise TimedOut("after %d s: %s" % (timeout * SLOWDOWN, error))
                 time.sleep(0.5)  # wait: polls for success
 
     def _read_until(self, pattern, seconds):

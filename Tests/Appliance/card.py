@@ -390,7 +390,7 @@ def cuts(bench):
 
 
 def archive_of(folder, files):
-    """An archive as the kernel takes it behind its first initial ramdisk, with these files in the place of those of that name."""
+    """An archive that the kernel reads after its first initial ramdisk, with these files instead of those of the same name."""
     place = os.path.join(folder, "more")
     shutil.rmtree(place, ignore_errors=True)
     os.makedirs(place)
@@ -477,7 +477,7 @@ def running(board):
 
 
 class Steps:
-    """What an upgrade has come through, told as it goes."""
+    """Prints the steps of an upgrade as they are reached."""
 
     def __init__(self, name):
         self.name, self.done = name, []

@@ -25,7 +25,7 @@ PULL = PORT + "echo 1 >$port/disable"
 PLUG = PORT + "echo 0 >$port/disable"
 SUMS = """cd /laptop/Fieldscribe && test -s index.html && find . -name SHA256SUMS -execdir sha256sum --check --quiet --strict SHA256SUMS \\; -printf x | wc -c"""
 # Each 100 ms, every 3 s.
-GLIMMER = [(0.05, 0.25), (2.6, 3.2)]
+LAPTOP = [(0.05, 0.25), (2.6, 3.2)]
 
 
 def plugged(machine, recordings, timeout=180):
@@ -104,7 +104,7 @@ def drive(bench):
         expect(len(folders) == 1 and "forward" in text(os.path.join(root, list(folders)[0], "transcript.txt")), folders)
         refuses_writing(machine)
         began = machine.note("shining")
-        machine.wait_lamp(lambda lamp: lamp._matching(began, GLIMMER), 30, "a short blink every 3 s: a laptop")
+        machine.wait_lamp(lambda lamp: lamp._matching(began, LAPTOP), 30, "a short blink every 3 s: a laptop")
 
         sound = recorded_while_read(machine, 6)
         # It is the laptop's as long as it wants it.

@@ -7,8 +7,8 @@ import socket
 import subprocess
 import time
 
-# By how much what is waited for may be late: the tests of a change share their machine with others.
-PATIENCE = 3
+# The factor for all timeouts: the tests of a change share their machine with others.
+SLOWDOWN = 3
 
 
 class TimedOut(Exception):
@@ -59,7 +59,7 @@ class Emulator:
         with contextlib.suppress(OSError), open("/proc/%d/autogroup" % self.process.pid, "w") as file:
             file.write(str(priority))
         channel = self.connect("qmp")
-        channel.settimeout(60 * PATIENCE)
+        channel.settimeout(60 * SLOWDOWN)
         self._qmp = channel.makefile("rw")
         json.loads(self._qmp.readline())
         self.command("qmp_capabilities")
@@ -119,6 +119,6 @@ class Emulator:
         while True:
             if result := condition():
                 return result
-            if time.monotonic() - began > timeout * PATIENCE:  # wait: a guard
+            if time.monotonic() - began > timeout * SLOWDOWN:  # wait: a guard
                 raise TimedOut("after %d s: %s" % (time.monotonic() - began, what))
             time.sleep(0.2)  # wait: polls for the condition

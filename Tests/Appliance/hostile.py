@@ -79,7 +79,7 @@ def show(machine, one, path):
     expect(one.verdict != NEVER or what != DONE, evidence)
     expect(one.verdict != ALWAYS or what == DONE, evidence or one.name)
     expect(what == DONE or not lamp.done(began), one.name + ": the lamp said that it is safe to unplug")
-    expect(machine.shell(PROCESS) == process, one.name + ": the service started anew")
+    expect(machine.shell(PROCESS) == process, one.name + ": the service was restarted")
     if what == FAILED:
         # A press would acknowledge the fault, and begin a recording with it.
         machine.shell("systemctl restart fieldscribe")

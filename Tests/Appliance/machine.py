@@ -7,7 +7,7 @@ import socket
 import subprocess
 import time
 
-from emulator import PATIENCE, Emulator, GuestError, TimedOut
+from emulator import SLOWDOWN, Emulator, GuestError, TimedOut
 
 
 class Unfit(Exception):
@@ -153,13 +153,13 @@ class Machine(Emulator):
     # The sockets
 
     def _line(self, timeout, what="start"):
-        end = time.monotonic() + timeout * PATIENCE
+        end = time.monotonic() + timeout * SLOWDOWN
         while b"\n" not in self._buffer:
             self._agent.settimeout(max(0.1, end - time.monotonic()))
             try:
                 data = self._agent.recv(1 << 16)
             except socket.timeout:
-                raise TimedOut("no answer from the machine after %d s: %s" % (timeout * PATIENCE, what))
+                raise TimedOut("no answer from the machine after %d s: %s" % (timeout * SLOWDOWN, what))
             if not data:
                 raise self._end()
             self._buffer += data

@@ -192,7 +192,7 @@ def after_cut(bench, recorded, keep, seed):
         expect(not errors, errors)
         row, kept = machine.row(recorded.number), same_as_heard(machine.audio(recorded.number), "after the start")
         expect(row["stopReason"] == "cut short", "the recording ended by '%s'" % row["stopReason"])
-        expect(abs(row["duration"] - kept) < 0.001, "%.3f s are told of %.3f s" % (row["duration"], kept))
+        expect(abs(row["duration"] - kept) < 0.001, "%.3f s are listed, %.3f s were kept" % (row["duration"], kept))
         lost = recorded.fed(recorded.stops) - kept
         expect(lost <= MOST_LOST, "%.2f s are lost after the start" % lost)
         text = machine.text_of(machine.transcript(recorded.number))

@@ -3,13 +3,13 @@
 import time
 from datetime import datetime, timezone
 
-from appliance import IMPATIENCE
+from appliance import IMSLOWDOWN
 from bench import expect, same_as_heard
 from stick import acknowledge
 
 
 def clock(bench):
-    """Power on with a clock of 2001, of which systemd may make another wrong one; once it is set, a recording is dated anew."""
+    """Power on with a clock of 2001, which systemd may replace by another wrong time; once it is set, the recording's date is corrected."""
     with bench.appliance("clock", cold=True) as machine:
         machine.boot("-rtc", "base=2001-01-01T00:00:00")
         machine.until_ready()
@@ -21,7 +21,7 @@ def clock(bench):
                       "touch /run/systemd/timesync/synchronized")
         elapsed = machine.note("set") - machine.lamp().first("press")
         after = machine.wait(lambda: it if (it := machine.row(number))["clock"] == "synchronized" else None, 120,
-                             "the recording dated anew")
+                             "the corrected date of the recording")
         off = (datetime.fromisoformat(after["start"]) - datetime(2030, 11, 21, 12, tzinfo=timezone.utc)).total_seconds() + elapsed
         expect(abs(off) < 5, "the recording of %.1f s before 12:00 is dated %s" % (elapsed, after["start"]))
         return "%s became %s, %.1f s off" % (before["start"], after["start"], off)
@@ -56,7 +56,7 @@ def disk_full(bench):
 
 def disk_brimful(bench):
     """Others fill the disk to its last block while recording, reserve, ballast and all: what was heard until then stays, and
-    once there is room again the archive is told of it, without a new start."""
+    once there is space again, the archive records it without a restart."""
     with bench.appliance("disk-brimful") as machine:
         machine.room_sounds()
         machine.press()
@@ -134,7 +134,7 @@ def service_killed(bench):
 def service_hangs(bench):
     """The service is stopped as a hang would: the watchdog ends it, and it is back."""
     with bench.appliance("service-hangs") as machine:
-        machine.shell(IMPATIENCE, timeout=240)
+        machine.shell(IMSLOWDOWN, timeout=240)
         machine.until_ready()
         machine.note("hung")
         machine.shell("systemctl kill --signal=STOP --kill-whom=main fieldscribe")

@@ -102,7 +102,7 @@ def main():
             failed += 1
             print("FAIL  %s: not tried, for the time for all is over" % name, flush=True)
         elif name in WITH_MODEL and not words.model:
-            # Whoever asks for it by name gets no silence.
+            # A scenario that was named must not be skipped silently.
             failed += name in words.scenarios
             print("skipped: %s: the packages of the better engine could not be made" % name, flush=True)
         elif not attempt(bench, name, SCENARIOS[name]):

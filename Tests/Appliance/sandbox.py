@@ -15,7 +15,7 @@ NAMES = ("capture", "client", "control", "copy", "decode", "events", "exe", "fie
 
 # The kernel's own record of calls that were refused by the sandbox: EPERM (-1), and EAFNOSUPPORT (-97) for sockets that are
 # not local ones; and of such sockets where nothing refused them. One refusal is meant: clock_adjtime, to which a sandbox that
-# protects the clock answers in the place of the kernel.
+# protects the clock answers instead of the kernel.
 WATCH = """mkdir -p /sys/kernel/tracing/instances/sandbox
 cd /sys/kernel/tracing/instances/sandbox
 echo '(ret == -97 || ret == -1 && id != %(clock_adjtime)d) && (%(ours)s)' >events/raw_syscalls/sys_exit/filter
@@ -88,7 +88,7 @@ def sandbox(minutes, name="sandbox"):
             expect(phrases, "no phrase was written down, only: %s" % spoken)
             expect(not (found := told(machine, spoken)), "in the journal: %s" % found)
             restarts = machine.shell("systemctl show -P NRestarts fieldscribe").strip()
-            expect(restarts == "0", "the service started anew %s times" % restarts)
+            expect(restarts == "0", "the service was restarted %s times" % restarts)
             machine.shell("fieldscribe verify")
             control(machine, phrases[0])
             return "%.0f minutes, %d recordings, %d times a stick: no call refused, no rule broken, no socket but local " \

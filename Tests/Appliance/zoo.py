@@ -268,7 +268,7 @@ def hundreds_of_files(path):
     run("mcopy", "-s", "-i", path, folder, "::")
 
 
-# In the place of our names.
+# Instead of our files.
 
 @exhibit(NEVER, VFAT)
 def file_for_our_folder(path):

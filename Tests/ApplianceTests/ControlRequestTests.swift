@@ -52,12 +52,12 @@ import TestKit
 
     @Test("have a range for each field, and no range without a field")
     func ranges() {
-        let strike = RedactionOrder(recording: 1, last: 1)
+        let redaction = RedactionOrder(recording: 1, last: 1)
         let entry = ExportEntry(recording: 1, pass: 1, volume: "", folder: "", manifest: "", exportedAt: 0)
         let part = ImportPart(token: "", name: "", text: "", isLast: false, person: "", neighbour: nil)
         func names(_ value: Any) -> [String] { Mirror(reflecting: value).children.compactMap(\.label) }
         var fields = names(RequestObject(command: .start))
-        for (name, value) in [("strike", strike), ("entry", entry), ("part", part)] as [(String, Any)] {
+        for (name, value) in [("strike", redaction), ("entry", entry), ("part", part)] as [(String, Any)] {
             fields += names(value).map { "\(name).\($0)" }
         }
         #expect(RequestField.all.map(\.name).sorted() == fields.sorted())

@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test("a new recording does not show the state of the previous one")
-    func anew() {
+    func newRecording() {
         let dead = RecorderInput.HealthCheck(grewAt: .milliseconds(100), microphoneIsAlive: false)
         let again: [(Int, RecorderInput.Kind)] = [
             (200, .checked(1, dead)), stop(300), (350, .ended(1, .complete)), (400, .order(.start, .button, nil)),

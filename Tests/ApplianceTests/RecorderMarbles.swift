@@ -19,7 +19,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 stop       | close1:command | stopping  | off
                 mark       | e:!failed      | stopping  | off
                 closed1    | d:1 =idle      | idle      | pulse
-                ended1     | upkeep         | idle      | off
+                ended1     | maintenance    | idle      | off
                 kept       |                | idle      | off
                 stop       | f:-            | idle      | off
                 rested1    | rest           | idle      | off
@@ -32,7 +32,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 start      |                  | stopping | off
                 stop       | c:!busy          | stopping | off
                 closed1    | b:1 d:1 =idle    | idle     | pulse
-                ended1     | upkeep           | idle     | off
+                ended1     | maintenance      | idle     | off
                 """),
         RecorderMarbles(
             name: "three presses while recording end in nothing",
@@ -94,7 +94,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
             name: "the end before its close and its beginning",
             table: """
                 start opened1 stop | open1 record1 close1:command | stopping | off
-                ended1     | b:1 a:1 upkeep =idle | idle | off
+                ended1     | b:1 a:1 maintenance =idle | idle | off
                 closed1    |                  | idle     | off
                 begun1     |                  | idle     | off
                 written1   |                  | idle     | off
@@ -104,10 +104,10 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
             table: """
                 start opened1 begun1 | open1 record1 a:1 | recording | off
                 closed1    | =idle            | idle     | pulse
-                ended1     | upkeep           | idle     | off
+                ended1     | maintenance      | idle     | off
                 start opened2 | open2 record2 break-off | recording | off
                 failed2    | !missing b:!missing =faulted | faulted | off!
-                broken-off | upkeep           | faulted  | off!
+                broken-off | maintenance      | faulted  | off!
                 """),
         RecorderMarbles(
             name: "the lamp is steady only while bytes reach the disk and the microphone is alive",
@@ -133,7 +133,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 pause      | d:1              | paused    | paused
                 mark       | e:!failed        | paused    | paused
                 +60000 silent1 |              | paused    | paused
-                press-strike | strike1        | paused    | paused
+                press-redact | redact1        | paused    | paused
                 fault      |                  | paused    | paused!
                 ack press-resume | resume1 =recording | recording | off
                 +2900 silent1 |               | recording | off
@@ -142,7 +142,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 press-pause | pause1 =paused  | paused    | paused
                 stop       | close1:command   | stopping  | off
                 resume     | h:!failed        | stopping  | off
-                press-strike |                | stopping  | off
+                press-redact |                | stopping  | off
                 closed1    | g:1 =idle        | idle      | pulse
                 """),
         RecorderMarbles(
@@ -164,11 +164,11 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 failed1    | !missing         | recording | off!
                 ack +500 written2 |           | recording | steady
                 stop closed2 | close2:command d:2 =idle | idle | pulse
-                ended2     | upkeep           | idle     | off
+                ended2     | maintenance      | idle     | off
                 rested1    |                  | idle     | off
                 """),
         RecorderMarbles(
-            name: "faults while idle, recording, closing; a press of before acknowledges nothing",
+            name: "faults while idle, recording, closing; an earlier press acknowledges nothing",
             table: """
                 fault      | =faulted         | faulted  | off!
                 +50 late-ack |                | faulted  | off!
@@ -183,7 +183,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
             name: "an export, and what it hides",
             table: """
                 export     |                  | idle     | doubleBlink
-                exported   | upkeep           | idle     | done
+                exported   | maintenance      | idle     | done
                 kept       |                  | idle     | done
                 +3000 export |                | idle     | doubleBlink
                 unexported | =faulted         | faulted  | off!
@@ -199,7 +199,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 +1         |                  | idle     | off
                 strange export |              | idle     | doubleBlink
                 strange    |                  | idle     | doubleBlink
-                exported strange | upkeep     | idle     | refused
+                exported strange | maintenance| idle     | refused
                 kept       |                  | idle     | refused
                 start opened1 +100 written1 | open1 record1 | recording | steady
                 """),
@@ -210,7 +210,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 +500 laptop |                 | idle     | doubleFlash
                 start opened1 begun1 +100 written1 | open1 record1 a:1 | recording | steady
                 stop closed1 | close1:command b:1 =idle | idle | pulse
-                ended1     | upkeep           | idle     | doubleFlash
+                ended1     | maintenance      | idle     | doubleFlash
                 export     |                  | idle     | doubleBlink
                 exported   |                  | idle     | done
                 +3000 unplugged |             | idle     | off
@@ -219,37 +219,37 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
             name: "what is sealed is open, is maintained again, and is locked",
             table: """
                 laptop     |                  | idle     | doubleFlash
-                unsealed   | upkeep           | idle     | open
+                unsealed   | maintenance      | idle     | open
                 locked     | break-off        | idle     | doubleFlash
                 unsealed   |                  | idle     | open
-                kept       | upkeep           | idle     | open
+                kept       | maintenance      | idle     | open
                 kept       |                  | idle     | open
                 start opened1 begun1 +100 written1 | open1 record1 a:1 | recording | steady
                 locked     |                  | recording | steady
                 stop closed1 | close1:command b:1 =idle | idle | pulse
-                ended1     | upkeep           | idle     | doubleFlash
+                ended1     | maintenance      | idle     | doubleFlash
                 """),
         RecorderMarbles(
-            name: "the upkeep steps back, and comes again",
+            name: "the maintenance steps back, and comes again",
             table: """
-                start opened1 closed1 ended1 | open1 record1 =idle a:1 upkeep | idle | off
+                start opened1 closed1 ended1 | open1 record1 =idle a:1 maintenance | idle | off
                 writes     |                  | idle     | pulse
                 start      | open2            | idle     | pulse
                 refused2   | !missing b:!missing =faulted | faulted | pulse!
                 ack start opened3 | =idle open3 record3 break-off | recording | off
                 stop closed3 ended3 | close3:command d:3 =idle c:3 | idle | pulse
-                broken-off | upkeep           | idle     | off
+                broken-off | maintenance      | idle     | off
                 kept       |                  | idle     | off
                 """),
         RecorderMarbles(
-            name: "an upkeep that fails is tried again after the next recording, and by itself",
+            name: "an maintenance that fails is tried again after the next recording, and by itself",
             table: """
-                start opened1 begun1 ended1 | open1 record1 a:1 upkeep =idle | idle | off
+                start opened1 begun1 ended1 | open1 record1 a:1 maintenance =idle | idle | off
                 unkept     | !backlog =faulted | faulted | off!
                 again1     |                  | faulted  | off!
-                again2     | upkeep           | faulted  | off!
+                again2     | maintenance      | faulted  | off!
                 ack unkept | =idle            | idle     | off
-                start opened2 begun2 ended2 | open2 record2 b:2 upkeep =idle | idle | off
+                start opened2 begun2 ended2 | open2 record2 b:2 maintenance =idle | idle | off
                 """),
         RecorderMarbles(
             name: "shutting down closes what goes on, and begins nothing",
@@ -270,9 +270,9 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 ended1     | b:1 d:1 a:1 =idle | idle    | off
                 """),
         RecorderMarbles(
-            name: "shutting down while idle breaks off the upkeep",
+            name: "shutting down while idle breaks off the maintenance",
             table: """
-                start opened1 begun1 ended1 | open1 record1 a:1 upkeep =idle | idle | off
+                start opened1 begun1 ended1 | open1 record1 a:1 maintenance =idle | idle | off
                 shutdown   | break-off b:-    | idle     | off
                 broken-off |                  | idle     | off
                 """),

@@ -4,7 +4,7 @@
 /// Runs the recorder's state machine by a table of marbles; returns the table with its effects, state and lamp.
 ///
 /// `start`, `stop`, `toggle`, `mark`, `pause`, `resume` are orders, for which a, b, c ... wait in turn; `press-start`, `press-stop`,
-/// `press-mark`, `press-pause`, `press-resume`, `press-strike` and `ack` are actions of the button; other words are answers to effects, with the number
+/// `press-mark`, `press-pause`, `press-resume`, `press-redact` and `ack` are actions of the button; other words are answers to effects, with the number
 /// of the recording or attempt. `+500` lets 500 ms pass. Effects on timers and the journal are left out; `a:1` answers a with
 /// recording 1, `a:-` with none, `a:!busy` with an error; `=idle` publishes a state and `!code` a fault. The last columns are
 /// the state and what the lamp shows, with `!` while it blinks a fault.
@@ -15,7 +15,7 @@ struct RecorderRig {
 
     init() {
         _ = take(.started)
-        _ = take(.upkeepEnded(.done))
+        _ = take(.maintenanceEnded(.done))
     }
 
     /// Returns the table with the results in columns.
@@ -57,7 +57,7 @@ struct RecorderRig {
         case "press-start": return .start(at: now)
         case "press-stop": return .stop(at: now)
         case "press-mark": return .mark(at: now)
-        case "press-strike": return .strike(at: now)
+        case "press-redact": return .redact(at: now)
         case "press-pause": return .pause(at: now)
         case "press-resume": return .resume(at: now)
         case "ack": return .acknowledge(at: now)
@@ -102,12 +102,12 @@ struct RecorderRig {
         case "unsealed": return .event(.opened(recordings: [1]))
         case "locked": return .event(.opened(recordings: []))
         case "unplugged": return .event(.laptop(isConnected: false))
-        case "writes": return .upkeepWrites(true)
-        case "kept": return .upkeepEnded(.done)
-        case "broken-off": return .upkeepEnded(.brokenOff)
-        case "unkept": return .upkeepEnded(.failed(error))
+        case "writes": return .maintenanceWrites(true)
+        case "kept": return .maintenanceEnded(.done)
+        case "broken-off": return .maintenanceEnded(.brokenOff)
+        case "unkept": return .maintenanceEnded(.failed(error))
         case "rested": return .due(.release(after: number))
-        case "again": return .due(.upkeep(run: number))
+        case "again": return .due(.maintenance(run: number))
         default: preconditionFailure("no marble is called \(word)")
         }
     }
@@ -118,13 +118,13 @@ struct RecorderRig {
         case .record(let id): "record\(id)"
         case .close(let id, let reason): "close\(id):\(reason.rawValue)"
         case .mark(let id, _, _, _): "mark\(id)"
-        case .strike(let id, _): "strike\(id)"
+        case .redact(let id, _): "redact\(id)"
         case .setPaused(let id, let isPaused): isPaused ? "pause\(id)" : "resume\(id)"
         case .answer(let ticket, let result): "\(letter(ticket)):\(words(result))"
         case .publish(.state(let state)): "=\(state.rawValue)"
         case .publish(.fault(let code, _)): "!\(code)"
-        case .upkeep: "upkeep"
-        case .breakOffUpkeep: "break-off"
+        case .maintenance: "maintenance"
+        case .breakOffMaintenance: "break-off"
         case .releaseWorkers: "rest"
         case .powerOff: "off"
         case .check, .log, .wake, .publish: nil

@@ -32,7 +32,7 @@ import Testing
             _ = state.handle(RecorderInput(kind, at: RecorderMoment(monotonic: .seconds(90))))
         }
         take(.started)
-        take(.upkeepEnded(.done))
+        take(.maintenanceEnded(.done))
         #expect(press(at: 1).contains(.open(attempt: 1)) && state.records)
         #expect(press(at: 2).isEmpty && !state.records)
         take(.opened(attempt: 1, recording: 1))
@@ -107,22 +107,22 @@ import Testing
     }
 
     @Test("failed maintenance is tried again, later each time, and reported once")
-    func upkeepAgain() {
+    func maintenanceAgain() {
         var state = RecorderState()
         let error = DeviceError(.missing, "model", "there is none")
         var effects = state.handle(RecorderInput(.started, at: RecorderMoment(monotonic: .zero)))
         var pauses: [Duration] = []
         var faults = 0
         for run in 1...9 {
-            #expect(effects == [.upkeep])
+            #expect(effects == [.maintenance])
             let moment = RecorderMoment(monotonic: .seconds(run))
-            for effect in state.handle(RecorderInput(.upkeepEnded(.failed(error)), at: moment)) {
-                if case .wake(.upkeep(run: run), let pause) = effect { pauses.append(pause) }
+            for effect in state.handle(RecorderInput(.maintenanceEnded(.failed(error)), at: moment)) {
+                if case .wake(.maintenance(run: run), let pause) = effect { pauses.append(pause) }
                 if case .publish(.fault) = effect { faults += 1 }
             }
             // One that an older run asked for wakes nobody.
-            #expect(state.handle(RecorderInput(.due(.upkeep(run: run - 1)), at: moment)) == [])
-            effects = state.handle(RecorderInput(.due(.upkeep(run: run)), at: moment))
+            #expect(state.handle(RecorderInput(.due(.maintenance(run: run - 1)), at: moment)) == [])
+            effects = state.handle(RecorderInput(.due(.maintenance(run: run)), at: moment))
         }
         #expect(pauses.prefix(3) == [.seconds(60), .seconds(120), .seconds(240)])
         #expect(pauses.count == 9 && pauses.last == .seconds(3_600))

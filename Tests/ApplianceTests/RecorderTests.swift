@@ -66,7 +66,7 @@ import TestKit
     }
 
     @Test("three presses in a pause redact what was said before the pause")
-    func strikeInPause() async throws {
+    func redactInPause() async throws {
         let (spoken, goOn, over) = (Wakeup(), Wakeup(), Wakeup())
         let wait: ScriptedMicrophone.Step = .perform {
             spoken.signal()
@@ -91,14 +91,14 @@ import TestKit
         goOn.signal()
         try await heard()
         // In the pause, and once more after it: as if the first of three presses had ended it.
-        try await recorder.strikeMinute(before: PanelController.now, of: 1)
+        try await recorder.redactMinute(before: PanelController.now, of: 1)
         let before = SampleRange(SamplePosition(seconds: 60), SamplePosition(seconds: 120))
         #expect(try await recorder.archive.gaps(of: 1).struck == [before])
         live.session.setPaused(false)
         goOn.signal()
         try await heard()
-        try await recorder.strikeMinute(before: PanelController.now - .milliseconds(2_000), of: 1)
-        #expect(try await recorder.archive.gaps(of: 1).struck == [before])
+        try await recorder.redactMinute(before: PanelController.now - .milliseconds(2_000), of: 1)
+        #expect(try await recorder.archive.gaps(of: 1).redacted == [before])
         over.signal()
         await recorder.stop()
         await running

@@ -40,7 +40,7 @@ struct RecorderWorld {
     private var answeredStop = 0
     /// When faults came that nobody has acknowledged.
     private var unseen: [Duration] = []
-    private var isUpkeepAtWork = false
+    private var isMaintaining = false
     private var isEnding = false
 
     init() { take(.started) }
@@ -99,7 +99,7 @@ struct RecorderWorld {
         case 21: return .input(.order(.resume, .command, ticket()))
         case 22: return .action(.pause(at: now))
         case 23: return .action(.resume(at: now))
-        case 24: return .action(.strike(at: now))
+        case 24: return .action(.redact(at: now))
         case 10: return .action(.start(at: now))
         case 11: return .action(.stop(at: now))
         case 12: return .action(.mark(at: now))
@@ -136,8 +136,8 @@ struct RecorderWorld {
         case .closed(let id), .ended(let id, _):
             disks[id]?.isClosed = true
             take(kind)
-        case .upkeepEnded:
-            isUpkeepAtWork = false
+        case .maintenanceEnded:
+            isMaintaining = false
             take(kind)
         default: take(kind)
         }
@@ -220,8 +220,8 @@ struct RecorderWorld {
             expect(disks[id]?.isPaused == !isPaused, "recording \(id) is paused twice, or goes on twice")
             expect(disks[id]?.isClosed == false, "recording \(id) is closed, and paused")
             disks[id]?.isPaused = isPaused
-        case .strike(let id, _):
-            expect(disks[id]?.isClosed == false, "recording \(id) is closed, and struck by a press")
+        case .redact(let id, _):
+            expect(disks[id]?.isClosed == false, "recording \(id) is closed, and redacted by a press")
             pending.append(.marked(.success(Recorder.Answer(recording: id)), nil))
         case .check(let id): pending.append(.checked(id, RecorderInput.HealthCheck()))
         case .close(let id, _): expect(disks[id]?.hasBegun == true, "recording \(id) is closed before it is recorded")
@@ -232,11 +232,11 @@ struct RecorderWorld {
             expect(waiting.remove(ticket) != nil, "\(ticket.number) is answered twice")
             if let stop = stops.removeValue(forKey: ticket) { answeredStop = max(answeredStop, stop) }
         case .publish(.fault): unseen.append(now)
-        case .upkeep:
-            expect(!isUpkeepAtWork, "two upkeeps at once")
-            isUpkeepAtWork = true
-            pending += [.upkeepWrites(true), .upkeepEnded(tickets % 3 == 0 ? .failed(Self.noModel) : .done)]
-        case .breakOffUpkeep: expect(isUpkeepAtWork, "what is not at work is broken off")
+        case .maintenance:
+            expect(!isMaintaining, "maintenance started twice")
+            isMaintaining = true
+            pending += [.maintenanceWrites(true), .maintenanceEnded(tickets % 3 == 0 ? .failed(Self.noModel) : .done)]
+        case .breakOffMaintenance: expect(isMaintaining, "maintenance is broken off although it does not run")
         case .wake(let timer, _): pending.append(.due(timer))
         case .publish(.state(let state)): expect(state == self.state.shown, "another state is told than there is")
         case .publish, .log, .releaseWorkers, .powerOff: break

@@ -21,7 +21,7 @@ import Testing
         #expect(new.segment.words.allSatisfy { !$0.isSpread })
     }
 
-    @Test("two words in the place of one share its time by their letters, and are marked")
+    @Test("two words instead of one share its time by their letters, and are marked")
     func shared() {
         let new = corrected("we crossed by the old ford below the mill")
         let words = new.segment.words
@@ -30,7 +30,7 @@ import Testing
         #expect(words[4].isSpread && words[5].isSpread && !words[6].isSpread)
     }
 
-    @Test("words that were put in where there is no room take half of the word before")
+    @Test("words inserted without space between take half of the previous word's time")
     func squeezed() {
         let new = corrected("we all crossed by the fort below the mill").segment.words
         #expect(new[0].range.end == new[1].range.start && new[1].range.end == old.words[1].range.start)
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test("what was taken away is told, and no word moves")
-    func struck() {
+    func redacted() {
         let new = corrected("we crossed the fort the mill")
         #expect(new.changes.map(\.was) == [["by"], ["below"]] && new.changes.allSatisfy { $0.now.isEmpty })
         #expect(new.segment.words.map(\.range.start.seconds) == [10, 11, 13, 14, 16, 17])

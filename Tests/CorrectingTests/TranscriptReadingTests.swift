@@ -20,7 +20,7 @@ import Testing
             name: "000007", length: SamplePosition(40_000),
             engine: EngineDescription(name: "e", version: "1", model: "m"),
             segments: [first, second],
-            gaps: [Gap(SampleRange(SamplePosition(10_000), SamplePosition(20_001)), cause: .struck)],
+            gaps: [Gap(SampleRange(SamplePosition(10_000), SamplePosition(20_001)), cause: .redacted)],
             marks: [Bookmark(SamplePosition(5), text: "here \u{2028} </script>")], writtenUpTo: SamplePosition(39_999))
         timeline.speakers = Speakers(turns: [
             Speakers.Turn(words[0].range, speaker: 1),

@@ -10,7 +10,7 @@ import TestKit
     }
 
     @Test(
-        "what another room may use and has no docstring is named by file and line",
+        "a package declaration without a docstring is named by file and line",
         arguments: [
             "/// A port.\npackage protocol Port {\n    func take(_ samples: [Int16])\n}\n",
             "/// A shape.\npackage struct Shape {\n    package var length = 0\n}\n",

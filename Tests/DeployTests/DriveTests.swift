@@ -14,7 +14,7 @@ import TestKit
         *) echo "$*" >>"$DESK/log" ;;
         esac
         """,
-        // In the place of the unit that fills the image.
+        // Instead of the unit that fills the image.
         "timeout": """
         case "$*" in
         *asks/began) echo fill >>"$DESK/log"; [ -p "$DESK/run/asks/outcome" ] && [ -e "$DESK/run/asks/wanted" ] ;;
@@ -76,7 +76,7 @@ import TestKit
         return (try text(of: folder.file("log")).split(separator: "\n").map(String.init), tool)
     }
 
-    /// A line of the script: what the port says, what is to be done, and that a minute has gone.
+    /// A line of the script: the state of the port, the next step, and that a minute has passed.
     private static func line(_ state: String? = nil, suspended: Int? = nil, step: String? = nil, ejects: Bool = false)
         -> String
     {
@@ -138,7 +138,7 @@ import TestKit
     }
 
     @Test(
-        "what was erased goes at once, and so does what is in the clear where it is to be sealed",
+        "erased recordings leave the drive immediately, and so do readable ones that must be encrypted",
         arguments: [("erase", false), ("remake", true)])
     func atOnce(step: String, isFresh: Bool) throws {
         let (log, _) = try serve(

@@ -59,7 +59,7 @@ import TestKit
         "a stick is asked for before it is mounted: what is refused is no failure, and what goes wrong is no refusal",
         arguments: [(0, 0, ""), (6, 1, "refused"), (4, 255, "failed"), (127, 255, "failed")])
     func admit(status: Int, expected: Int32, lamp: String) throws {
-        // In the place of runuser: it notes what it is asked, and answers for fieldscribe.
+        // Instead of runuser: notes its arguments, and answers for fieldscribe.
         _ = try folder.program(
             "programs/runuser",
             """

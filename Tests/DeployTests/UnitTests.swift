@@ -98,7 +98,7 @@ import TestKit
         for line in [
             "Type=notify", "Restart=always", "StartLimitIntervalSec=0", "PrivateNetwork=yes", "CapabilityBoundingSet=",
             "DeviceAllow=char-alsa rw", "DeviceAllow=char-gpiochip rw", "OOMPolicy=continue",
-            // The sandbox hides the kernel's own file, without which no recording is dated anew.
+            // The sandbox hides the kernel's own file, without which no recording's date can be corrected.
             "Environment=FIELDSCRIBE_BOOT=%b",
         ] {
             #expect(unit.contains(line), "\(line) is gone")

@@ -174,7 +174,7 @@ struct DiarizationTests {
         #expect(isNear(breath, [[9, 10]]), "\(breath)")
         let low = told([(3.4, 4, 0.8), loud, (5, 5.6, 0.8)], 9...10, noise: 12)
         #expect(isNear(low, [[8.4, 10.6]]), "\(low)")
-        // Where there is nothing but silence, or hardly anything, nothing goes wrong.
+        // Silence alone, or hardly any sound, is no error.
         for count in [0, 399, 400, 16_000] {
             var diarization = Diarization()
             let speech = [
@@ -293,8 +293,8 @@ struct SpeakersTests {
         #expect(speakers.seconds == [200.0 / 16_000, 100.0 / 16_000])
     }
 
-    @Test("what was struck is in no turn")
-    func struck() {
+    @Test("what was redacted is in no turn")
+    func redacted() {
         let speakers = Speakers(turns: [Self.turn(0, 100, 0), Self.turn(100, 200, 1)])
         #expect(
             speakers.without([Self.range(50, 120)]).turns == [Self.turn(0, 50, 0), Self.turn(120, 200, 1)])

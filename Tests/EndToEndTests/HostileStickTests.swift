@@ -3,16 +3,16 @@ import Glibc
 import Testing
 import TestKit
 
-/// Files on a stick that are made to do harm, while a recording goes on with little memory.
+/// Malicious files on a stick, while a recording runs with little memory.
 @Suite("A stick of hostile files") struct HostileStickTests {
     private let folder = TemporaryFolder()
 
-    /// What corrections begin with, up to a list.
+    /// The beginning of corrections, up to a list.
     private static let head =
         #"{"format":"fieldscribe-corrections","version":1,"recording":{"id":1,"sound":"\#(String(repeating: "a", count: 64))"},"#
         + #""editor":{"name":"Ann","saved":1},"segments":[],"#
 
-    /// A name, its bytes, and what RESULT.txt says of it.
+    /// A name, its bytes, and its line in RESULT.txt.
     private static let files: [(name: String, bytes: String, line: String)] = [
         (
             "corrections.json",
@@ -35,7 +35,7 @@ import TestKit
         ),
     ]
 
-    @Test("is answered line by line, and the recording is whole, with 400 MB of address space")
+    @Test("each is answered by a line, and the recording is whole, with 400 MB of address space")
     func recording() throws {
         let appliance = try ApplianceProcess(
             in: folder, microphone: "tone:440", environment: ["prlimit", "--as=400000000"])
@@ -48,7 +48,7 @@ import TestKit
         let result = try Fieldscribe.text("\(top)/RESULT.txt")
         for file in Self.files {
             #expect(result.contains(file.line), "\(result)")
-            // By the socket, too, as a person imports it.
+            // Also through the socket, as a person imports it.
             let name = folder.file(file.name)
             try Data(file.bytes.utf8).write(to: URL(filePath: name))
             let imported = try appliance.run("import", name)
@@ -56,7 +56,7 @@ import TestKit
             #expect(imported.errors.first?.contains(file.line) == true, "\(imported.errors)")
         }
         #expect(export.status == 0, "\(export.errors)")
-        // A name of two lines is told in one.
+        // A name with a line break is reported in one line.
         #expect(!export.errors.contains { $0.hasPrefix(".json") }, "\(export.errors)")
         #expect(kill(appliance.process.id, 0) == 0)
         #expect(try appliance.run("stop").status == 0)
@@ -65,10 +65,10 @@ import TestKit
         #expect(ending.status == 0 && !ending.errors.contains { $0.contains("fault") }, "\(ending.errors)")
     }
 
-    @Test("A worker that finds no memory is a fault with a line, and the recording goes on to its end")
+    @Test("a worker without memory is a fault with a line, and the recording continues to its end")
     func worker() throws {
         let (script, told) = (folder.file("engine.py"), folder.file("told"))
-        // An engine that asks for more than the limit leaves, as soon as somebody speaks.
+        // An engine that allocates more than the limit as soon as somebody speaks.
         try """
         import json, os, struct, sys
         print(json.dumps({"ready": {"name": "greedy", "version": "1", "model": "none"}}), flush=True)
@@ -91,7 +91,7 @@ import TestKit
         #expect(try appliance.status().contains(#""lastFault":{"#))
         try appliance.hear(seconds: 1)
         #expect(try appliance.run("stop").status == 0)
-        // Behind the heads of both files.
+        // After the headers of both files.
         let path = "\(appliance.storage)/recordings/000001/audio.wav"
         let audio = try Data(contentsOf: URL(filePath: path)).dropFirst(512)
         #expect(try Data(contentsOf: URL(filePath: speech)).dropFirst(44).starts(with: audio) && audio.count > 32_000)
@@ -100,7 +100,7 @@ import TestKit
         #expect(verified.status == 0, "\(verified.output)")
     }
 
-    @Test("Of a hundred thousand files none is in the way, and a line says where there are more than are looked at")
+    @Test("a hundred thousand files do no harm, and a line says if there are more than are checked")
     func crowded() throws {
         let (storage, stick) = (folder.file("storage"), folder.file("stick"))
         func run(_ words: String...) throws -> Fieldscribe.Ending {

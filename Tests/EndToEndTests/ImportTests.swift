@@ -3,9 +3,9 @@ import Glibc
 import Testing
 import TestKit
 
-/// A person's corrections on their way back: from a copy, by another program or the page, into the archive, and onto the next copy.
+/// Corrections made on a copy, with another program or the page, return to the archive and to the next copy.
 @Suite("import", .serialized) struct ImportTests {
-    /// A text with its times in milliseconds, as pympi tells it: a list of three.
+    /// A text with its times in milliseconds, as a list of three from pympi.
     private struct Read: Decodable, Equatable {
         var start: Int
         var end: Int
@@ -61,7 +61,7 @@ import TestKit
             var segments: [Segment]
         }
 
-        /// The segments as they are shown, with their words.
+        /// The shown segments, with their words.
         func heard() throws -> [(text: String, words: [Read])] {
             let shown = try run("show", "1", "--format", "json")
             return try JSONDecoder().decode(Shown.self, from: Data(shown.output.utf8)).segments.map { segment in
@@ -78,7 +78,7 @@ import TestKit
             try Fieldscribe(words + ["--directory", storage], in: folder).wait()
         }
 
-        /// What the page would save, where this text was put.
+        /// The corrections that the page saves for this text.
         func corrections(_ text: String, by person: String, to path: String) throws {
             let note = try Fieldscribe.text("\(copy)/transcript.vtt")
             let sound = try #require(note.split(separator: "sha256:").dropFirst().first?.prefix(64))
@@ -91,7 +91,7 @@ import TestKit
         }
     }
 
-    @Test("What a stick brings is taken, answered, and on the stick at once; what was heard stays")
+    @Test("corrections on a stick are imported, answered, and copied back immediately; the recognized text stays")
     func stick() throws {
         let desk = try Desk()
         let mine = "zanzibar " + desk.segment.text
@@ -115,7 +115,7 @@ import TestKit
         #expect(try Fieldscribe.text("\(desk.stick)/Fieldscribe/RESULT.txt").contains("in the archive already"))
     }
 
-    @Test("A name that is put right is learned, listed and preferred, and a person decides what stays")
+    @Test("a corrected name is learned, listed and preferred, and a person decides which stay")
     func learned() throws {
         let desk = try Desk()
         try desk.corrections(desk.segment.text + " with Zorpela", by: "Anna", to: desk.folder.file("corrections.json"))
@@ -135,7 +135,7 @@ import TestKit
         #expect(none.status == 1 && none.errors.first?.contains("nobody: not in") == true)
         unlink(file)
         #expect(try desk.run("vocabulary", "learn").output == "Zorpela\n")
-        // What lies in its place takes no correction, and no recording, back.
+        // A foreign file in its place costs no correction and no recording.
         unlink(file)
         mkfifo(file, 0o600)
         try desk.corrections(desk.segment.text + " with Kadiu", by: "Anna", to: page)
@@ -144,7 +144,7 @@ import TestKit
         let recorded = try desk.run(
             "record", "--engine", "pocketsphinx", "--microphone", "file+fast:\(Speech.all[0])")
         #expect(recorded.status == 0 && recorded.errors.contains { $0.contains("learned.txt") }, "\(recorded.errors)")
-        // What came of a recording alone goes with it, which is told.
+        // Words from this recording alone are forgotten with it, with a line.
         unlink(file)
         #expect(try desk.run("vocabulary", "learn").output == "Kadiu\n")
         let deleted = try desk.run("delete", "1", "--yes")
@@ -155,7 +155,7 @@ import TestKit
     }
 
     @Test(
-        "Of two files of one name, the line says which is damaged, and the other is taken; one that was rewritten, too")
+        "of two files with one name, a line names the damaged one, and the other is imported, even if rewritten")
     func which() throws {
         let desk = try Desk()
         let folders = ["one", "two"].map(desk.folder.file)
@@ -174,11 +174,11 @@ import TestKit
         #expect(ending.errors.first?.contains("\(folders[1])/transcript.vtt:1: does not begin") == true, "\(ending)")
         #expect(ending.output.hasPrefix("\(folders[0])/transcript.vtt: recording 1: corrected in "), "\(ending)")
         #expect(ending.output.contains("; only "), "\(ending)")
-        #expect(try desk.run("show", "1").output.contains("nothing of it stayed"))
+        #expect(try desk.run("show", "1").output.contains("nothing of it was left"))
         #expect(try desk.run("verify", "1").status == 0)
     }
 
-    @Test("A database that is lost comes back with two people's corrections")
+    @Test("a lost database is rebuilt with two people's corrections")
     func recover() throws {
         let desk = try Desk()
         for person in ["Anna", "Ben"] {
@@ -195,7 +195,7 @@ import TestKit
         #expect(try desk.run("show", "1", "--changes").output == before.1)
     }
 
-    @Test("An import that is killed at any moment leaves all of it or nothing")
+    @Test("an import killed at any moment leaves all of it or nothing")
     func killed() throws {
         let desk = try Desk()
         try desk.corrections("zanzibar \(desk.segment.text)", by: "Anna", to: desk.folder.file("corrections.json"))
@@ -217,7 +217,7 @@ import TestKit
         }
     }
 
-    @Test("A text that Praat has saved comes back, in both of its forms and in UTF-16")
+    @Test("a text saved by Praat is imported, in both of its formats and in UTF-16")
     func praat() throws {
         let desk = try Desk()
         let script = desk.folder.file("edit.praat")
@@ -251,7 +251,7 @@ import TestKit
         }
     }
 
-    @Test("A document of ELAN that pympi has read and saved has the times and texts that were heard, and comes back")
+    @Test("an ELAN document read and saved by pympi has the recognized times and texts, and is imported")
     func elan() throws {
         guard let pympi = ProcessInfo.processInfo.environment["FIELDSCRIBE_TEST_PYMPI"] else {
             return print("skipped: documents of ELAN, by pympi: FIELDSCRIBE_TEST_PYMPI names no folder of it")
@@ -272,7 +272,7 @@ import TestKit
         #expect(ending.status == 0 && ending.output.contains("corrected in"), "\(ending)")
         let shown = try desk.heard()
         #expect(shown.map(\.text) == heard.map { "\($0.text) zanzibarë <&>" })
-        // Words that nobody has touched are where they were.
+        // Untouched words keep their times.
         #expect(shown.map { $0.words.dropLast(2) } == heard.map { $0.words[...] })
     }
 }

@@ -3,10 +3,10 @@ import Glibc
 import Testing
 import TestKit
 
-@Suite("What a parent leaves behind", .serialized) struct InheritanceTests {
+@Suite("Inherited process state", .serialized) struct InheritanceTests {
     private let folder = TemporaryFolder()
 
-    @Test("closed streams, an ignored SIGCHLD and a umask that takes all rights do no harm")
+    @Test("closed streams, an ignored SIGCHLD and a umask of 777 do no harm")
     func repaired() throws {
         let appliance = try ApplianceProcess(
             in: folder, microphone: "tone:440",
@@ -28,7 +28,7 @@ import TestKit
         #expect(try appliance.run("verify").status == 0)
     }
 
-    @Test("a log that nobody reads keeps nothing waiting, and says how many lines it lacks")
+    @Test("a log that nobody reads blocks nothing, and says how many lines are missing")
     func unread() throws {
         let log = folder.file("log")
         #expect(mkfifo(log, 0o600) == 0)
@@ -52,9 +52,9 @@ import TestKit
         #expect(try appliance.run("verify").status == 0)
     }
 
-    @Test("if the system gives no threads, one line says so")
+    @Test("if no thread can be created, one line says so")
     func threads() throws {
-        // Limits do not count for root.
+        // Limits do not apply to root.
         let user = getuid() == 0 ? "setpriv --reuid=\(60_000 + getpid() % 5_000) --regid=60000 --clear-groups " : ""
         let limit = getuid() == 0 ? 2 : 1
         let script = "exec \(user)prlimit --nproc=\(limit) \"$0\" list"

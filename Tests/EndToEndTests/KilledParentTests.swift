@@ -3,10 +3,10 @@ import Glibc
 import Testing
 import TestKit
 
-@Suite("What is left of a command that is killed") struct KilledParentTests {
+@Suite("Processes after a command is killed") struct KilledParentTests {
     private let folder = TemporaryFolder()
 
-    /// An engine that says that it is ready, tells its process and that of a child, and then minds nothing.
+    /// An engine that reports ready, writes its process number and its child's, and then ignores everything.
     private func engine(telling file: String) throws -> String {
         let script = """
             echo '{"ready":{"name":"busy","version":"1","model":"none"}}'
@@ -18,7 +18,7 @@ import TestKit
         return try folder.program("engine", script)
     }
 
-    /// Whether a process runs; one that has ended and that nobody has asked for does not.
+    /// Whether a process runs; a zombie does not.
     private func runs(_ id: String) -> Bool {
         guard let status = try? Fieldscribe.text("/proc/\(id)/stat") else { return false }
         return status.split(separator: ")").last?.split(separator: " ").first.map { !"ZX".contains($0) } ?? false

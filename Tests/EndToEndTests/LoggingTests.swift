@@ -15,7 +15,7 @@ import TestKit
         ).wait()
     }
 
-    @Test("rooms log by themselves, down to what the decoder's library says, and no word that was said")
+    @Test("categories have their own levels, down to the decoder's library, and no spoken word is logged")
     func rooms() throws {
         let plain = try transcribe(log: "")
         #expect(plain.status == 0 && plain.errors == [], "\(plain.errors)")
@@ -30,7 +30,7 @@ import TestKit
         #expect(one.errors.allSatisfy { $0.hasPrefix("<7>pocketsphinx ") } && !one.errors.isEmpty)
     }
 
-    @Test("a wish that cannot be understood is told once, and keeps nothing from running")
+    @Test("an invalid level is reported once, and everything still runs")
     func wrong() throws {
         let ending = try transcribe(log: "loud")
         #expect(ending.status == 0 && ending.output.contains("young man"))

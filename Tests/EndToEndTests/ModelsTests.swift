@@ -19,7 +19,7 @@ import TestKit
     private let folder = TemporaryFolder()
     private static let data = "/usr/share/pocketsphinx/test/data"
 
-    /// A configuration with a model of a few words besides Debian's, and with `extra` under `[recognizer]`.
+    /// A configuration with a model of a few words in addition to Debian's, and with `extra` under `[recognizer]`.
     private func configuration(_ extra: String) throws -> String {
         let files = FileManager.default
         let model = folder.file("store/models/turtle")
@@ -47,7 +47,7 @@ import TestKit
         return path
     }
 
-    @Test("lists Debian's models and the person's own, with a checksum that sha256sum confirms")
+    @Test("lists Debian's models and one's own, with a checksum that sha256sum confirms")
     func list() throws {
         let ending = try Fieldscribe.run("models", "--json", "--config", configuration("model = turtle"), in: folder)
         let rows = try JSONDecoder().decode([Row].self, from: Data(ending.output.utf8))
@@ -62,7 +62,7 @@ import TestKit
         #expect(sum.output.hasPrefix(turtle.sha256) && turtle.sha256.count == 64)
     }
 
-    @Test("a device takes the model that its configuration names, a recording another")
+    @Test("the configuration names a model, and a recording may use another")
     func choice() throws {
         let audio = try speech()
         func engine(_ words: String...) throws -> String {
@@ -77,7 +77,7 @@ import TestKit
         #expect(own.output.hasSuffix("ten meters\n"), "\(own.output)")
     }
 
-    @Test("a model that is not whole is told by file, with status 3, and a recording is refused in one line")
+    @Test("an incomplete model is reported by its file, with exit status 3, and a recording is refused in one line")
     func broken() throws {
         let configuration = try configuration("model = turtle")
         try FileManager.default.removeItem(atPath: folder.file("store/models/turtle/an4/means"))

@@ -5,11 +5,11 @@ import TestKit
 
 @testable import Core
 
-/// Moonshine as the engine, with its real model: what reads, and what happens where it cannot.
+/// Moonshine with its real model, and its replacement if it fails.
 @Suite("The engine moonshine", .serialized) struct MoonshineTests {
     private let folder = TemporaryFolder()
 
-    /// The folder that `deploy/model moonshine-tiny-en --folder` made; nil, which is told, without one.
+    /// The folder that `deploy/model moonshine-tiny-en --folder` made; nil, with a line, without one.
     private static let model: String? = {
         if let path = getenv("FIELDSCRIBE_TEST_MODEL").map({ String(cString: $0) }), !path.isEmpty { return path }
         print("skipped: tests with Moonshine's real model: FIELDSCRIBE_TEST_MODEL names no folder of it")
@@ -21,7 +21,7 @@ import TestKit
         "libonnxruntime.so.1",
     ]
 
-    /// A copy by links, of which files may be replaced.
+    /// A copy made of links, in which files may be replaced.
     private func copy(_ model: String, without name: String? = nil) throws -> String {
         let path = folder.file("tiny-en")
         _ = mkdir(path, 0o755)
@@ -51,7 +51,7 @@ import TestKit
 
     private static let text = "He might even have been made amiable himself.\n"
 
-    @Test("auto takes it where model and runtime are there; text has capitals and marks, words have times in order")
+    @Test("auto uses it if model and runtime exist; text has capitals and punctuation, words have times in order")
     func reads() throws {
         guard let model = Self.model else { return }
         let configuration = try configuration(model: model)
@@ -86,7 +86,7 @@ import TestKit
             try transcribe(configuration, "--hint", "confirmation").output != Self.text, "a grammar is PocketSphinx's")
     }
 
-    @Test("each utterance that was read with others has a voice of its own, and its words lie in it")
+    @Test("each utterance of a group has its own voice measures, and its words are within it")
     func groups() throws {
         guard let model = Self.model else { return }
         struct Transcript: Decodable {
@@ -107,7 +107,7 @@ import TestKit
             try Speech.joined(in: folder),
             in: folder)
         let transcript = try JSONDecoder().decode(Transcript.self, from: Data(ending.output.utf8))
-        #expect(transcript.statistics.sessions < transcript.segments.count, "some were read together")
+        #expect(transcript.statistics.sessions < transcript.segments.count, "some were transcribed in groups")
         #expect(transcript.segments.count >= 5)
         for segment in transcript.segments {
             #expect((50...400).contains(segment.voice?.pitch ?? 0))
@@ -115,7 +115,7 @@ import TestKit
         }
     }
 
-    @Test("one worker or three, alone or with others, give the same texts")
+    @Test("one worker or three, for one file or several, give the same texts")
     func workers() throws {
         guard let model = Self.model else { return }
         let configuration = try configuration(model: model)
@@ -130,7 +130,7 @@ import TestKit
         #expect(try texts(3) == one)
     }
 
-    @Test("a damaged model is told once, in one line, and PocketSphinx reads", arguments: files.prefix(3))
+    @Test("a damaged model is reported once, in one line, and PocketSphinx transcribes", arguments: files.prefix(3))
     func damaged(name: String) throws {
         guard let model = Self.model else { return }
         let copy = try copy(model, without: name)
@@ -146,7 +146,7 @@ import TestKit
     }
 
     @Test(
-        "a file that is gone makes auto take PocketSphinx, and is named to who asks for moonshine",
+        "with a missing file auto uses PocketSphinx, and moonshine by name reports the file",
         arguments: files.prefix(3))
     func missing(name: String) throws {
         guard let model = Self.model else { return }
@@ -156,14 +156,14 @@ import TestKit
         #expect(named.status == 3 && named.errors.count == 1 && named.errors[0].contains(name), "\(named)")
     }
 
-    @Test("a folder that is not there is named as it was asked for, not the usual model's")
+    @Test("a missing folder is named as it was requested, not as the default model")
     func noFolder() throws {
         let named = try transcribe(configuration(model: "/no/such/model"), "--engine", "moonshine")
         #expect(named.status == 3 && named.errors.count == 1, "\(named)")
         #expect(named.errors.first?.contains("/no/such/model/") == true, "\(named)")
     }
 
-    @Test("a runtime that is none is told once, and PocketSphinx reads")
+    @Test("an invalid runtime is reported once, and PocketSphinx transcribes")
     func runtime() throws {
         guard let model = Self.model else { return }
         let copy = try copy(model, without: "libonnxruntime.so.1")

@@ -15,7 +15,7 @@ import TestKit
         ).wait()
     }
 
-    @Test("an emptied database does not hide the recordings: list says how they come back, and they do")
+    @Test("with an emptied database, list says how to bring the recordings back, and that works")
     func emptied() throws {
         #expect(try record().status == 0)
         for ending in ["-wal", "-shm"] { unlink("\(storage)/archive.sqlite\(ending)") }
@@ -29,7 +29,7 @@ import TestKit
         #expect(again.output.hasPrefix("1  ") && again.errors.isEmpty, "\(again)")
     }
 
-    @Test("a limit on files is called a limit, and not a fault of the disk")
+    @Test("a file size limit is reported as a limit, not as a disk error")
     func limited() throws {
         let program = try Fieldscribe.executable()
         let ending = try Fieldscribe(
@@ -43,7 +43,7 @@ import TestKit
         #expect(!ending.errors.contains { $0.contains("disk reports an error") }, "\(ending.errors)")
     }
 
-    @Test("a word that is not UTF-8 is refused in one line that says what to do")
+    @Test("an argument that is not UTF-8 is refused in one line with a remedy")
     func bytes() throws {
         let program = try Fieldscribe.executable()
         let ending = try Fieldscribe(
@@ -53,7 +53,7 @@ import TestKit
         #expect(ending.errors.first?.contains("is not UTF-8; rename the file") == true)
     }
 
-    @Test("a stick's mark of Windows is taken away once somebody has said yes, and not before")
+    @Test("Windows' mark on a stick is removed only after confirmation")
     func repair() throws {
         let calls = folder.file("calls")
         let steps = try folder.program("steps", "echo \"$*\" >>'\(calls)'")

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import TestKit
 
-/// A sealed recorder that runs, and sticks with keys, as a person has them.
+/// A running sealed recorder, and sticks with keys.
 @Suite("A private key on a stick opens a sealed recorder", .serialized) struct OpeningRunTests {
     private let folder = TemporaryFolder()
     private let stick: String
@@ -25,7 +25,7 @@ import TestKit
 
     private func shell(_ command: String) throws { try Fieldscribe.tool("bash", "-c", command, in: folder) }
 
-    /// Starts it, and has it record and seal.
+    /// Starts it, records and seals.
     private func sealed() throws -> ApplianceProcess {
         let appliance = try ApplianceProcess(
             in: folder, microphone: "file+fast:\(Speech.all[4])",
@@ -43,13 +43,13 @@ import TestKit
         }
     }
 
-    /// Plugs the stick in; returns what RESULT.txt says.
+    /// Plugs the stick in; returns RESULT.txt.
     private func plug(into appliance: ApplianceProcess) throws -> String {
         _ = try appliance.run("export", "--stick", "--to", stick)
         return try Fieldscribe.text("\(stick)/Fieldscribe/RESULT.txt")
     }
 
-    @Test("it can be searched and shown, until it is locked; nothing is copied beside the key")
+    @Test("it can be searched and shown until it is locked; nothing is copied to the key's stick")
     func opens() throws {
         let appliance = try sealed()
         try shell("cp '\(folder.file("key.txt"))' '\(key)'")
@@ -66,7 +66,7 @@ import TestKit
         try appliance.process.wait(until: "the lamp shows it") { try appliance.lamp().contains { $0.shows == "open" } }
         #expect(try appliance.run("doctor").output.contains("a private key has opened 1 sealed recording"))
         #expect(try appliance.run("history", "1").output.contains("opened by a private key"))
-        // A copy to another stick has it sealed, as before.
+        // Another stick gets the encrypted copy.
         let other = folder.file("other")
         try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
         #expect(try appliance.run("export", "--stick", "--to", other).output.contains("/000001.fieldscribe.age"))
@@ -84,7 +84,7 @@ import TestKit
     }
 
     // wait: a guard; code that opens the pipe hangs
-    @Test("what is no key, or another one, is one line in RESULT.txt, and opens nothing", .timeLimit(.minutes(60)))
+    @Test("an invalid or different key is one line in RESULT.txt, and opens nothing", .timeLimit(.minutes(60)))
     func refuses() throws {
         let appliance = try sealed()
         let cases: [(make: String, words: String, isKey: Bool)] = [
@@ -116,7 +116,7 @@ import TestKit
         #expect(try appliance.run("open", "--key", folder.file("other.txt")).status == 1)
         #expect(try appliance.run("open", "--key", folder.file("missing")).status == 3)
         #expect(try appliance.run("open", "--key", folder.file("key.txt")).status == 0)
-        // What is restarted is locked.
+        // After a restart it is locked.
         #expect(try appliance.end().status == 0)
         let again = try ApplianceProcess(
             in: folder, microphone: "tone:440", further: "[storage]\nseal = \(folder.file("key.pub"))")
@@ -125,7 +125,7 @@ import TestKit
         _ = try again.end()
     }
 
-    /// What is sealed in a recording, as `age` and `tar` open it; returns the folder.
+    /// Opens a sealed recording with `age` and `tar`; returns the folder.
     private func unsealed(_ recording: Int, of appliance: ApplianceProcess) throws -> String {
         let target = folder.file("unsealed-\(recording)")
         let file = "\(appliance.storage)/recordings/00000\(recording)/sealed.age"
@@ -136,7 +136,7 @@ import TestKit
         return target
     }
 
-    @Test("a recording that goes on meanwhile loses nothing, and begins at once")
+    @Test("a recording meanwhile loses nothing, and begins immediately")
     func whileRecording() throws {
         try #expect(sealed().end().status == 0)
         let appliance = try ApplianceProcess(
@@ -144,7 +144,7 @@ import TestKit
             further: "[recognizer]\nsecond-pass = no\nworkers = 1\n[storage]\nseal = \(folder.file("key.pub"))")
         try shell("cp '\(folder.file("key.txt"))' '\(key)'")
         #expect(try appliance.run("start").status == 0)
-        // Opened, locked and opened, by stick and by command, until all has been said.
+        // Opens, locks and opens again, by stick and by command, until the speech ends.
         let said = try bytes(Speech.all[4]).count
         let audio = "\(appliance.storage)/recordings/000002/audio.wav"
         var times = 0

@@ -3,13 +3,13 @@ import Glibc
 import Testing
 import TestKit
 
-/// The real executable and libasound, with a preloaded library that is the sound card's clock and makes it overrun.
+/// The real executable and libasound, with a preloaded library that simulates the sound card's clock and overruns.
 @Suite("An overrun") struct OverrunTests {
     struct Case: Sendable, CustomTestStringConvertible {
         /// The read that fails, counted from 1.
         var read: Int
         var stallMilliseconds: Int
-        /// Whether the machine slept, and the card says so.
+        /// Whether the machine slept, which the card reports.
         var isSuspended = false
 
         var testDescription: String {
@@ -18,12 +18,12 @@ import TestKit
     }
 
     private static let rate = 16_000
-    /// A block of the sound card, and what a gap may be wrong by.
+    /// A block of the sound card, and the tolerance of a gap.
     private static let period = 1_600
     private static let seconds = 3
 
     @Test(
-        "is a gap of the right length, in the events, in the archive and in the file",
+        "an overrun is a gap of the right length in events, archive and file",
         arguments: [
             Case(read: 1, stallMilliseconds: 400), Case(read: 2, stallMilliseconds: 250),
             Case(read: 11, stallMilliseconds: 700), Case(read: 12, stallMilliseconds: 0),
@@ -37,7 +37,7 @@ import TestKit
         #expect(recording.ending.status == 0, "\(recording.ending.errors)")
         let card = recording.card
 
-        // What went by while the card stood still, by the card's own clock.
+        // The time that the card stood still, by its own clock.
         let due = Double(card.restarted - card.started) * Double(Self.rate) / 1e9
         let lost = due - Double(card.framesBefore)
         let told = try recording.ending.output.split(separator: "\n").filter { $0.contains("\"event\":\"gap\"") }
@@ -45,7 +45,7 @@ import TestKit
         #expect(told.count == 1)
         let gap = try #require(told.first)
         #expect(gap.cause == "overrun")
-        // A card that is still waking up is asked again; one that cannot go on is prepared anew.
+        // A card that is still waking up is asked again; one that cannot continue is prepared again.
         #expect(card.resumes == (overrun.isSuspended ? 3 : 0))
         #expect(gap.first == card.framesBefore)
         #expect(abs(Double(gap.count) - lost) <= Double(Self.period), "\(gap.count) samples, \(lost) by the clock")
@@ -56,13 +56,13 @@ import TestKit
                 try Fieldscribe.run("show", "1", "--format", "json", "--directory", storage, in: folder).output.utf8))
         #expect(shown.gaps == told)
 
-        // The file: what was read before, silence, and what was read after, without a sample more or less.
+        // The file: the samples before, silence, and the samples after, exactly.
         let samples = try self.samples("\(storage)/recordings/000001/audio.wav")
         let read = samples.count - gap.count
         #expect(samples.count == Self.rate * Self.seconds)
         #expect(
             samples == source[..<gap.first] + [Int16](repeating: 0, count: gap.count) + source[gap.first..<read])
-        // The block in which the recording ended was read as a whole.
+        // The last block was read completely.
         #expect((read..<read + Self.period).contains(card.frames), "\(card.frames) were read, \(read) are there")
     }
 
@@ -79,7 +79,7 @@ import TestKit
         var gaps: [Gap]
     }
 
-    /// What the library counted; the layout is `struct fault_state`'s.
+    /// The counters of the library, with the layout of `struct fault_state`.
     private struct Card {
         var frames: Int
         var started: UInt64

@@ -5,7 +5,7 @@ import TestKit
 
 @testable import System
 
-/// Two users that no machine knows.
+/// Two users that exist on no machine.
 private let (user, stranger): (uid_t, uid_t) = (64_242, 64_243)
 
 /// Whether this is root, and others may run the executable.
@@ -15,7 +15,7 @@ private let canActAsOthers: Bool = {
 }()
 
 extension Fieldscribe {
-    /// Runs the executable as a user who is a member of nothing else; nil for whoever runs the tests.
+    /// Runs the executable as a user without groups; nil for the user of the tests.
     fileprivate static func run(_ words: [String], as user: uid_t?, in folder: TemporaryFolder) throws -> Ending {
         guard let user else { return try Fieldscribe(words, in: folder).wait() }
         let identity = ["--reuid=\(user)", "--regid=\(user)", "--clear-groups", try executable()]
@@ -23,10 +23,10 @@ extension Fieldscribe {
     }
 }
 
-/// Root's commands and a user's, over one archive of that user's.
+/// Root's and a user's commands on the user's archive.
 @Suite(
     "The archive's owner", .serialized,
-    .enabled(if: canActAsOthers, "only root can act as others, who have to be able to run this"))
+    .enabled(if: canActAsOthers, "needs root, and an executable that others can run"))
 struct OwnerTests {
     private let folder = TemporaryFolder()
     private var storage: String { folder.file("storage") }
@@ -57,12 +57,12 @@ struct OwnerTests {
         try run("record", "--audio-only", "--seconds", "1", "--microphone", "tone:440", as: identity)
     }
 
-    /// What in the archive is not its user's.
+    /// Files in the archive that its user does not own.
     private func strangers() throws -> String {
         try Fieldscribe(program: "find", [storage, "!", "-uid", "\(user)"], in: folder).wait().output
     }
 
-    @Test("Whatever root does with an archive, all of it stays its user's, who records after each")
+    @Test("after each of root's commands the user still owns all of the archive and can record")
     func root() throws {
         let words = folder.file("words.txt")
         try Data("shea butter\n".utf8).write(to: URL(filePath: words))
@@ -87,7 +87,7 @@ struct OwnerTests {
         #expect(FileStatus(configuration)?.owner == 0)
     }
 
-    @Test("What root seals by hand is signed, and root hears what ffmpeg reads")
+    @Test("root's sealing is signed, and root can transcribe files that ffmpeg reads")
     func programs() throws {
         let (film, key) = (folder.file("film.m4a"), folder.file("key.txt"))
         try Fieldscribe.tool(
@@ -103,7 +103,7 @@ struct OwnerTests {
         let sealed = try run("seal")
         #expect(sealed.status == 0 && sealed.output == "sealed: 1\n", "\(sealed.errors)")
         #expect(sealed.errors.isEmpty, "\(sealed.errors)")
-        // Whoever has the private key sees by the public one of the recorder that it is unaltered.
+        // The private key opens it, and the recorder's public key proves that it is unaltered.
         try Fieldscribe.tool(
             "bash", "-c",
             "cd '\(folder.path)' && age -d -i '\(key)' '\(storage)/recordings/000001/sealed.age' | tar x --strip-components=1 "
@@ -113,7 +113,7 @@ struct OwnerTests {
         #expect(try strangers() == "")
     }
 
-    @Test("A lost database and a lost journal come back as the user's, by whom ever")
+    @Test("a lost database and a lost journal are rebuilt as the user's, by either")
     func lost() throws {
         #expect(try record(as: user).status == 0)
         for suffix in ["", "-wal"] { unlink("\(storage)/archive.sqlite\(suffix)") }
@@ -124,16 +124,16 @@ struct OwnerTests {
         #expect(try run("list", as: user).output.split(separator: "\n").count == 2)
     }
 
-    @Test("The appliance that root starts by hand is the archive's owner, and answers")
+    @Test("an appliance started by root runs as the archive's owner, and answers")
     func appliance() throws {
         let process = try Fieldscribe(
             program: try Fieldscribe.executable(), ["run", "--config", configuration], in: folder)
         try process.wait(until: "an answer") { try run("status", as: user).status == 0 }
-        // Each thread has an identity of its own.
+        // Each thread has its own identity.
         let tasks = "/proc/\(process.id)/task"
         let identities = [user, user, user, user].map { "\($0)" }.joined(separator: "\t")
         for task in try FileManager.default.contentsOfDirectory(atPath: tasks) {
-            // One that has ended meanwhile is nobody.
+            // A thread that has ended meanwhile has none.
             guard let status = try? String(contentsOfFile: "\(tasks)/\(task)/status", encoding: .utf8) else { continue }
             #expect(status.contains("Uid:\t\(identities)\n") && status.contains("Gid:\t\(identities)\n"))
             #expect(status.contains("CapEff:\t0000000000000000"))
@@ -143,13 +143,13 @@ struct OwnerTests {
         #expect(try strangers() == "")
     }
 
-    @Test("Another user is told whose archive it is, in one line, and leaves nothing there")
+    @Test("another user gets one line that names the owner, and leaves nothing there")
     func another() throws {
         #expect(try record(as: user).status == 0)
         for path in [folder.path, storage] { chmod(path, 0o777) }
         let refused = try run("list", as: stranger)
         #expect(refused.status == 1 && refused.errors.count == 1, "\(refused.errors)")
-        // What its owner lets others read is shown.
+        // Files that the owner lets others read are shown.
         try Fieldscribe.tool("chmod", "-R", "a+rX", storage, in: folder)
         #expect(try run("list", as: stranger).status == 0)
         for command in [["recover"], ["record", "--audio-only", "--seconds", "1"], ["run"]] {
@@ -160,7 +160,7 @@ struct OwnerTests {
         #expect(try strangers() == "")
     }
 
-    @Test("Audio that may not be read is not gone: whose it is is said, and all else goes on")
+    @Test("unreadable audio is not missing: a line names its owner, and everything else continues")
     func unreadable() throws {
         for _ in 1...2 { #expect(try record(as: user).status == 0) }
         let theirs = "\(storage)/recordings/000001"
@@ -177,7 +177,7 @@ struct OwnerTests {
         #expect(try !run("list", as: user).output.contains("missing"))
     }
 
-    @Test("A database that is root's alone is set aside by the service, which goes on recording")
+    @Test("the service sets a database of root's aside and continues to record")
     func rootsDatabase() throws {
         #expect(try record(as: user).status == 0)
         let database = "\(storage)/archive.sqlite"
@@ -188,7 +188,7 @@ struct OwnerTests {
         #expect(try run("list", as: user).output.split(separator: "\n").count == 2)
     }
 
-    @Test("A private key on a stick that may not be read is told with the remedy, and nothing is copied beside it")
+    @Test("an unreadable private key on a stick is reported with a remedy, and nothing is copied")
     func unreadableKey() throws {
         #expect(try record(as: user).status == 0)
         let (stick, key) = (folder.file("stick/Fieldscribe"), folder.file("stick/Fieldscribe/key.txt"))
@@ -212,7 +212,7 @@ struct OwnerTests {
         }
     }
 
-    @Test("A group that the appliance is no member of may still control it, and nobody else")
+    @Test("members of the control group may control the appliance, even if it is no member; others may not")
     func group() throws {
         let process = try appliance(group: "audio")
         defer { kill(process.id, SIGTERM) }
@@ -228,7 +228,7 @@ struct OwnerTests {
         #expect(refused.status == 1 && refused.errors.contains { $0.contains("join its group") }, "\(refused.errors)")
     }
 
-    /// An appliance by the user, who is a member of nothing, with the control socket for a group.
+    /// An appliance of the user, who is in no group, with the control socket for a group.
     private func appliance(group: String) throws -> Fieldscribe {
         let run = folder.file("run")
         try makeFolder(run)

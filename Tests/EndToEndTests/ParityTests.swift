@@ -2,7 +2,7 @@ import FoundationEssentials
 import Testing
 import TestKit
 
-/// What a person says of one recording, or of one device, and where they listen again.
+/// Options for one recording or one device, and reviewing.
 @Suite("Hints, engines, review", .serialized) struct ParityTests {
     private let folder = TemporaryFolder()
 
@@ -12,7 +12,7 @@ import TestKit
         return path
     }
 
-    @Test("an engine of a person's own reads recordings by the protocol of decode workers")
+    @Test("a custom engine transcribes recordings by the protocol of decode workers")
     func engine() throws {
         let example = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "deploy/engine-example").path
@@ -27,7 +27,7 @@ import TestKit
         #expect(refused.status == 3 && refused.errors.count == 1 && refused.errors[0].contains("/nowhere/engine"))
     }
 
-    @Test("where a yes or a no is awaited, nothing else is understood")
+    @Test("with the hint confirmation only yes and no are recognized")
     func confirmation() throws {
         let own = try configuration("[recognizer]\nhint = confirmation")
         let ending = try Fieldscribe.run("transcribe", "--config", own, Speech.all[4], in: folder)
@@ -38,7 +38,7 @@ import TestKit
         #expect(dictation.output.contains("amiable itself"), "\(dictation.output)")
     }
 
-    @Test("sentences are written where they are asked for, over the same words; what is kept stays as it was heard")
+    @Test("punctuation is added on request to the same words; the archive keeps the recognized text")
     func sentences() throws {
         let own = try configuration("[recognizer]\npunctuation = automatic")
         let joined = try Speech.joined(in: folder)
@@ -72,7 +72,7 @@ import TestKit
         #expect(plain.lowercased() == heard && plain.first?.isUppercase == true, "\(plain)")
     }
 
-    @Test("the least sure words of a recording are listed worst first, and a search tells what stands around")
+    @Test("the least certain words are listed worst first, and a search shows their context")
     func wordsToReview() throws {
         let own = try configuration("")
         let recorded = try Fieldscribe.run(

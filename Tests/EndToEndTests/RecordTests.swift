@@ -13,7 +13,7 @@ import TestKit
         return try Data(contentsOf: URL(filePath: raw))
     }
 
-    @Test("What was recorded is in the archive and in the file, and reads as transcribe reads it")
+    @Test("a recording is in the archive and in the file, with the text that transcribe gives")
     func wholeWay() throws {
         let folder = TemporaryFolder()
         let joined = try Speech.joined(in: folder)
@@ -39,7 +39,7 @@ import TestKit
         #expect(subtitles.hasPrefix("1\n00:00:00,"))
     }
 
-    @Test("What is recorded is its owner's alone, in a folder that others may look into, whatever the umask")
+    @Test("recordings are readable only by their owner, even in a readable folder and with any umask")
     func ownersAlone() throws {
         let folder = TemporaryFolder()
         let storage = folder.file("storage")
@@ -58,7 +58,7 @@ import TestKit
         try Fieldscribe.tool("bash", "-c", "\(open); [ -z \"$(\(open))\" ]", in: folder)
     }
 
-    @Test("A decode worker that is killed in mid-utterance costs neither audio nor text")
+    @Test("a decode worker killed during an utterance costs neither audio nor text")
     func killedWorker() throws {
         let folder = TemporaryFolder()
         let joined = try Speech.joined(in: folder)
@@ -67,7 +67,7 @@ import TestKit
         let storage = folder.file("storage")
         let recording = try Fieldscribe(
             ["record", "--json", "--microphone", "file+fast:\(joined)", "--directory", storage], in: folder)
-        // Once the first segment is committed the next is being decoded.
+        // Once the first segment is committed, the next one is being decoded.
         var killed = 0
         try recording.wait(until: "the first segment", every: .milliseconds(5)) {
             try !recording.children.isEmpty && recording.outputSoFar.contains("\"event\":\"final\"")
@@ -90,7 +90,7 @@ import TestKit
     @Test("two signals at once, as timeout sends them, are one request to stop")
     func interruptTwice() throws { try stop(by: [SIGINT, SIGTERM]) }
 
-    /// Records, is sent these signals at once, and must have closed the recording as after a stop.
+    /// Records, receives these signals together, and must close the recording as after a stop.
     private func stop(by signals: [Int32]) throws {
         let folder = TemporaryFolder()
         let storage = folder.file("storage")

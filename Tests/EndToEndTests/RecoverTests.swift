@@ -12,7 +12,7 @@ import TestKit
 
     private func shown() throws -> Transcript { try Transcript(try run("show", "1", "--format", "json").output) }
 
-    /// Starts, waits for so many lines with that content or for the end, and kills without warning.
+    /// Starts, waits for this many matching lines or for the end, and kills.
     private func kill(_ words: String..., after text: String, times: Int) throws {
         let process = try Fieldscribe(words + ["--directory", folder.file("storage")], in: folder)
         try waitUntil("\(times) lines with \(text)", every: .milliseconds(5)) {
@@ -23,7 +23,7 @@ import TestKit
         _ = try process.wait()
     }
 
-    @Test("A recorder that was killed, and a recovery that was killed, lose no segment and no sample that was there")
+    @Test("a killed recorder and a killed recovery lose no committed segment and no synced sample")
     func killed() throws {
         let joined = try Speech.joined(in: folder)
         try kill("record", "--json", "--microphone", "file+fast:\(joined)", after: "\"event\":\"final\"", times: 2)
@@ -42,7 +42,7 @@ import TestKit
         let audio = folder.file("storage/recordings/000001/audio.wav")
         let size = try Data(contentsOf: URL(filePath: audio)).count
         #expect(after.duration == Double(size - 512) / 32_000)
-        // As many words as without any of this, but for what a cold start hears differently at three places.
+        // As many words as without interruptions, except for differences by cold starts at three places.
         let whole = try Transcript(try Fieldscribe.run("transcribe", "--format", "json", audio, in: folder).output)
         #expect(abs(after.words.count - whole.words.count) <= 6)
         let list = try run("list", "--json").output
@@ -53,12 +53,12 @@ import TestKit
             "\(again.output)")
     }
 
-    @Test("A damaged database is made anew, and says so; what cannot be made whole ends with status 4")
+    @Test("a damaged database is rebuilt with a message; damage that cannot be repaired exits with status 4")
     func damaged() throws {
         #expect(try run("recover").status == 3)
         let recorded = try run("record", "--audio-only", "--seconds", "2", "--microphone", "tone+fast:440")
         #expect(recorded.status == 0)
-        // A log that is whole would make the database whole again.
+        // A complete log would repair the database.
         unlink(folder.file("storage/archive.sqlite-wal"))
         try Data("no database".utf8).write(to: URL(filePath: folder.file("storage/archive.sqlite")))
         #expect(try run("list").status == 4)
@@ -74,7 +74,7 @@ import TestKit
         #expect(try run("list").output.contains("audio missing"))
     }
 
-    @Test("delete asks, or is told; what is erased is gone from the disk")
+    @Test("delete asks, or takes --yes; erased recordings are gone from the disk")
     func delete() throws {
         for _ in 1...2 {
             let recorded = try run("record", "--audio-only", "--seconds", "1", "--microphone", "tone+fast:440")

@@ -19,7 +19,7 @@ import TestKit
         "\(appliance.storage)/recordings/00000\(recording)/audio.wav"
     }
 
-    @Test("press, speech, mark, press: everything is there, and the lamp showed it", arguments: ["toggle", "mark"])
+    @Test("press, speech, mark, press: everything is recorded, and the lamp showed it", arguments: ["toggle", "mark"])
     func panel(_ style: String) throws {
         let speech = try Speech.endless(in: folder)
         let appliance = try ApplianceProcess(in: folder, microphone: "file:\(speech)", style: style)
@@ -27,7 +27,7 @@ import TestKit
         try appliance.press()
         try watcher.wait { $0.contains(#""state":"recording""#) }
         try watcher.wait { $0.contains(#""event":"partial""#) }
-        // In each style one marks and stops as the other does not.
+        // Each style has other gestures for marks and stops.
         let marked = { try watcher.wait { $0.contains(#""event":"mark""#) } }
         let stopping = { try watcher.wait { $0.contains(#""state":"stopping""#) } }
         try style == "toggle" ? appliance.press(until: marked) : appliance.press()
@@ -65,7 +65,7 @@ import TestKit
         #expect(lamp.last?.lit == false)
         #expect(!shows.contains("fault"), "\(ending.errors)")
 
-        // Nobody runs any more: the archive is open to all.
+        // No appliance runs: any command may open the archive.
         let list = try appliance.run("list", "--json").output
         #expect(list.contains(#""stopReason":"button""#), "\(list)")
         let shown = try appliance.run("show", "1", "--format", "json").output
@@ -77,7 +77,7 @@ import TestKit
         #expect(try samples(speech).starts(with: heard))
     }
 
-    @Test("a press pauses and the next one resumes: what was said between is nowhere, and holding stops")
+    @Test("a press pauses and the next one resumes: the speech between is nowhere, and holding stops")
     func pause() throws {
         let speech = try Speech.endless(in: folder)
         let appliance = try ApplianceProcess(in: folder, microphone: "file:\(speech)", style: "pause")
@@ -93,7 +93,7 @@ import TestKit
         }
         try appliance.press()
         try watcher.wait { $0.contains(#""cause":"paused""#) }
-        // Pauses, and what is said between them, are told to a block of the microphone's.
+        // Pauses are exact to a block of the microphone.
         let blocks = 0.3
         try appliance.hear(seconds: blocks)
         #expect(try appliance.run("pause").output == "paused 1\n")
@@ -134,7 +134,7 @@ import TestKit
         var gaps: [Gap]
     }
 
-    @Test("the archive answers while it records, and everybody is told who owns it")
+    @Test("the archive answers while it records, and other processes learn that it is in use")
     func archive() throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "file:\(Speech.all[0])")
         let watcher = try Watcher(appliance)
@@ -156,7 +156,7 @@ import TestKit
             status.output.hasPrefix("state        recording\n") && status.output.hasSuffix("last fault   none\n"),
             "\(status)")
         #expect(try appliance.run("status", "--json").output.contains(#""recording":1,"#))
-        // Another one is refused, and does no harm.
+        // A second appliance is refused, and does no harm.
         let second = try appliance.run("run")
         #expect(second.status == 1 && second.errors.first?.contains("another fieldscribe run is active") ?? false)
         #expect(try appliance.run("stop").output == "stopped 1\n")
@@ -172,7 +172,7 @@ import TestKit
         }
     }
 
-    @Test("a stop takes back a start that waits for the recording before to be closed", arguments: ["start", "toggle"])
+    @Test("a stop cancels a start that waits for the previous recording to close", arguments: ["start", "toggle"])
     func stopStartStop(_ order: String) throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "tone:440")
         for round in 1...3 {
@@ -193,14 +193,14 @@ import TestKit
         #expect(ending.status == 0 && !ending.errors.contains { $0.contains("fault") }, "\(ending.errors)")
     }
 
-    @Test("a journal that nobody reads holds up neither recording nor status nor lamp")
+    @Test("a log that nobody reads delays neither recording nor status nor lamp")
     func unreadJournal() throws {
         let journal = folder.file("journal")
         try #require(mkfifo(journal, 0o600) == 0)
         let reader = open(journal, O_RDWR | O_NONBLOCK)
         defer { close(reader) }
         let appliance = try ApplianceProcess(in: folder, microphone: "tone:440", journal: journal)
-        // Each is a line longer than half of what the pipe holds.
+        // Each is a line longer than half of the pipe's buffer.
         for number in 1...4 {
             let words = "\(number)" + String(repeating: "x", count: 40_000)
             _ = try appliance.ask(#"{"command":"exporting","export":"failed","text":"\#(words)"}"#)
@@ -210,7 +210,7 @@ import TestKit
         #expect(try appliance.run("start").output == "recording 1\n")
         #expect(try appliance.run("stop").output == "stopped 1\n")
         try appliance.status(has: #""state":"faulted""#)
-        // Who waits for the reader ends once there is one.
+        // A process that waits for a reader ends once there is one.
         kill(appliance.process.id, SIGTERM)
         var bytes = [UInt8](repeating: 0, count: 65_536)
         try waitUntil("it ends") {
@@ -221,7 +221,7 @@ import TestKit
     }
 
     @Test(
-        "a signal closes the recording, and what is not written down is left",
+        "a signal closes the recording, and the rest of the text is left for the next start",
         arguments: [SIGTERM, SIGINT, SIGQUIT, SIGSEGV])
     func signals(_ signal: Int32) throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "file:\(try Speech.endless(in: folder))")
@@ -244,7 +244,7 @@ import TestKit
         #expect(try next.end().status == 0)
     }
 
-    @Test("a decode worker that hangs does not hold up the end")
+    @Test("a hanging decode worker does not delay the end")
     func hangingWorker() throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "file:\(try Speech.endless(in: folder))")
         let watcher = try Watcher(appliance)
@@ -256,7 +256,7 @@ import TestKit
         let ending = try appliance.end()
         #expect(ending.status == 0, "\(ending.errors)")
         #expect(ending.errors.last?.contains("stopped") ?? false, "\(ending.errors)")
-        // The recording is closed, and what the worker held is read at the next start.
+        // The recording is closed, and the worker's utterance is transcribed at the next start.
         let list = try appliance.run("list", "--json").output
         #expect(list.contains(#""stopReason":"shutdown""#), "\(list)")
         let heard = try samples(audio(1, of: appliance))
@@ -276,7 +276,7 @@ import TestKit
             if let client = SocketClient(appliance.socket) { idle.append(client) }
         }
         #expect(idle.count == 200)
-        // Those that ask nothing give their places to the next.
+        // Silent clients give their places to others.
         let replaced = idle.prefix(180).filter { $0.line()?.contains("another client needs this place") ?? false }
         #expect(replaced.count == 180)
         idle = []
@@ -291,38 +291,38 @@ import TestKit
         let refused = HostileRequests.values.filter { $0 != "null" }.flatMap { value in
             orders.map { HostileRequests.line($0, "limit", value) }
         }
-        // 1.5 s is a place that can be struck.
-        let strikes = HostileRequests.values.filter { $0 != "1.5" }.flatMap { value in
+        // 1.5 s is a range that can be redacted.
+        let redactions = HostileRequests.values.filter { $0 != "1.5" }.flatMap { value in
             fields.map { HostileRequests.line("strike", $0, value) }
         }
-        let lines = HostileRequests.lines(commands: commands, fields: fields) + refused + strikes
+        let lines = HostileRequests.lines(commands: commands, fields: fields) + refused + redactions
         #expect(HostileRequests.unanswered(lines.shuffled(using: &generator), at: appliance.socket) == [])
         let large = SocketClient(appliance.socket)
         large?.send([UInt8](repeating: UInt8(ascii: "["), count: 60_000_000))
-        // The file has been spoken to its end by then, or is still being spoken.
+        // The file has been played to its end by then, or is still playing.
         let length = try samples(Speech.all[1]).count
-        try appliance.process.wait(until: "the file has been spoken", every: .milliseconds(50)) {
+        try appliance.process.wait(until: "the file has been played", every: .milliseconds(50)) {
             (try? samples(audio(1, of: appliance)).count) ?? 0 > length
         }
         try appliance.process.wait(until: "a stop") {
             try appliance.ask(#"{"command":"stop"}"#)?.contains("\"recording\":1") == true
         }
-        // A machine that is busy may lose no sample, and no gap is told of.
+        // Even a busy machine loses no sample and reports no gap.
         let shown = try appliance.run("show", "1", "--format", "json").output
         #expect(shown.contains(#""gaps":[]"#), "\(shown)")
         let heard = try samples(audio(1, of: appliance))
         #expect(heard.starts(with: try samples(Speech.all[1])), "seed \(generator.seed)")
         #expect(heard.dropFirst(length).allSatisfy { $0 == 0 })
         let ending = try appliance.end()
-        // No model: told of once, and recorded all the same.
+        // Without a model: reported once, and recorded nevertheless.
         #expect(ending.errors.contains { $0.hasPrefix("<3>fault") && $0.contains("/nonexistent/model") })
     }
 
-    @Test("with a bad configuration file it records, and says what is wrong with it")
+    @Test("with an invalid configuration file it records, and reports the errors")
     func badConfiguration() throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "tone:440", broken: true)
         try appliance.status(has: #""code":"damaged""#)
-        // The panel begins after the control socket does.
+        // The panel starts after the control socket.
         try waitUntil("the lamp's fault") { try appliance.lamp().contains { $0.shows == "fault" && $0.lit } }
         try appliance.press()
         try appliance.status(has: #""state":"recording""#)
@@ -333,7 +333,7 @@ import TestKit
         #expect(try samples(audio(1, of: appliance)).count > 0)
     }
 
-    @Test("without a microphone it waits for one: a press tries again")
+    @Test("without a microphone a press tries again")
     func noMicrophone() throws {
         let late = folder.file("late.wav")
         let appliance = try ApplianceProcess(in: folder, microphone: "file:\(late)")
@@ -347,7 +347,7 @@ import TestKit
         #expect(try appliance.end().status == 0)
     }
 
-    @Test("a button that nobody can use is told of, and it records by command")
+    @Test("an unusable button is reported, and commands still record")
     func noPanel() throws {
         let appliance = try ApplianceProcess(
             in: folder, microphone: "tone:440", button: "gpio:no-such-line")

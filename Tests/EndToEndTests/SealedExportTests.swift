@@ -85,17 +85,18 @@ import TestKit
             changed.status == 4 && changed.errors.count == 1 && changed.errors[0].contains("\(sealed): age refuses it"))
     }
 
-    @Test("what was struck is gone from a stick after the next copy, also where the recording was sealed in between")
-    func struckThenSealed() throws {
+    @Test("a redacted passage is gone from a stick after the next copy, even if the recording was sealed in between")
+    func redactedThenSealed() throws {
         func configure(_ text: String) throws {
             try Data("[recognizer]\nsecond-pass = no\n\(text)".utf8).write(to: URL(filePath: folder.file("a.conf")))
         }
         try configure("")
         #expect(try copy().status == 0)
         #expect(try files.contains { $0.hasSuffix("/audio.flac") })
-        let struck = try run("strike", "1", "0", "2", "--yes", "--directory", storage)
+        let redacted = try run("redact", "1", "0", "2", "--yes", "--directory", storage)
         #expect(
-            struck.status == 0 && struck.errors.contains { $0.contains("the next copy to that volume replaces it") })
+            redacted.status == 0 && redacted.errors.contains { $0.contains("the next copy to that volume replaces it") }
+        )
         try configure("[storage]\nseal = \(folder.file("key.pub"))\n")
         #expect(try run("seal", "--directory", storage).output == "sealed: 1\n")
         let ending = try copy()
@@ -124,7 +125,7 @@ import TestKit
         #expect(try copy().status == 0)
     }
 
-    @Test("a private key in the place of a public one is refused with its place, and shown nowhere; nothing is copied")
+    @Test("a private key instead of a public one is refused, named by its place and never shown; nothing is copied")
     func privateKey() throws {
         let text = try String(decoding: Data(contentsOf: URL(filePath: folder.file("key.txt"))), as: UTF8.self)
         let secret = try #require(text.split(separator: "\n").last.map(String.init))

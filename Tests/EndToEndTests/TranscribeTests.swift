@@ -131,7 +131,7 @@ import TestKit
         #expect(ending.output.contains("might even"), "\(ending.output)")
     }
 
-    @Test("A file that was cut off is read as far as it goes, and that is said")
+    @Test("a file that was cut off is read to its end, and a line says so")
     func truncated() throws {
         let folder = TemporaryFolder()
         let cut = folder.file("cut.wav")

@@ -119,7 +119,7 @@ bool fault_is_under(int folder, const char *path) {
            && (whole[s->under_length] == '/' || whole[s->under_length] == 0);
 }
 
-/// The whole path of a name in an open folder; false where there is none. `whole` has PATH_MAX bytes.
+/// The whole path of a name in an open folder; false if it has none. `whole` has PATH_MAX bytes.
 bool fault_whole(int folder, const char *path, char *whole) {
     const size_t room = PATH_MAX;
     if (path[0] != '/' && folder == AT_FDCWD) {

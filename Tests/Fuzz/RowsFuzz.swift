@@ -126,7 +126,7 @@ private func look() {
     _ = try? queries.exports(of: 1)
     _ = try? queries.passes(of: 1).map { $0.lastSegment + 1 }
     guard let (summary, timeline) = try? queries.transcript(of: 1) else { return }
-    // As it goes over the control socket.
+    // As the control socket sends it.
     guard let told = try? ControlLine.decode(Timeline.self, from: ControlLine.encode(timeline)),
         (try? ControlLine.decode(RecordingSummary.self, from: ControlLine.encode(summary))) == summary
     else { fatalError("cannot be told over the socket") }

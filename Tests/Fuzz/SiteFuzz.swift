@@ -86,7 +86,7 @@ private final class Served {
             rounds += 1
             // Once it has been read: of an end that comes with the last bytes the library learns by its timeout alone.
             if rounds == 3 { shutdown(client, Int32(SHUT_WR)) }
-            precondition(rounds < 1_000, "a connection that is ended on one side stays for ever")
+            precondition(rounds < 1_000, "a half-closed connection never ends")
             return !isOver
         }
         return answer
@@ -118,7 +118,7 @@ private let statuses: Set<Int> = [
     let answer = served[Int(kind % 2)].answer(to: Array(bytes.dropFirst()))
     let text = String(decoding: answer, as: UTF8.self)
     precondition(!text.contains(Served.beside), "what is not the archive's is told")
-    if kind % 2 == 1 { precondition(!text.contains("TITLE-OF-ALL"), "it is told to whoever asks") }
+    if kind % 2 == 1 { precondition(!text.contains("TITLE-OF-ALL"), "it is shown to anyone") }
     // Nothing that was written by people or sent is markup.
     precondition(!text.contains("<b>TITLE") && !text.contains("<fuzz"))
     // An answer, or several, or none: but no part of what is none.

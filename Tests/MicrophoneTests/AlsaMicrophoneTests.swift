@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(
-        "a device that is not there is told of",
+        "a missing device is reported",
         arguments: ["absent", "hw:CARD=Nobody", "plughw:CARD=Nobody", "nobody"])
     func missing(device: String) throws {
         let error = try deviceError { _ = try open(device) }

@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test("after a reset a stream is like new")
-    func resetStartsAnew() throws {
+    func resetsToNew() throws {
         let converter = try ChannelConverter(rate: 48_000, channels: 1, block: 4_800)
         let input = sine(700, rate: 48_000, count: 20_000)
         let first = try convert(input, channels: 1, with: converter)

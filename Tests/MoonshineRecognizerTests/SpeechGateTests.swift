@@ -35,7 +35,7 @@ struct SpeechGateTests {
         #expect(!isSpeech("..."))
     }
 
-    @Test("what somebody says again is speech; a loop goes on to its limit, or is doubtful")
+    @Test("repeated speech is speech; a loop continues to its limit, or has low confidence")
     func saidAgain() {
         let again = Array(repeating: [11, 12, 13, 14, 15], count: 3).flatMap(\.self)
         #expect(SpeechGate.repeats(again) > 0.4)
@@ -45,7 +45,7 @@ struct SpeechGateTests {
     }
 
     @Test("a usual text, an end at once, few tokens for their time, and loops are none")
-    func doubtful() {
+    func lowConfidence() {
         #expect(!isSpeech("Thank you.", end: -8))
         #expect(!isSpeech("You", end: -5))
         #expect(!isSpeech("We'll see you next time.", end: -8.7, entropy: 1.9))
@@ -53,7 +53,7 @@ struct SpeechGateTests {
         #expect(!isSpeech("the first is the first", tokens: Array(repeating: 7, count: 30)))
     }
 
-    @Test("of what is short one word at least must be likely; what is longer is written with its doubts")
+    @Test("a short text needs at least one likely word; a longer one is written with its low confidences")
     func shortAndUnlikely() {
         func evidence(_ seconds: Double) -> SpeechGate.Evidence {
             SpeechGate.Evidence(
@@ -71,13 +71,13 @@ struct SpeechGateTests {
         #expect(SpeechGate.repeats([1, 1]) == 0)
     }
 
-    @Test("words of what is likely another language are doubtful, all of them")
+    @Test("all words of a text that is probably in another language have low confidence")
     func foreign() {
         let sure = [WordConfidence.Evidence(of: [TokenEvidence(logProbability: -0.01, entropy: 0.05)], length: 5)]
         let own = WordConfidence.confidences(of: sure, meanEntropy: 0.3, isForeign: false)
         let foreign = WordConfidence.confidences(of: sure, meanEntropy: 2.8, isForeign: true)
         #expect(own[0] > 0.9 && foreign[0] <= 0.3)
-        let doubtful = [WordConfidence.Evidence(of: [TokenEvidence(logProbability: -3, entropy: 2.5)], length: 5)]
-        #expect(WordConfidence.confidences(of: doubtful, meanEntropy: 0.3, isForeign: false)[0] < 0.3)
+        let uncertain = [WordConfidence.Evidence(of: [TokenEvidence(logProbability: -3, entropy: 2.5)], length: 5)]
+        #expect(WordConfidence.confidences(of: uncertain, meanEntropy: 0.3, isForeign: false)[0] < 0.3)
     }
 }

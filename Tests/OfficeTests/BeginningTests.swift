@@ -98,7 +98,7 @@ import TestKit
         #expect(try desk.archive().recordings(OfficeFilter()).map(\.startedAt) == [Self.start])
     }
 
-    @Test("truncated or missing tags are read as far as they go")
+    @Test("truncated or missing tags are read as far as possible")
     func tags() throws {
         let folder = TemporaryFolder()
         for form in ["flac", "wav"] {

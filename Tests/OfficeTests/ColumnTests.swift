@@ -39,7 +39,7 @@ import TestKit
                     voice: .random(using: &random) ? voice : nil))
         }
         timeline.marks = [Bookmark(position(), text: text())]
-        timeline.gaps = [Gap(range(), cause: .struck)]
+        timeline.gaps = [Gap(range(), cause: .redacted)]
         return timeline
     }
 

@@ -7,7 +7,7 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-/// What a person does at the desk: look where it is doubtful, correct elsewhere, take it back, hand it on.
+/// What a person does at the desk: review uncertain words, correct elsewhere, import the corrections, export.
 @Suite("Commands of the office") struct DeskTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 

@@ -157,12 +157,12 @@ import TestKit
     }
 
     @Test("a transcript from before a redaction is never shown again", arguments: ArchiveKind.all)
-    func struck(kind: ArchiveKind) async throws {
+    func redacted(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         await recorder.record(1, "a secret", pass: 5)
         try await recorder.copy(to: desk.stick("old"))
-        await recorder.record(1, "a", pass: 1, struck: true)
+        await recorder.record(1, "a", pass: 1, redacted: true)
         try await recorder.copy(to: desk.stick("new"))
         try desk.gather(desk.stick("new"), desk.stick("old"))
         #expect(try desk.found("secret") == [])

@@ -31,8 +31,8 @@ import TestKit
             """
     }
 
-    /// How long the one connection of this process to a port waits: idle seconds, seconds between probes, probes, milliseconds for an answer.
-    private func patience(toPort port: UInt16) -> [Int32] {
+    /// The timeouts of this process's only connection to a port: idle seconds, seconds between probes, probes, milliseconds for an answer.
+    private func timeouts(toPort port: UInt16) -> [Int32] {
         for number in Int32(3)..<1_024 {
             var (peer, length) = (sockaddr_in(), socklen_t(MemoryLayout<sockaddr_in>.size))
             let status = withUnsafeMutablePointer(to: &peer) { peer in
@@ -64,7 +64,7 @@ import TestKit
         let port = try #require(UInt16(shell("cat '\(desk.folder.file("port"))'").output.dropLast()), "\(started)")
         let archive = try OfficeDatabase(
             "postgresql://office@127.0.0.1:\(port)/\(database)\(words)", files: desk.archivePath, makes: true)
-        #expect(patience(toPort: port) == expected)
+        #expect(timeouts(toPort: port) == expected)
         #expect(
             try archive.connection.rows("SHOW idle_in_transaction_session_timeout") { $0.text(0) } == ["5min"])
     }
@@ -75,13 +75,13 @@ import TestKit
         await recorder.record(1, "we planted fonio")
         try await recorder.copy(to: desk.stick("one"))
         _ = try desk.archive()
-        let patience = "tcp_user_timeout=1500&keepalives_idle=1&keepalives_interval=1&keepalives_count=2"
+        let timeouts = "tcp_user_timeout=1500&keepalives_idle=1&keepalives_interval=1&keepalives_count=2"
         let script = """
             ip link set lo up || exit 99
             \(relay("'INSERT INTO copy'"))
             port=$(cat '\(desk.folder.file("port"))')
             timeout 120 '\(try officeProgram())' gather '\(desk.stick("one"))' --files '\(desk.archivePath)' \
-                --into "postgresql://office@127.0.0.1:$port/\(database)?\(patience)" 2>&1
+                --into "postgresql://office@127.0.0.1:$port/\(database)?\(timeouts)" 2>&1
             echo status $?
             kill $relay
             """

@@ -30,7 +30,7 @@ struct FieldRecorder {
     /// Makes a recording of a second for each two words, a segment for each text.
     func record(
         _ id: Int, _ texts: String..., startedAt: Double = 1_795_163_412, speakers: [String] = [],
-        annotations: Annotations? = nil, pass: Int? = nil, struck: Bool = false,
+        annotations: Annotations? = nil, pass: Int? = nil, redacted: Bool = false,
         clock: RecordingSummary.Clock = .synchronized
     ) async {
         if !isTaken(audioPath(id)) {
@@ -57,8 +57,8 @@ struct FieldRecorder {
         let engine = EngineDescription(name: "test", version: "1", model: "none")
         var timeline = Timeline(name: "\(id)", length: length, engine: engine, segments: segments)
         if !turns.isEmpty { timeline.speakers = Speakers(turns: turns) }
-        if struck {
-            timeline.gaps = [Gap(SampleRange(SamplePosition(60_000), length), cause: .struck)]
+        if redacted {
+            timeline.gaps = [Gap(SampleRange(SamplePosition(60_000), length), cause: .redacted)]
         }
         timeline.annotations = annotations
         timeline.pass = pass

@@ -66,7 +66,7 @@ import TestKit
     func once() async throws {
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         await recorder.record(1, "phone yo")
-        await recorder.record(2, "phone", struck: true)
+        await recorder.record(2, "phone", redacted: true)
         await recorder.record(3, "phone yo", annotations: Annotations(people: "Awa"))
         try await recorder.copy(to: desk.stick("one"))
         try desk.gather(desk.stick("one"))

@@ -70,9 +70,9 @@ def saving(b):
     b.click("#save")
     kept(b, "Saved in the archive")
     b.click("#save")
-    kept(b, "Nothing is to be saved")
+    kept(b, "There is nothing to save")
     b.shot("served-saved")
-    # Another browser, and this one anew.
+    # Another browser, and this one again.
     b.call("POST", "/url", {"url": f"{ADDRESS}recording/{RECORDING}/"})
     assert b.js(editing.TEXTS % 2) == "fonio again"
     assert b.js("return state.edits.size") == 0
@@ -104,7 +104,7 @@ def run():
             try:
                 check(b)
                 print("ok " + name, flush=True)
-            except Exception as error:  # every check is told of
+            except Exception as error:  # every check is reported
                 place = traceback.extract_tb(error.__traceback__)
                 line = [frame.line for frame in place if frame.name == check.__name__][-1:]
                 print(f"FAIL {name}: {type(error).__name__} {error} at {line}".replace("\n", " "), flush=True)

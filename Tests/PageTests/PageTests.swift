@@ -13,7 +13,7 @@ import TestKit
         "how well recordings were read",
         "ten thousand words", "missing audio", "hostile text", "no network", "narrow", "contrast", "dark",
         "reduced motion", "print", "labels", "selecting text", "words to review are played", "keys after choosing",
-        "editing", "undo and redo", "edits are kept", "replace", "doubtful words", "saving and loading",
+        "editing", "undo and redo", "edits are kept", "replace", "uncertain words", "saving and loading",
         "notes, marks and quotations", "about the recording", "keys are learnt", "silence is skipped",
         "people are named and chosen",
         "a word is heard alone", "three hours",

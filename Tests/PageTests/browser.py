@@ -583,7 +583,7 @@ def run():
             try:
                 check(browser)
                 print("ok " + name, flush=True)
-            except Exception as error:  # every check is told of
+            except Exception as error:  # every check is reported
                 failed += 1
                 place = traceback.extract_tb(error.__traceback__)
                 line = [frame.line for frame in place if frame.name == check.__name__][-1:]

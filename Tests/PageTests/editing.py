@@ -160,7 +160,7 @@ def replacing(b):
     fresh(b)
 
 
-def doubtful(b):
+def uncertain(b):
     fresh(b)
     left = lambda: int(b.until("return document.getElementById('left').textContent").split()[0])
     all_ = left()
@@ -339,7 +339,7 @@ def people(b):
     b.type('[data-person="B"]', " Mr. <b>Ford \t")
     named = "return [...document.querySelectorAll('[data-who=B]')].map(one => one.textContent)"
     assert b.js(named) == ["Mr. <b>Ford"] * 3, b.js(named)
-    # A line that is set anew keeps who begins in it.
+    # A line that is changed keeps the speaker who begins in it.
     line = b.js("return Number(main.querySelector('.who[data-who=B]').closest('.s').dataset.n)")
     double_click(b, f'.s[data-n="{line}"] .w', 1)
     keys(b, "xyz")
@@ -415,7 +415,7 @@ def heard_alone(b):
     b.until("return audio.paused")
     assert abs(b.js("return now()") - to - 250) < 200
     # A control that was clicked leaves the keys to the text.
-    b.click("#doubtful")
+    b.click("#uncertain")
     b.press("Space")
     b.until("return !audio.paused")
     b.press("Space")
@@ -469,7 +469,7 @@ def three_hours(b):
 
 
 CHECKS = {
-    "editing": editing, "undo and redo": undoing, "edits are kept": kept, "replace": replacing, "doubtful words": doubtful,
+    "editing": editing, "undo and redo": undoing, "edits are kept": kept, "replace": replacing, "uncertain words": uncertain,
     "saving and loading": saving, "notes, marks and quotations": added, "about the recording": described, "keys are learnt": learnt,
     "people are named and chosen": people, "silence is skipped": silence,
     "a word is heard alone": heard_alone, "three hours": three_hours,

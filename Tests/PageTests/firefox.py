@@ -2,7 +2,7 @@
 
 usage: firefox.py FOLDER
 
-FOLDER holds the page talk/index.html. Prints "ok NAME", or "FAIL NAME: why", a line a check; "skipped: why" where there is no Firefox.
+FOLDER holds the page talk/index.html. Prints "ok NAME", or "FAIL NAME: why", a line a check; "skipped: why" without Firefox.
 """
 
 import json
@@ -200,7 +200,7 @@ def run(folder):
                 try:
                     check(b, page)
                     print("ok " + name, flush=True)
-                except Exception as error:  # every check is told of
+                except Exception as error:  # every check is reported
                     failed += 1
                     print(f"FAIL {name}: {type(error).__name__} {error}".replace("\n", " "), flush=True)
         finally:

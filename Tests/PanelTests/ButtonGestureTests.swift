@@ -71,12 +71,12 @@ import Testing
         #expect(marbles(line, .init(.pause)) == expected)
     }
 
-    @Test("three quick presses strike what was said before the first, where one press does not stop")
-    func strike() {
+    @Test("three quick presses redact what was said before the first, unless one press stops")
+    func redact() {
         #expect(marbles("p-rp-rp-r-pr", .init(.mark), recording: true) == "--M--M--T--M")
         #expect(marbles("pr-pr-pr---pr", .init(.pause), recording: true) == "P---R-PT----R")
         #expect(marbles("pr------pr-------pr", .init(.pause), recording: true) == "P--------R-------P-", "not quick")
-        // What is struck does not come back: a press that is held means what it always does.
+        // A redaction cannot be undone; a press that is held means what it always does.
         #expect(marbles("pr-pr-p------------r", .init(.pause), recording: true) == "P---R-P---------X---")
         #expect(marbles("pr-pr-p------------r", .init(.mark), recording: true) == "-M--M-----------X---")
         #expect(!marbles("p-rp-rp-rp-r", .init(.toggle), recording: true).contains("T"))
@@ -86,7 +86,7 @@ import Testing
             actions += button.handle(.change(.init(pressed: true, time: .milliseconds(1_000 + 300 * press))))
             actions += button.handle(.change(.init(pressed: false, time: .milliseconds(1_100 + 300 * press))))
         }
-        #expect(actions.contains(.strike(at: .seconds(1))))
+        #expect(actions.contains(.redact(at: .seconds(1))))
     }
 
     @Test("a press that acknowledges a fault neither pauses nor goes on")

@@ -40,7 +40,7 @@ import TestKit
     }
 
     @Test(
-        "where there is no chip, that is said, and what to set instead",
+        "without a chip, the error says so and what to set instead",
         arguments: ["gpio:GPIO17", "gpio:gpiochip0/17", "gpio:0/17"])
     func noChip(_ address: String) throws {
         let error = failure(try #require(PanelAddress(address)), in: TemporaryFolder().path)

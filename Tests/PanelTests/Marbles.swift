@@ -3,7 +3,7 @@
 /// Runs a button by a marble line; returns what it means, in the same form.
 ///
 /// A letter is 100 ms. In: `p` pressed, `r` released, `f` a fault is shown, `-` nothing. Out: `S` start, `X` stop,
-/// `M` mark, `P` pause, `R` resume, `T` strike, `D` shut down, `A` acknowledge, `K` stuck, `F` free; two together in brackets.
+/// `M` mark, `P` pause, `R` resume, `T` redact, `D` shut down, `A` acknowledge, `K` stuck, `F` free; two together in brackets.
 func marbles(_ line: String, _ settings: MeantButton.Settings, recording: Bool = false) -> String {
     var button = MeantButton(settings, recording: recording)
     var out = ""
@@ -60,7 +60,7 @@ struct MeantButton {
             case .pause: isPaused = true
             case .resume: isPaused = false
             case .acknowledge: isFaulted = false
-            case .mark, .strike, .shutDown, .stuck, .free: break
+            case .mark, .redact, .shutDown, .stuck, .free: break
             }
         }
         return actions
@@ -75,7 +75,7 @@ extension ButtonInterpreter.Action {
         case .stop: "X"
         case .mark: "M"
         case .pause: "P"
-        case .strike: "T"
+        case .redact: "T"
         case .resume: "R"
         case .shutDown: "D"
         case .acknowledge: "A"

@@ -19,7 +19,7 @@ import TestKit
         }
     }
 
-    @Test("one that no longer reads is an error in words, and not waited for for ever")
+    @Test("writing to a child that no longer reads times out with an error")
     func asleep() throws {
         // wait: stands for a program that reads nothing; the test kills it
         let child = try ChildProcess("/bin/sleep", arguments: ["600"])

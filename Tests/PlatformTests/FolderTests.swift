@@ -50,7 +50,7 @@ import TestKit
         #expect(try folder.folder("outside").openFile("theirs", O_RDONLY).content() == Array("theirs".utf8))
     }
 
-    @Test("What has a name is told of the name itself")
+    @Test("the kind of a name is that of the name itself, not of a link's target")
     func kinds() throws {
         let folder = try Folder(opening: temporary.path)
         _ = try outside()

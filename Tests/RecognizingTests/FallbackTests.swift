@@ -17,7 +17,7 @@ import TestKit
             TranscriberTests.pool(mode).partials, size: size, fallback: TranscriberTests.pool("plain").partials)
     }
 
-    @Test("one that cannot be started is told of once, and everything is read", arguments: [1, 2])
+    @Test("a recognizer that cannot start is reported once, and everything is transcribed", arguments: [1, 2])
     func broken(size: Int) async throws {
         let missing = WorkerCommand(path: "/nowhere/worker", arguments: [], model: "gone")
         let pool = WorkerPool(missing, size: size, fallback: TranscriberTests.pool("plain").partials)

@@ -157,8 +157,8 @@ import TestKit
         }
     }
 
-    @Test("Reading again after any segment, even within a group, loses and doubles no utterance")
-    func anew() async throws {
+    @Test("resuming after any segment, even within a group, loses and repeats no utterance")
+    func resumes() async throws {
         let whole = try await Self.read([.samples(Self.several)]).segments
         for segment in whole.dropLast() {
             let start = SpeechSettings().start(behind: segment.range.end, settled: .zero)

@@ -87,7 +87,7 @@ import TestKit
     }
 
     @Test(
-        "what a power cut took of them is made anew behind the last one, and nothing else", arguments: [0, 1, 20, 37])
+        "checksums lost in a power cut are computed again after the last one, and no others", arguments: [0, 1, 20, 37])
     func tail(torn: Int) async throws {
         try await record([.samples(numbered(50_000))])
         try change(sums) { $0 = $0.prefix(2 * SumLine.size + torn) }
@@ -106,7 +106,7 @@ import TestKit
         #expect(told.unknown == [range(16_000, 32_000)])
     }
 
-    @Test("a truncated recording is checked as far as it goes")
+    @Test("a truncated recording is checked to its end")
     func shortened() async throws {
         try await record([.samples(numbered(50_000))])
         try change(path) { $0.removeLast(40_000) }

@@ -233,7 +233,7 @@ import TestKit
     }
 
     @Test("redacted audio is silent in both channels with valid checksums; nothing else changes")
-    func struck() async throws {
+    func redacted() async throws {
         try await record(ScriptedMicrophone(channels: 2, [.samples(Self.both(50_000))]))
         let range = SampleRange(SamplePosition(10_001), SamplePosition(30_003))
         try SoundRedaction.silence([range], in: path)

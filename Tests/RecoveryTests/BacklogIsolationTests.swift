@@ -72,10 +72,10 @@ import TestKit
         let events = hub.events(withPartials: false)
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await backlog.run(pool: BacklogTests.pool()) == [1, 2])
-        let rereading = SecondPassJob(configuration: storage.configuration, archive: archive, hub: hub)
+        let job = SecondPassJob(configuration: storage.configuration, archive: archive, hub: hub)
         let meeting = try WorkerMeeting()
         let pool = pool(at: meeting)
-        let done = try await erase(1, from: archive, at: meeting) { try await rereading.run(pool: pool) }
+        let done = try await erase(1, from: archive, at: meeting) { try await job.run(pool: pool) }
         hub.finish()
         #expect(done == [2])
         #expect(await BacklogTests.faults(in: events) == [])
@@ -89,7 +89,7 @@ import TestKit
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await backlog.run(pool: BacklogTests.pool()) == [1, 2])
         let progress = SecondPassProgress()
-        let rereading = SecondPassJob(
+        let job = SecondPassJob(
             configuration: storage.configuration, archive: archive, hub: EventHub(), progress: progress)
         let meeting = try WorkerMeeting()
         let pool = pool(at: meeting)
@@ -107,7 +107,7 @@ import TestKit
             }
             return told
         }
-        #expect(try await rereading.run(pool: pool) == [1, 2])
+        #expect(try await job.run(pool: pool) == [1, 2])
         let readings = try await told.compactMap { $0 }
         #expect(readings.map(\.recording) == Array(repeating: 1, count: 12) + Array(repeating: 2, count: 12))
         #expect(readings.map(\.waiting) == Array(repeating: 1, count: 12) + Array(repeating: 0, count: 12))

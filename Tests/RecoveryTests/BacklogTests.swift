@@ -146,13 +146,13 @@ import TestKit
         let archive = try storage.archive()
         for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }
         let quiet = EventHub()
-        let rereading = SecondPassJob(configuration: storage.configuration, archive: archive, hub: quiet)
-        #expect(try await rereading.waiting() == [])
+        let job = SecondPassJob(configuration: storage.configuration, archive: archive, hub: quiet)
+        #expect(try await job.waiting() == [])
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await backlog.run(pool: Self.pool()) == [1, 2])
         let live = try await timeline(archive, 1).segments
         let events = quiet.events(withPartials: false)
-        #expect(try await rereading.run(pool: Self.pool()) == [1, 2])
+        #expect(try await job.run(pool: Self.pool()) == [1, 2])
         quiet.finish()
         for await event in events { Issue.record("told of \(event)") }
         #expect(try await archive.passes(of: 1).map(\.profile) == ["live", SecondPass.profile])
@@ -161,7 +161,7 @@ import TestKit
         let better = try await timeline(archive, 1).segments
         #expect(better.count == live.count && better.map(\.text) != live.map(\.text))
         #expect(try await isWhole(archive, 1))
-        #expect(try await rereading.run(pool: Self.pool()) == [])
+        #expect(try await job.run(pool: Self.pool()) == [])
     }
 
     @Test("A second pass continues after a power cut, with the same text")
@@ -171,8 +171,8 @@ import TestKit
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await backlog.run(pool: Self.pool()) == [1, 2])
         // One is decoded without interruption.
-        let rereading = SecondPassJob(configuration: storage.configuration, archive: archive, hub: EventHub())
-        #expect(try await rereading.run(pool: Self.pool()) == [1, 2])
+        let job = SecondPassJob(configuration: storage.configuration, archive: archive, hub: EventHub())
+        #expect(try await job.run(pool: Self.pool()) == [1, 2])
         let whole = try await timeline(archive, 1).segments
         // Of the other only the beginning was committed when the power failed.
         for done in [0, 1, 5, whole.count] {
@@ -181,8 +181,8 @@ import TestKit
             let engine = try await Self.pool().prepare()
             let pass = try await archive.beginPass(recording: id, engine: engine, profile: SecondPass.profile)
             for segment in whole.prefix(done) { try await archive.commit(segment, pass: pass, recording: id) }
-            #expect(try await rereading.waiting().map(\.id) == [id])
-            #expect(try await rereading.run(pool: Self.pool()) == [id])
+            #expect(try await job.waiting().map(\.id) == [id])
+            #expect(try await job.run(pool: Self.pool()) == [id])
             #expect(try await timeline(archive, id).segments == whole, "broken off behind \(done)")
             #expect(try await archive.passes(of: id).map(\.id).filter { $0 == pass }.count == 1)
             #expect(try await archive.passes(of: id).count == 2)
@@ -199,13 +199,13 @@ import TestKit
         var other = storage.configuration
         // Bursts with half a second between them are one utterance now.
         other.speech.hangoverMilliseconds = 600
-        let rereading = SecondPassJob(configuration: other, archive: archive, hub: EventHub())
-        #expect(try await rereading.run(pool: Self.pool()) == [1, 2])
+        let job = SecondPassJob(configuration: other, archive: archive, hub: EventHub())
+        #expect(try await job.run(pool: Self.pool()) == [1, 2])
         #expect(try await timeline(archive, 1).segments == timeline(archive, 2).segments)
         let passes = try await archive.passes(of: 1)
         #expect(passes.map(\.profile) == ["live", SecondPass.profile, SecondPass.profile])
         #expect(passes.map(\.isComplete) == [true, false, true] && passes[1].lastSegment == 4)
-        #expect(try await rereading.waiting().isEmpty)
+        #expect(try await job.waiting().isEmpty)
     }
 
     @Test("A damaged second pass is ignored: the live text stays, and the next recording follows")
@@ -219,11 +219,11 @@ import TestKit
         try change(storage.audio(1)) { $0 = [1, 2, 3] }
         let hub = EventHub()
         let events = hub.events(withPartials: false)
-        let rereading = SecondPassJob(configuration: storage.configuration, archive: archive, hub: hub)
-        #expect(try await rereading.run(pool: Self.pool()) == [2])
+        let job = SecondPassJob(configuration: storage.configuration, archive: archive, hub: hub)
+        #expect(try await job.run(pool: Self.pool()) == [2])
         // It is reported once, not after each later recording.
-        #expect(try await rereading.waiting().isEmpty)
-        #expect(try await rereading.run(pool: Self.pool()) == [])
+        #expect(try await job.waiting().isEmpty)
+        #expect(try await job.run(pool: Self.pool()) == [])
         hub.finish()
         #expect(await Self.faults(in: events) == ["damaged"])
         #expect(try await timeline(archive, 1).segments == live)

@@ -134,7 +134,7 @@ import TestKit
             // The next recording can begin.
             #expect(try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "") == 4, label)
         }
-        print("corruption: \(Self.seeds) starts, \(rebuilt) databases made anew, \(texts) texts unchanged")
+        print("corruption: \(Self.seeds) starts, \(rebuilt) databases rebuilt, \(texts) texts unchanged")
         #expect(texts > 0)
     }
 }

@@ -51,10 +51,10 @@ import TestKit
         let before = try #require(try await archive.transcript(of: 1)).1
         let hub = EventHub()
         let events = hub.events(withPartials: false)
-        let rereading = SecondPassJob(configuration: storage.configuration, archive: archive, hub: hub)
-        #expect(try await rereading.run(pool: pool()) == [2])
+        let job = SecondPassJob(configuration: storage.configuration, archive: archive, hub: hub)
+        #expect(try await job.run(pool: pool()) == [2])
         // It is tried again by another process.
-        #expect(try await rereading.waiting().isEmpty)
+        #expect(try await job.waiting().isEmpty)
         #expect(
             try await SecondPassJob(configuration: storage.configuration, archive: archive, hub: hub).waiting().map(
                 \.id)

@@ -124,7 +124,7 @@ import TestKit
         try await storage.record([.samples(numbered(16_000))], isClosed: false, in: storage.archive())
         let path = storage.audio(1)
         try change(path) { content in
-            // RF64: the length of the samples is in ds64, in the place of JUNK.
+            // RF64: the length of the samples is in ds64, instead of JUNK.
             content.replaceSubrange(0..<4, with: Array("RF64".utf8))
             content.replaceSubrange(12..<16, with: Array("ds64".utf8))
             for byte in 0..<8 { content[28 + byte] = UInt8(truncatingIfNeeded: bytes >> UInt64(8 * byte)) }

@@ -200,10 +200,10 @@ import TestKit
         try await record(in: archive)
         let (manifest, journal) = try await writeSealed(archive)
         #expect(try await archive.beginSealed(1, manifest, journalOf: journal))
-        let striking = Redaction(storage: storage.folder.path, archive: archive)
+        let redaction = Redaction(storage: storage.folder.path, archive: archive)
         let attempts: [() async throws -> Void] = [
-            { _ = try await striking.strike(SampleRange(.zero, SamplePosition(900)), of: 1) },
-            { try await archive.strike(recording: 1) },
+            { _ = try await redaction.redact(SampleRange(.zero, SamplePosition(900)), of: 1) },
+            { try await archive.redact(recording: 1) },
             {
                 _ = try await archive.correct(
                     [segment(1, "dar")], Correction(person: "A", savedAt: 5, base: 1), recording: 1)
@@ -227,19 +227,19 @@ import TestKit
         #expect(try names() == Self.sealedNames)
         #expect(try await archive.recordings().map(\.isSealed) == [true])
         #expect(try Self.shell("cat '\(try opened())/journal.jsonl'").contains("zanzibar"))
-        let error = await thrown { _ = try await striking.strike(SampleRange(.zero, SamplePosition(900)), of: 1) }
+        let error = await thrown { _ = try await redaction.redact(SampleRange(.zero, SamplePosition(900)), of: 1) }
         #expect(error?.message.contains("is sealed") == true)
     }
 
     @Test("nothing is sealed during a redaction")
-    func strikeUnderWay() async throws {
+    func redactionUnderWay() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
         let range = SampleRange(SamplePosition(600), SamplePosition(1_000))
         // Gap and text are done, the sound is not.
         try Data().write(to: URL(filePath: "\(folder)/.striking"))
-        try await archive.add(Gap(range, cause: .struck), recording: 1)
-        try await archive.strike(recording: 1)
+        try await archive.add(Gap(range, cause: .redacted), recording: 1)
+        try await archive.redact(recording: 1)
         #expect(try await sealing(archive).run().isEmpty)
         #expect(try await archive.recordings().map(\.isSealed) == [false])
         #expect(try names() == [".striking", "audio.sums", "audio.wav", "journal.jsonl"])

@@ -31,7 +31,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         for other in [cut, gone] { #expect(try await signatures(archive, other).isEmpty) }
 
         let order = RedactionOrder(recording: id, from: 0, to: 1)
-        _ = try await Redaction(storage: storage.folder.path, archive: archive).strike(order)
+        _ = try await Redaction(storage: storage.folder.path, archive: archive).redact(order)
         for _ in 1...2 { try await signing.run() }
         let both = try await signatures(archive, id)
         #expect(both.count == 2 && both[0].sound != both[1].sound)

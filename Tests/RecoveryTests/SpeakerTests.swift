@@ -273,13 +273,13 @@ import TestKit
         try await remembering(archive).run()
         try await Erasure(storage: place, archive: archive).erase([2])
         #expect(try remembered().proposals.isEmpty && remembered().voices.count == 1)
-        let struck = SampleRange(SamplePosition(100), SamplePosition(200))
-        _ = try await Redaction(storage: place, archive: archive).strike(struck, of: 1)
+        let redacted = SampleRange(SamplePosition(100), SamplePosition(200))
+        _ = try await Redaction(storage: place, archive: archive).redact(redacted, of: 1)
         #expect(try remembered().voices.isEmpty)
         // Of an unreadable file all is removed.
         try write("no voices\n", to: file)
         #expect(await thrown { try await remembering(archive).run() }?.message.contains("speakers forget") == true)
-        _ = try await Redaction(storage: place, archive: archive).strike(struck, of: 3)
+        _ = try await Redaction(storage: place, archive: archive).redact(redacted, of: 3)
         #expect(try remembered().voices.isEmpty)
     }
 

@@ -54,8 +54,8 @@ import Testing
         let archive = try SQLiteArchive(path: folder.archive)
         try await fill(archive)
         try await archive.add(
-            Gap(SampleRange(SamplePosition(0), SamplePosition(16_000)), cause: .struck), recording: 1)
-        try await archive.strike(recording: 1)
+            Gap(SampleRange(SamplePosition(0), SamplePosition(16_000)), cause: .redacted), recording: 1)
+        try await archive.redact(recording: 1)
         let all = try await archive.history(of: nil)
         #expect(try lines() == all.map(\.text))
         #expect(

@@ -97,13 +97,13 @@ import Testing
     }
 
     @Test("do not cover redacted ranges, added later or before")
-    func struck() async throws {
+    func redacted() async throws {
         let archive = try archive()
         let id = try await recorded(in: archive)
         try await archive.keep(Self.speakers, recording: id)
         try await archive.add(
-            Gap(SampleRange(SamplePosition(10_000), SamplePosition(120_000)), cause: .struck), recording: id)
-        try await archive.strike(recording: id)
+            Gap(SampleRange(SamplePosition(10_000), SamplePosition(120_000)), cause: .redacted), recording: id)
+        try await archive.redact(recording: id)
         let left = [turn(0, 10_000, 0), turn(120_000, 150_000, 1)]
         #expect(try await archive.transcript(of: id)?.1.speakers?.turns == left)
         try await archive.keep(Self.speakers, recording: id)

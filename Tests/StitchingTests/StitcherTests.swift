@@ -136,7 +136,7 @@ struct Rotation {
                 "one that reaches into the next", "now go", "           we can", "now go to can",
                 third: "          to  can"),
             Seam(
-                "two, in the place of one that ends with them", "now go", "           michel  was",
+                "two, instead of one that ends with them", "now go", "           michel  was",
                 "now go to show was", third: "          to show  wide"),
             Seam(
                 "one that reaches into the next, and never agrees with it", "now go", "           we   can",

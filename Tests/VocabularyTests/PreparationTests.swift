@@ -72,7 +72,7 @@ import TestKit
     }
 
     @Test(
-        "what was learned counts beside a vocabulary, or alone, but not beside a grammar, and leaves nothing of before")
+        "learned words apply with a vocabulary or alone, but not with a grammar, and replace the previous ones")
     func learned() throws {
         let cache = folder.file("cache")
         let path = try file("balafon\n")

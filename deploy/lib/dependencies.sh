@@ -22,7 +22,7 @@ packages_of() {
         arm64-*) echo age arch-test binutils-aarch64-linux-gnu dpkg-dev mmdebstrap pocketsphinx-testdata ;;
         power-on | appliance | image) echo arch-test cpio curl dosfstools e2fsprogs exfatprogs fdisk mmdebstrap mtools \
             ntfs-3g qemu-system-arm qemu-system-x86 xz-utils ;;
-        kill | syscalls | disk | corrupt | owners | seal | reseal | strike | soak) echo age e2fsprogs minisign ;;
+        kill | syscalls | disk | corrupt | owners | seal | reseal | redact | soak) echo age e2fsprogs minisign ;;
         esac
     done
 }

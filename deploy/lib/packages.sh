@@ -30,8 +30,8 @@ install_build_packages() {
         pocketsphinx-en-us pocketsphinx-testdata espeak-ng
 }
 
-# source_commit: the commit of these sources, with -dirty where files differ from it; nothing where there is no repository of their
-# own, as in a tarball. For `fieldscribe --version`.
+# source_commit: the commit of these sources, with -dirty where files differ from it; nothing without a repository, as in
+# a tarball. For `fieldscribe --version`.
 source_commit() {
     [ "$(git -c safe.directory="*" rev-parse --show-toplevel 2>/dev/null)" = "$PWD" ] || return 0
     git -c safe.directory="*" -c core.fsmonitor=false describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || true

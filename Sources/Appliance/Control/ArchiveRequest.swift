@@ -23,7 +23,7 @@ package enum ArchiveRequest: Hashable, Sendable {
     case delete(recordings: [Int])
 
     /// Redacts a range of a recording.
-    case strike(RedactionOrder)
+    case redact(RedactionOrder)
 
     /// Checks recordings, all if there are no numbers; a quick check skips the audio.
     case verify(recordings: [Int], isQuick: Bool)
@@ -43,14 +43,14 @@ package enum ArchiveRequest: Hashable, Sendable {
     var onlyReads: Bool {
         switch self {
         case .list, .show, .reading, .passes, .pass, .search, .history, .verify, .exportsOf, .exportsTo: true
-        case .delete, .strike, .exported, .importing: false
+        case .delete, .redact, .exported, .importing: false
         }
     }
 
     /// Whether the answer may take long.
     var mayTakeLong: Bool {
         switch self {
-        case .list, .show, .reading, .passes, .pass, .search, .history, .verify, .delete, .strike, .importing: true
+        case .list, .show, .reading, .passes, .pass, .search, .history, .verify, .delete, .redact, .importing: true
         case .exportsOf, .exportsTo, .exported: false
         }
     }

@@ -103,7 +103,7 @@ struct ControlConnection {
         deadline = now + Self.requestTimeout
     }
 
-    /// Sends as much as possible; returns the number of bytes, or nil if the connection is to be closed.
+    /// Sends as much as possible; returns the number of bytes, or nil if the connection must be closed.
     mutating func write(at now: Duration) -> Int? {
         guard unsent > 0 else { return phase == .ending ? nil : 0 }
         let count = output.withUnsafeBytes { output in

@@ -78,8 +78,8 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
     }
 
     /// Redacts a range of a recording; returns the recording and remarks for the user.
-    package func strike(_ order: RedactionOrder) throws -> (recording: Int, notes: [String]) {
-        let response = try ask(.strike(order))
+    package func redact(_ order: RedactionOrder) throws -> (recording: Int, notes: [String]) {
+        let response = try ask(.redact(order))
         return (response.recording ?? 0, response.notes ?? [])
     }
 

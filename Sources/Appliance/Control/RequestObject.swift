@@ -4,7 +4,8 @@ import Core
 struct RequestObject: Codable {
     enum Command: String, Codable, CaseIterable {
         case start, stop, toggle, pause, resume, mark, status, watch, press, release, lamp
-        case list, show, pass, passes, search, history, delete, strike, verify
+        case list, show, pass, passes, search, history, delete, verify
+        case redact = "strike"
         case exports, exported, exporting, claim, importing, settings, laptop, open, lock
     }
 
@@ -19,7 +20,7 @@ struct RequestObject: Codable {
     var part: ImportPart?
     /// For `delete` and `verify`.
     var recordings: [Int]?
-    /// For `strike`.
+    /// For `redact`.
     var strike: RedactionOrder?
     /// For `verify`: whether to skip the audio.
     var quick: Bool?
@@ -90,11 +91,11 @@ extension ControlRequest: Codable {
         case .search: self = archive(.search(words: object.words ?? "", limit: object.limit ?? 50))
         case .history: self = archive(.history(recording: object.recording))
         case .delete: self = archive(.delete(recordings: recordings))
-        case .strike:
+        case .redact:
             guard let order = object.strike else {
-                throw DeviceError(.unsupported, "control", "strike: there is no place; give the place to be struck")
+                throw DeviceError(.unsupported, "control", "redact: there is no range; give last, or from and to")
             }
-            self = archive(.strike(order))
+            self = archive(.redact(order))
         case .verify: self = archive(.verify(recordings: recordings, isQuick: object.quick ?? false))
         case .exports:
             self = archive(object.volume.map { .exportsTo(volume: $0) } ?? .exportsOf(recording: recording))
@@ -155,7 +156,7 @@ extension ArchiveRequest {
         case .search(let words, let limit): object = RequestObject(command: .search, words: words, limit: limit)
         case .history(let recording): object = RequestObject(command: .history, recording: recording)
         case .delete(let recordings): object = RequestObject(command: .delete, recordings: recordings)
-        case .strike(let order): object = RequestObject(command: .strike, strike: order)
+        case .redact(let order): object = RequestObject(command: .redact, strike: order)
         case .verify(let recordings, let isQuick):
             object = RequestObject(command: .verify, recordings: recordings, quick: isQuick ? true : nil)
         case .exportsOf(let recording): object = RequestObject(command: .exports, recording: recording)

@@ -108,7 +108,7 @@ package struct DoctorExamination: Sendable {
 /// The model that identifies speakers, verified and loaded; or why it cannot be used.
 func doctorSpeakers(_ configuration: Configuration) async -> Result<String, DeviceError> {
     await measured("speakers") {
-        let model = configuration.speakerTelling
+        let model = configuration.diarizationModel
         _ = try VoiceNetwork(model, besides: [configuration.moonshineModel.path])
         return model.path
     }

@@ -11,7 +11,7 @@ extension LampPattern {
             if let since = recording.pausedSince {
                 layers = [Layer(.paused, since: since)]
             } else if recording.microphoneIsAlive, case .written(let time) = recording.disk {
-                layers = [Layer(.steady, since: time, until: time + Self.patience)]
+                layers = [Layer(.steady, since: time, until: time + Self.diskTimeout)]
             }
         } else {
             switch state.export {

@@ -5,16 +5,16 @@ extension Recorder {
     /// Redacts a range of a recording; of the current one, up to now.
     ///
     /// - Returns: the recording, and remarks for the user.
-    func strike(_ order: RedactionOrder) async throws -> (recording: Int, notes: [String]) {
+    func redact(_ order: RedactionOrder) async throws -> (recording: Int, notes: [String]) {
         try archive.checkPlace()
-        let striking = Redaction(storage: configuration.storage.directory, archive: archive)
+        let redaction = Redaction(storage: configuration.storage.directory, archive: archive)
         guard let live = snapshot.live, order.recording ?? live.id == live.id else {
-            return try await striking.strike(order)
+            return try await redaction.redact(order)
         }
         return try await strike(order, of: live, upTo: live.session.heard)
     }
 
-    private func strike(
+    private func redact(
         _ order: RedactionOrder, of live: LiveRecording, upTo end: SamplePosition
     ) async throws -> (recording: Int, notes: [String]) {
         let id = live.id
@@ -22,16 +22,16 @@ extension Recorder {
         // The pauses before `end` are known only once it is on the disk.
         try await live.settle(upTo: end)
         let range = try order.range(of: id, upTo: end, pauses: live.pauses)
-        let striking = Redaction(storage: configuration.storage.directory, archive: archive)
-        let notes = try await striking.strike(range, of: id, isGrowing: true)
-        hub.publish(.gap(recording: id, gap: Gap(range, cause: .struck)))
+        let redaction = Redaction(storage: configuration.storage.directory, archive: archive)
+        let notes = try await redaction.redact(range, of: id, isGrowing: true)
+        hub.publish(.gap(recording: id, gap: Gap(range, cause: .redacted)))
         // If it has ended meanwhile, its repairs may have run before this redaction.
-        if snapshot.live?.id != id { try await striking.finish(id) }
+        if snapshot.live?.id != id { try await redaction.finish(id) }
         return (id, notes)
     }
 
     /// Redacts the last recorded minute before a monotonic time; if that is in a pause, the minute before the pause.
-    func strikeMinute(before time: Duration, of id: Int) async throws {
+    func redactMinute(before time: Duration, of id: Int) async throws {
         guard let live = snapshot.live, live.id == id else { return }
         let ago = max(.zero, PanelController.now - time) / .seconds(1)
         let position = live.position - SamplePosition(seconds: ago).samples

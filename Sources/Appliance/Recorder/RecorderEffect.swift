@@ -15,14 +15,14 @@ enum RecorderEffect: Hashable, Sendable {
     /// Marks the place that was recorded at that monotonic time. Answer: `marked`.
     case mark(Int, text: String, at: Duration, RecorderTicket?)
     /// Redacts the minute before that monotonic time. Answer: `marked`.
-    case strike(Int, before: Duration)
+    case redact(Int, before: Duration)
     case answer(RecorderTicket, Result<Recorder.Answer, DeviceError>)
     /// Publishes to subscribers.
     case publish(Event)
     case log(LogLine)
-    /// Runs maintenance of earlier recordings. Answers: `upkeepWrites`, `upkeepEnded`.
-    case upkeep
-    case breakOffUpkeep
+    /// Runs maintenance of earlier recordings. Answers: `maintenanceWrites`, `maintenanceEnded`.
+    case maintenance
+    case breakOffMaintenance
     /// Posts `due` after that time.
     case wake(RecorderInput.Timer, after: Duration)
     /// Ends idle decode workers.

@@ -80,7 +80,7 @@ struct RecorderHandler: Sendable {
         let opened = recorder.opened
         switch request {
         // These work on files by path: the folder must still be the one that was opened.
-        case .verify, .delete, .strike, .importing, .exported: try archive.checkPlace()
+        case .verify, .delete, .redact, .importing, .exported: try archive.checkPlace()
         case .list, .show, .reading, .passes, .pass, .search, .history, .exportsOf, .exportsTo: break
         }
         var response = ControlResponse()
@@ -107,8 +107,8 @@ struct RecorderHandler: Sendable {
             response.notes = try await Erasure(storage: own, archive: archive).erase(
                 recordings, recording: recorder.snapshot.live?.id)
             try await opened.forget(recordings)
-        case .strike(let order):
-            (response.recording, response.notes) = try await recorder.strike(order)
+        case .redact(let order):
+            (response.recording, response.notes) = try await recorder.redact(order)
         case .importing(let part, let recording):
             let file = CorrectionImport.File(
                 name: part.name, text: part.text, recording: recording, person: part.person,

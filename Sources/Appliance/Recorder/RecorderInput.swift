@@ -22,14 +22,14 @@ struct RecorderInput: Hashable, Sendable {
         case failed(DeviceError)
     }
 
-    typealias UpkeepEnd = BackgroundMaintenance.End
+    typealias MaintenanceEnd = BackgroundMaintenance.End
 
     /// What a wait was for.
     enum Timer: Hashable, Sendable {
         /// The decode workers may be ended if this recording is still the last.
         case release(after: Int)
         /// Failed maintenance may be tried again if this run is still the last.
-        case upkeep(run: Int)
+        case maintenance(run: Int)
     }
 
     enum Kind: Hashable, Sendable {
@@ -54,8 +54,8 @@ struct RecorderInput: Hashable, Sendable {
         /// An event that another part published.
         case event(Event)
         /// Whether maintenance is writing text now.
-        case upkeepWrites(Bool)
-        case upkeepEnded(UpkeepEnd)
+        case maintenanceWrites(Bool)
+        case maintenanceEnded(MaintenanceEnd)
         case due(Timer)
     }
 

@@ -19,14 +19,14 @@ struct RecorderLoop {
 
     private let recorder: Recorder
     private let inbox: RecorderInbox
-    private let upkeep: BackgroundMaintenance
+    private let maintenance: BackgroundMaintenance
     private var state = RecorderState()
     private var lamp = LampPattern()
     private var lives: [Int: Live] = [:]
     private var replies: [RecorderTicket: RecorderMessage.Reply] = [:]
     private var tickets = 0
     /// Cancels the running maintenance.
-    private var upkeepEnd: AsyncStream<Never>.Continuation?
+    private var maintenanceEnd: AsyncStream<Never>.Continuation?
 
     init(recorder: Recorder) {
         self.recorder = recorder
@@ -34,10 +34,10 @@ struct RecorderLoop {
         self.inbox = inbox
         let panel = recorder.configuration.panel
         state.button = ButtonInterpreter(panel.style, shutsDown: panel.shutdown)
-        upkeep = BackgroundMaintenance(
+        maintenance = BackgroundMaintenance(
             configuration: recorder.configuration, archive: recorder.archive, hub: recorder.hub,
             workers: recorder.workers, progress: recorder.secondPass, opened: recorder.opened, repairs: recorder.repairs
-        ) { writes in inbox.tell(.upkeepWrites(writes)) }
+        ) { writes in inbox.tell(.maintenanceWrites(writes)) }
     }
 
     mutating func begin(in group: inout DiscardingTaskGroup) { apply(.started, at: .now, in: &group) }
@@ -61,7 +61,7 @@ struct RecorderLoop {
 
     /// Answers everyone who still waits; no more messages will come.
     mutating func end() {
-        upkeepEnd?.finish()
+        maintenanceEnd?.finish()
         for reply in replies.values { reply.resume(returning: .failure(RecorderState.isEndingError)) }
         replies = [:]
     }
@@ -102,12 +102,12 @@ struct RecorderLoop {
         case .setPaused(let id, let isPaused): lives[id]?.recording.session.setPaused(isPaused)
         case .mark(let id, let text, let time, let ticket):
             if let live = lives[id]?.recording { mark(live, text, at: time, ticket, in: &group) }
-        case .strike(let id, let time): if lives[id] != nil { strike(id, before: time, in: &group) }
+        case .redact(let id, let time): if lives[id] != nil { redact(id, before: time, in: &group) }
         case .answer(let ticket, let result): replies.removeValue(forKey: ticket)?.resume(returning: result)
         case .publish(let event): recorder.hub.pass(on: event)
         case .log(let line): recorder.write(line)
-        case .upkeep: beginUpkeep(in: &group)
-        case .breakOffUpkeep: upkeepEnd?.finish()
+        case .maintenance: beginMaintenance(in: &group)
+        case .breakOffMaintenance: maintenanceEnd?.finish()
         case .wake(let timer, let pause): later(by: pause, in: &group) { .due(timer) }
         case .releaseWorkers: group.addTask { [workers = recorder.workers] in await workers.releaseIdle() }
         case .powerOff: powerOff(in: &group)
@@ -176,19 +176,19 @@ extension RecorderLoop {
         }
     }
 
-    private func strike(_ id: Int, before time: Duration, in group: inout DiscardingTaskGroup) {
+    private func redact(_ id: Int, before time: Duration, in group: inout DiscardingTaskGroup) {
         group.addTask { [inbox, recorder] in
             do {
-                try await recorder.strikeMinute(before: time, of: id)
+                try await recorder.redactMinute(before: time, of: id)
                 inbox.tell(.marked(.success(Recorder.Answer(recording: id)), nil))
             } catch { inbox.tell(.marked(.failure(DeviceError(wrapping: error)), nil)) }
         }
     }
 
-    private mutating func beginUpkeep(in group: inout DiscardingTaskGroup) {
+    private mutating func beginMaintenance(in group: inout DiscardingTaskGroup) {
         let (asked, end) = AsyncStream<Never>.makeStream()
-        upkeepEnd = end
-        group.addTask { [inbox, upkeep] in inbox.tell(.upkeepEnded(await upkeep.run(until: asked))) }
+        maintenanceEnd = end
+        group.addTask { [inbox, maintenance] in inbox.tell(.maintenanceEnded(await maintenance.run(until: asked))) }
     }
 
     private func powerOff(in group: inout DiscardingTaskGroup) {

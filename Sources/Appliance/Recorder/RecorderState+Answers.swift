@@ -16,7 +16,7 @@ extension RecorderState {
         var recording = Recording(id: id, beginning: .awaited(opening.starts), disk: .awaited(since: now))
         recording.pausedSince = opening.pausedSince
         latest = id
-        var effects: [RecorderEffect] = [.record(id), .check(id)] + breakOffUpkeep()
+        var effects: [RecorderEffect] = [.record(id), .check(id)] + breakOffMaintenance()
         if recording.pausedSince != nil {
             effects.insert(.setPaused(id, true), at: 0)
             effects += answerStarts(of: &recording)
@@ -74,7 +74,7 @@ extension RecorderState {
             if recording.pausedSince != nil { return }
             let since = recording.disk.time
             guard recording.beginning == .begun, health.microphoneIsAlive,
-                moment.monotonic - since > LampPattern.patience
+                moment.monotonic - since > LampPattern.diskTimeout
             else { return }
             recording.disk = .stalled(since: since)
             hasStalled = true
@@ -112,8 +112,8 @@ extension RecorderState {
         case .failed(let error): effects += raise(error, at: moment) + answer(text.starts, .failure(error))
         }
         guard isAtRest else { return effects }
-        switch upkeep {
-        case .done, .waiting: upkeep = .due
+        switch maintenance {
+        case .done, .waiting: maintenance = .due
         case .due, .working, .breakingOff: break
         }
         setback = nil
@@ -131,34 +131,34 @@ extension RecorderState {
         return effects
     }
 
-    mutating func breakOffUpkeep() -> [RecorderEffect] {
-        guard case .working(let writing) = upkeep else { return [] }
-        upkeep = .breakingOff(writingSince: writing)
-        return [.breakOffUpkeep]
+    mutating func breakOffMaintenance() -> [RecorderEffect] {
+        guard case .working(let writing) = maintenance else { return [] }
+        maintenance = .breakingOff(writingSince: writing)
+        return [.breakOffMaintenance]
     }
 
-    mutating func upkeepEnded(_ end: RecorderInput.UpkeepEnd, at moment: RecorderMoment) -> [RecorderEffect] {
+    mutating func maintenanceEnded(_ end: RecorderInput.MaintenanceEnd, at moment: RecorderMoment) -> [RecorderEffect] {
         let wasBrokenOff: Bool
-        switch upkeep {
+        switch maintenance {
         case .working: wasBrokenOff = false
         case .breakingOff: wasBrokenOff = true
         case .done, .due, .waiting: return []
         }
         guard case .failed(let error) = end else {
-            upkeep = wasBrokenOff ? .due : .done
+            maintenance = wasBrokenOff ? .due : .done
             setback = nil
             return []
         }
         // The same failure again is reported once.
         let effects = setback?.error == error ? [] : raise("backlog", error.message, at: moment)
         if wasBrokenOff {
-            upkeep = .due
+            maintenance = .due
             return effects
         }
         let pause = min(setback.map { $0.pause * 2 } ?? Self.pauses.lowerBound, Self.pauses.upperBound)
         setback = Setback(error: error, pause: pause)
-        upkeep = .waiting
-        return effects + [.wake(.upkeep(run: upkeepRuns), after: pause)]
+        maintenance = .waiting
+        return effects + [.wake(.maintenance(run: maintenanceRuns), after: pause)]
     }
 
     private mutating func changeRecording(_ id: Int, _ change: (inout Recording) -> Void) {

@@ -9,10 +9,10 @@ extension RecorderState {
     mutating func concluding(_ change: (inout Self) -> [RecorderEffect]) -> [RecorderEffect] {
         let before = shown
         var effects = change(&self)
-        if isAtRest, !isEnding, upkeep == .due {
-            upkeep = .working(writingSince: nil)
-            upkeepRuns += 1
-            effects.append(.upkeep)
+        if isAtRest, !isEnding, maintenance == .due {
+            maintenance = .working(writingSince: nil)
+            maintenanceRuns += 1
+            effects.append(.maintenance)
         }
         // `LiveRecording` itself publishes that it begins and that it stops.
         let goesOn = before == .paused && shown == .recording
@@ -34,7 +34,7 @@ extension RecorderState {
             return effects
         case .shutDown(let ticket):
             isEnding = true
-            return breakOffUpkeep() + stop(.shutdown, ticket)
+            return breakOffMaintenance() + stop(.shutdown, ticket)
         case .opened(let attempt, let id): return opened(attempt, id, at: now)
         case .refused(let attempt, let error): return refused(attempt, error, at: input.moment)
         case .begun(let id, let health): return begun(id) + checked(id, health, at: input.moment)
@@ -45,13 +45,13 @@ extension RecorderState {
         case .ended(let id, let end): return ended(id, end, at: input.moment)
         case .marked(let result, let ticket): return marked(result, ticket, at: input.moment)
         case .event(let event): return follow(event, at: input.moment)
-        case .upkeepWrites(let writes):
-            if case .working = upkeep { upkeep = .working(writingSince: writes ? now : nil) }
+        case .maintenanceWrites(let writes):
+            if case .working = maintenance { maintenance = .working(writingSince: writes ? now : nil) }
             return []
-        case .upkeepEnded(let end): return upkeepEnded(end, at: input.moment)
+        case .maintenanceEnded(let end): return maintenanceEnded(end, at: input.moment)
         case .due(.release(let id)): return id == latest && isAtRest ? [.releaseWorkers] : []
-        case .due(.upkeep(let run)):
-            if upkeep == .waiting, run == upkeepRuns { upkeep = .due }
+        case .due(.maintenance(let run)):
+            if maintenance == .waiting, run == maintenanceRuns { maintenance = .due }
             return []
         }
     }
@@ -62,9 +62,9 @@ extension RecorderState {
         case .start: return start(nil, at: now)
         case .stop: return stop(.button, nil)
         case .mark(let time): return mark("", at: time, nil)
-        case .strike(let time):
+        case .redact(let time):
             guard case .recording(let recording) = phase, recording.beginning == .begun else { return [] }
-            return [.strike(recording.id, before: time)]
+            return [.redact(recording.id, before: time)]
         case .pause: return setPaused(true, nil, at: now)
         case .resume: return setPaused(false, nil, at: now)
         case .acknowledge(let time): return acknowledge(at: time)
@@ -104,7 +104,7 @@ extension RecorderState {
         case .finished:
             export = .done(at: moment.monotonic)
             // With `storage.after-export`, maintenance may erase what was copied.
-            if case .done = upkeep { upkeep = .due }
+            if case .done = maintenance { maintenance = .due }
         // Another stick's copy may be running.
         case .refused:
             if case .running = export { break }
@@ -127,9 +127,9 @@ extension RecorderState {
     /// Opened recordings may need a second pass.
     private mutating func opened(_ recordings: [Int], at now: Duration) -> [RecorderEffect] {
         openSince = recordings.isEmpty ? nil : openSince ?? now
-        if !recordings.isEmpty, case .done = upkeep { upkeep = .due }
+        if !recordings.isEmpty, case .done = maintenance { maintenance = .due }
         // Running maintenance may be past them, or may be reading one that is locked now.
-        return breakOffUpkeep() + [
+        return breakOffMaintenance() + [
             .log(
                 LogLine(
                     .notice, "opened",

@@ -66,7 +66,7 @@ struct RecorderState: Hashable, Sendable {
     }
 
     /// Maintenance of earlier recordings, while nothing is being recorded.
-    enum Upkeep: Hashable, Sendable {
+    enum Maintenance: Hashable, Sendable {
         case done
         /// Starts once nothing is being recorded.
         case due
@@ -108,9 +108,9 @@ struct RecorderState: Hashable, Sendable {
     var phase = Phase.idle
     /// By the recording's number.
     var texts: [Int: Text] = [:]
-    var upkeep = Upkeep.due
+    var maintenance = Maintenance.due
     var setback: Setback?
-    var upkeepRuns = 0
+    var maintenanceRuns = 0
     var export = Export.none
     /// Since when a laptop is connected to the board's own USB port.
     var laptopSince: Duration?
@@ -182,7 +182,7 @@ extension RecorderState {
     /// Since when text is being written.
     var writingSince: Duration? {
         var since = texts.values.map(\.since)
-        switch upkeep {
+        switch maintenance {
         case .working(let writing), .breakingOff(let writing): if let writing { since.append(writing) }
         case .done, .due, .waiting: break
         }

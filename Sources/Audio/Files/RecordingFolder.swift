@@ -31,7 +31,7 @@ package struct RecordingFolder: Hashable, Sendable {
     package static let resealedName = "resealed.age"
 
     /// The name of a file that exists during a redaction.
-    package static let strikingName = ".striking"
+    package static let redactionName = ".striking"
 
     /// The path of the encrypted file.
     package var sealed: String { "\(path)/\(Self.sealedName)" }

@@ -19,7 +19,7 @@ package final class WaveFile {
     var path: String { file.path }
 
     /// Creates a new file; fails if it exists.
-    package convenience init(anew path: String, channels: Int = 1) throws(DeviceError) {
+    package convenience init(new path: String, channels: Int = 1) throws(DeviceError) {
         try self.init(creating: path, channels: channels)
     }
 

@@ -104,7 +104,7 @@ __attribute__((noinline)) static pid_t fieldscribe_spawn(const char *path, char 
     }
     // Until it is another program the child runs in our memory: no handler of ours may run there. Which signals have one is asked
     // before. SIGABRT's is left alone, which nobody sends to a program that has not begun: glibc 2.41 keeps it under a lock, for
-    // which a copy of this process waits for ever if another thread holds it (qemu's vfork makes a copy).
+    // which a copy of this process waits forever if another thread holds it (qemu's vfork makes a copy).
     int handled[NSIG], handlers = 0;
     for (int number = 1; number < NSIG; number++) {
         struct sigaction action;
@@ -158,8 +158,8 @@ __attribute__((noinline)) static pid_t fieldscribe_spawn(const char *path, char 
     return child;
 }
 
-/// Copies the calling process for whoever takes its parent's orphans, which is to be that parent's own parent, and with whom
-/// the copy ends; 0 in the copy, else its number, or -1 for none.
+/// Forks a copy that ends together with the process that adopts its parent's orphans, which must be the parent's own parent.
+/// Returns 0 in the copy, its process number in the caller, or -1.
 static inline pid_t fieldscribe_fork_away(void) {
     int ends[2];
     pid_t copy = -1, parent = getppid();

@@ -27,7 +27,7 @@ static inline struct MHD_Daemon *fieldscribe_web_start(
 
 // Swift names the cases of its enumerations as the compiler of the day does.
 
-/// What a handler says where it has done its work, and where the connection is to be closed.
+/// The answers of a handler: it has done its work, or the connection must be closed.
 static inline enum MHD_Result fieldscribe_web_yes(void) { return MHD_YES; }
 static inline enum MHD_Result fieldscribe_web_no(void) { return MHD_NO; }
 
@@ -42,7 +42,7 @@ static inline int fieldscribe_web_socket(struct MHD_Connection *connection) {
     return info == NULL ? -1 : info->connect_fd;
 }
 
-/// Does what is to be done, and waits at most so many milliseconds for it; returns 0, or -1.
+/// Handles pending events; waits at most this many milliseconds for them. Returns 0, or -1.
 static inline int fieldscribe_web_run(struct MHD_Daemon *daemon, int milliseconds) {
     return MHD_run_wait(daemon, milliseconds) == MHD_YES ? 0 : -1;
 }
@@ -53,7 +53,7 @@ static inline void fieldscribe_web_values(
     MHD_get_connection_values(connection, headers ? MHD_HEADER_KIND : MHD_GET_ARGUMENT_KIND, take, context);
 }
 
-/// An answer with a copy of some bytes; NULL where there is no memory.
+/// An answer with a copy of some bytes; NULL if there is no memory.
 static inline struct MHD_Response *fieldscribe_web_bytes(const void *bytes, size_t count) {
     return MHD_create_response_from_buffer(count, (void *)bytes, MHD_RESPMEM_MUST_COPY);
 }

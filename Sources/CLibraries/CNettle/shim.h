@@ -9,7 +9,7 @@ static inline void fieldscribe_sha256_add(struct sha256_ctx *state, const void *
     sha256_update(state, count, (const uint8_t *)bytes);
 }
 
-/// Writes 32 bytes; the state then starts anew.
+/// Writes 32 bytes and resets the state.
 static inline void fieldscribe_sha256_finish(struct sha256_ctx *state, uint8_t *digest) {
 #if NETTLE_VERSION_MAJOR >= 4
     sha256_digest(state, digest);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// In how many seconds a connection is to be made, as its address says; at least 2, as libpq has it.
+/// The connection timeout in seconds that the address sets; at least 2, as in libpq.
 static inline long fieldscribe_connect_timeout(PGconn *connection) {
     long seconds = 0;
     PQconninfoOption *options = PQconninfo(connection);

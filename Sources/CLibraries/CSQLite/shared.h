@@ -257,7 +257,7 @@ static int fieldscribe_share_open(
     return SQLITE_OK;
 }
 
-/// Makes one, known to SQLite under `name`, which is borrowed until it is freed; null where there is no memory.
+/// Makes one, known to SQLite under `name`, which is borrowed until it is freed; null if there is no memory.
 static inline fieldscribe_share *fieldscribe_share_make(const char *name) {
     sqlite3_initialize();
     fieldscribe_share *share = (fieldscribe_share *)calloc(1, sizeof(*share));

@@ -5,7 +5,7 @@
 /// The extended result code of a row that names a parent that is not there.
 static const int fieldscribe_sqlite_foreign_key = SQLITE_CONSTRAINT_FOREIGNKEY;
 
-/// Binds a copy of `length` bytes of UTF-8, also where there are none; returns the result code.
+/// Binds a copy of `length` bytes of UTF-8, which may be 0; returns the result code.
 static inline int fieldscribe_sqlite_bind_text(sqlite3_stmt *statement, int index, const char *text, long length) {
     return sqlite3_bind_text64(
         statement, index, text ? text : "", (sqlite3_uint64)length, SQLITE_TRANSIENT, SQLITE_UTF8);

@@ -36,7 +36,7 @@ struct PlacedCopies {
         // Inside copies too: a copy must not hide others below it.
         for name in names.sorted() where !name.hasPrefix(".") && name != "lost+found" {
             do throws(DeviceError) { try visit(name, in: folder, place) } catch {
-                report(.unchecked, "\(folder.path)/\(name)", "cannot be looked at: \(error.reason)")
+                report(.unchecked, "\(folder.path)/\(name)", "cannot be checked: \(error.reason)")
             }
         }
     }

@@ -97,7 +97,7 @@ extension FolderExport {
         let earlier = session.entries.filter { $0.recording == summary.id }
         // Only earlier copies need the history: a sealed recording cannot be redacted any more.
         let history = earlier.isEmpty ? [] : try await archive.history(of: summary.id).map(\.entry)
-        let outdated = Set(earlier.beforeStrike(in: history))
+        let outdated = Set(earlier.beforeRedaction(in: history))
         let (folder, audio, shouldStop, progress) = (session.folder, audioPath(summary.id), shouldStop, progress)
         let placed = try await place(summary.id, history, in: &session, written: nil) {
             SealedFileWriter(

@@ -35,7 +35,7 @@ struct SealedCopy {
         // Corrections are not in every text, but they have a pass of their own.
         if copy.timeline.annotations != nil, let pass = copy.timeline.pass { parts.append("pass \(pass)") }
         // Redactions are not in every text either.
-        parts += copy.timeline.gaps.struck.map { "struck \($0.start.samples) \($0.end.samples)" }
+        parts += copy.timeline.gaps.redacted.map { "struck \($0.start.samples) \($0.end.samples)" }
         return Digest.of(parts.joined(separator: "\n"))
     }
 

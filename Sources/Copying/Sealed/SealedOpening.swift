@@ -81,7 +81,7 @@ package struct SealedOpening {
         guard 1...2 ~= decoder.channels else { throw foreign }
         try expectRoom(for: length.samples * Frames.bytes(channels: decoder.channels), in: target)
         let file = try WaveFile(
-            anew: "\(target.path)/\(RecordingFolder.audioName)", channels: decoder.channels)
+            new: "\(target.path)/\(RecordingFolder.audioName)", channels: decoder.channels)
         let samples = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 65_536)
         defer { samples.deallocate() }
         var count: Int64 = 0

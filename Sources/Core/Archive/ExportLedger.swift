@@ -54,9 +54,9 @@ package struct ExportEntry: Hashable, Sendable, Codable {
 extension Array where Element == ExportEntry {
     /// The copies made before the recording's last redaction. Compares positions in the history, since clocks may be
     /// wrong.
-    package func beforeStrike(in history: [HistoryEntry]) -> [ExportEntry] {
-        guard let strike = history.last(where: { $0.act == .struck })?.number else { return [] }
-        return filter { $0.number(in: history) < strike }
+    package func beforeRedaction(in history: [HistoryEntry]) -> [ExportEntry] {
+        guard let redaction = history.last(where: { $0.act == .redacted })?.number else { return [] }
+        return filter { $0.number(in: history) < redaction }
     }
 }
 

@@ -28,7 +28,7 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
         /// The recorder's key signed the SHA-256 of its samples: `sound`, `length`, `signature`.
         package static let signed = Act(rawValue: "signed")
         /// A part was redacted: `from`, `to`.
-        package static let struck = Act(rawValue: "struck")
+        package static let redacted = Act(rawValue: "struck")
         /// Recording was paused: `from`, `to`.
         package static let paused = Act(rawValue: "paused")
         /// It was restored from its journal after a power cut.
@@ -130,7 +130,7 @@ extension BidirectionalCollection where Element == HistoryEntry {
     ///
     /// Closing a recording again, as after its file was cut, keeps the signature.
     package var soundSignature: HistoryEntry? {
-        last { $0.act == .signed || $0.act == .struck }.flatMap { $0.act == .signed ? $0 : nil }
+        last { $0.act == .signed || $0.act == .redacted }.flatMap { $0.act == .signed ? $0 : nil }
     }
 }
 

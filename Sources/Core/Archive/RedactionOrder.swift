@@ -41,7 +41,7 @@ package struct RedactionOrder: Hashable, Sendable, Codable {
             }
         guard range.isEmpty else { return range }
         throw DeviceError(
-            .unsupported, "strike",
+            .unsupported, "redact",
             "recording \(id) is \(length.seconds) s long: the range is empty; give a time before its end, and a later one"
         )
     }

@@ -11,7 +11,7 @@ package struct ButtonInterpreter: Hashable, Sendable {
         case pause(at: Duration)
         case resume(at: Duration)
         /// Redacts what was said before the first of three presses, which began then.
-        case strike(at: Duration)
+        case redact(at: Duration)
         case shutDown
         /// Acknowledges what was shown when the press began, and nothing that came later.
         case acknowledge(at: Duration)
@@ -115,7 +115,7 @@ package struct ButtonInterpreter: Hashable, Sendable {
             case .mark: return [.mark(at: since)]
             case .pause: return [.resume(at: since)]
             }
-        case .third(_, let first): return [.strike(at: first)]
+        case .third(_, let first): return [.redact(at: first)]
         case .pausing, nil: return []
         }
     }

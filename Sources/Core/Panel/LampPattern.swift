@@ -43,8 +43,8 @@ package struct LampPattern: Hashable, Sendable {
     package static let markBlink = Duration.milliseconds(200)
     /// How long the lamp blinks to answer a press.
     package static let answerBlink = Duration.milliseconds(60)
-    /// How long the disk may not report before the lamp stops showing `steady`.
-    package static let patience = Duration.seconds(3)
+    /// The time without a report of the disk after which the lamp stops showing `steady`.
+    package static let diskTimeout = Duration.seconds(3)
     /// How long the lamp shows `done`.
     package static let doneLasts = Duration.seconds(3)
     /// How long the lamp shows `refused`.

@@ -15,13 +15,13 @@ package struct Gap: Hashable, Sendable, Codable {
         /// The recording was paused.
         case paused
         /// The audio was redacted.
-        case struck
+        case redacted = "struck"
 
         /// Whether it is a loss, and not intended.
         package var isLoss: Bool {
             switch self {
             case .overrun, .microphone, .disk, .outage, .damage: true
-            case .paused, .struck: false
+            case .paused, .redacted: false
             }
         }
     }

@@ -4,7 +4,7 @@ extension Segment {
     func touches(_ ranges: [SampleRange]) -> Bool { ranges.contains { range.intersection($0) != nil } }
 
     /// Removes the words that touch these ranges, and then alternatives and voice measures as well.
-    package func struck(_ ranges: [SampleRange]) -> Segment {
+    package func redacted(_ ranges: [SampleRange]) -> Segment {
         guard touches(ranges) else { return self }
         var segment = self
         segment.words.removeAll { word in ranges.contains { $0.covers(word.range) } }
@@ -16,18 +16,18 @@ extension Segment {
 
 extension Correction {
     /// Removes notes, quotations and bookmark texts in these ranges.
-    package func struck(_ ranges: [SampleRange]) -> Correction {
+    package func redacted(_ ranges: [SampleRange]) -> Correction {
         var correction = self
         correction.annotations.notes.removeAll { $0.lies(in: ranges) }
         correction.annotations.quotations.removeAll { quotation in ranges.contains { $0.covers(quotation.range) } }
-        correction.annotations.marks = annotations.marks?.map { $0.struck(ranges) }
+        correction.annotations.marks = annotations.marks?.map { $0.redacted(ranges) }
         return correction
     }
 }
 
 extension Bookmark {
     /// Removes its text if it lies in one of these ranges.
-    package func struck(_ ranges: [SampleRange]) -> Bookmark { lies(in: ranges) ? Bookmark(position) : self }
+    package func redacted(_ ranges: [SampleRange]) -> Bookmark { lies(in: ranges) ? Bookmark(position) : self }
 
     fileprivate func lies(in ranges: [SampleRange]) -> Bool { ranges.contains { $0.contains(position) } }
 }
@@ -39,7 +39,7 @@ extension SampleRange {
 
 extension Array where Element == Gap {
     /// The redacted ranges.
-    package var struck: [SampleRange] { filter { $0.cause == .struck }.map(\.range) }
+    package var redacted: [SampleRange] { filter { $0.cause == .redacted }.map(\.range) }
 
     /// The paused ranges.
     package var paused: [SampleRange] { filter { $0.cause == .paused }.map(\.range) }

@@ -153,7 +153,7 @@ package struct CorrectionImport: Sendable {
             }
             guard sound == identity.sound else {
                 let history = try await archive.history(of: summary.id).map(\.entry)
-                if history.contains(where: { $0.act == .struck }) {
+                if history.contains(where: { $0.act == .redacted }) {
                     let isKnown = history.contains { $0.sound == identity.sound }
                     throw refusal(
                         file,

@@ -16,7 +16,7 @@ package struct WordTimes: Sendable {
     }
 
     /// Seconds for one piece of at most a minute, on the smallest board, including loading the model.
-    private static let patience = 120
+    private static let timeoutSeconds = 120
     /// After so many failures, the process is not started again.
     private static let mostFailures = 3
 
@@ -61,9 +61,9 @@ package struct WordTimes: Sendable {
             let sent = UnsafeMutableRawBufferPointer.allocate(byteCount: line.count, alignment: 8)
             defer { sent.deallocate() }
             sent.copyBytes(from: line)
-            try child.write(UnsafeRawBufferPointer(sent), timeoutSeconds: Self.patience)
+            try child.write(UnsafeRawBufferPointer(sent), timeoutSeconds: Self.timeoutSeconds)
             while !received.contains(0x0A) {
-                let count = try child.read(into: room, timeoutSeconds: Self.patience)
+                let count = try child.read(into: room, timeoutSeconds: Self.timeoutSeconds)
                 guard count > 0 else { throw DeviceError(.failed, "read", "the aligner has ended") }
                 received += room[..<count]
             }

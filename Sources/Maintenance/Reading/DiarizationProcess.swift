@@ -30,7 +30,7 @@ package struct DiarizationProcess: Sendable {
 
     /// Seconds for one region of at most a minute on the smallest board, including loading the model; also for clustering
     /// all.
-    private static let patience = 600
+    private static let timeoutSeconds = 600
     /// One heap for all threads saves a tenth of all memory: a thread reuses what another one freed.
     package static let environment = ["GLIBC_TUNABLES": "glibc.malloc.arena_max=1"]
 
@@ -46,7 +46,7 @@ package struct DiarizationProcess: Sendable {
     ///   - configuration: names the model and the number of speakers.
     package init(program: String = "/proc/self/exe", _ configuration: Configuration) {
         self.program = program
-        model = configuration.speakerTelling
+        model = configuration.diarizationModel
         others = [configuration.moonshineModel.path]
         count = configuration.recognizer.speakers.count
     }
@@ -149,7 +149,7 @@ package struct DiarizationProcess: Sendable {
         let sent = UnsafeMutableRawBufferPointer.allocate(byteCount: line.count, alignment: 8)
         defer { sent.deallocate() }
         sent.copyBytes(from: line)
-        try child.write(UnsafeRawBufferPointer(sent), timeoutSeconds: Self.patience)
+        try child.write(UnsafeRawBufferPointer(sent), timeoutSeconds: Self.timeoutSeconds)
         child.closeInput()
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 8)
         defer { room.deallocate() }
@@ -164,7 +164,7 @@ package struct DiarizationProcess: Sendable {
                     throw DeviceError(code, "tell-speakers", answer.message ?? "")
                 }
             }
-            let got = try child.read(into: room, timeoutSeconds: Self.patience)
+            let got = try child.read(into: room, timeoutSeconds: Self.timeoutSeconds)
             guard got > 0 else {
                 throw DeviceError(
                     .failed, "read", on: model.path, "the process that identifies speakers exited",

@@ -76,8 +76,8 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
         }
         do { self = try JSONDecoder().decode(Self.self, from: Data(JSONStrings.check(bytes))) } catch {
             throw DeviceError(
-                .damaged, "read", on: path, "does not hold remembered voices",
-                remedy: "take them away with fieldscribe speakers forget, or set speakers.remember = no")
+                .damaged, "read", on: path, "does not contain saved voices",
+                remedy: "run fieldscribe speakers forget, or set speakers.remember = no")
         }
     }
 

@@ -25,16 +25,16 @@ package struct Redaction: Sendable {
     /// Redacts a range of an ended recording; without a number, of the latest.
     ///
     /// - Returns: the recording, and what to tell the user.
-    package func strike(_ order: RedactionOrder) async throws -> (recording: Int, notes: [String]) {
+    package func redact(_ order: RedactionOrder) async throws -> (recording: Int, notes: [String]) {
         let known = try await archive.recordings()
         let named = order.recording.map { id in known.filter { $0.id == id } } ?? known
         guard let recording = named.last else {
             let what = order.recording.map { "recording \($0): not in the archive" } ?? "there is no recording"
-            throw DeviceError(.missing, "strike", "\(what); nothing was struck; see fieldscribe list")
+            throw DeviceError(.missing, "redact", "\(what); nothing was redacted; see fieldscribe list")
         }
         let pauses = try await archive.gaps(of: recording.id).paused
         let range = try order.range(of: recording.id, upTo: recording.length, pauses: pauses)
-        return (recording.id, try await strike(range, of: recording.id))
+        return (recording.id, try await redact(range, of: recording.id))
     }
 
     /// Redacts a range that is completely on the disk.
@@ -42,29 +42,29 @@ package struct Redaction: Sendable {
     /// - Parameter isGrowing: whether the recording continues: its checksums are computed again after its end.
     /// - Returns: what to tell the user: copies and files that may still have the redacted words.
     /// - Throws: `DeviceError` that names the file; a redaction that has begun is completed later.
-    package func strike(_ range: SampleRange, of id: Int, isGrowing: Bool = false) async throws -> [String] {
+    package func redact(_ range: SampleRange, of id: Int, isGrowing: Bool = false) async throws -> [String] {
         guard let recording = try await archive.recordings().first(where: { $0.id == id }) else {
-            throw DeviceError(.missing, "strike", "recording \(id): not in the archive; see fieldscribe list")
+            throw DeviceError(.missing, "redact", "recording \(id): not in the archive; see fieldscribe list")
         }
         if recording.isSealed {
             throw DeviceError(
-                .denied, "strike",
+                .denied, "redact",
                 "recording \(id): is sealed, and nothing on the recorder can read or change it; delete it, or open a copy"
             )
         }
         if await archive.isBeingSealed(id) {
             throw DeviceError(
-                .denied, "strike",
+                .denied, "redact",
                 "recording \(id): is being sealed, so nothing in it can be redacted; delete it, or open a copy"
             )
         }
         let folder = try Self.folder(of: id, in: storage)
-        if try !folder.exists(RecordingFolder.strikingName) {
-            try folder.replace(RecordingFolder.strikingName, with: [])
+        if try !folder.exists(RecordingFolder.redactionName) {
+            try folder.replace(RecordingFolder.redactionName, with: [])
         }
         // A voice may have been learned from it; it is learned again from the rest.
         try VoiceprintStore.drop(id, in: storage)
-        try await archive.add(Gap(range, cause: .struck), recording: id)
+        try await archive.add(Gap(range, cause: .redacted), recording: id)
         // Also if another redaction was completed meanwhile and removed the file.
         let notes = try await complete(id, isGrowing: isGrowing, isBegun: true) ?? []
         return notes + (try await remainingCopies(id, in: folder))
@@ -85,16 +85,16 @@ package struct Redaction: Sendable {
             guard error.code == .missing else { throw error }
             return nil
         }
-        guard try isBegun || folder.exists(RecordingFolder.strikingName) else { return nil }
+        guard try isBegun || folder.exists(RecordingFolder.redactionName) else { return nil }
         let audio = RecordingFolder(storage: storage, recording: id).audio
         while true {
-            let ranges = try await archive.gaps(of: id).struck
+            let ranges = try await archive.gaps(of: id).redacted
             if !ranges.isEmpty {
-                try await archive.strike(recording: id)
+                try await archive.redact(recording: id)
                 notes += LearnedVocabulary(storage: storage).forget(
                     id, keeping: try await Learning.corrected(in: id, of: archive))
                 if try folder.exists(RecordingFolder.audioName) {
-                    try await onThread(named: "striking") {
+                    try await onThread(named: "redaction") {
                         try SoundRedaction.silence(ranges, in: audio)
                         if !isGrowing { try SoundRedaction.renewSums(ranges, of: audio) }
                     }
@@ -104,9 +104,9 @@ package struct Redaction: Sendable {
             unlink(DriveContents.path(in: storage))
             if isGrowing { return notes }
             // Another redaction may have begun meanwhile.
-            if try await archive.gaps(of: id).struck == ranges { break }
+            if try await archive.gaps(of: id).redacted == ranges { break }
         }
-        try folder.remove(RecordingFolder.strikingName)
+        try folder.remove(RecordingFolder.redactionName)
         try folder.sync()
         return notes
     }
@@ -129,18 +129,18 @@ package struct Redaction: Sendable {
     /// The copies that no later one has replaced: a copy made after a redaction replaces all earlier ones on its volume.
     /// Ordered by the history, since clocks may be wrong.
     static func current(_ exports: [ExportEntry], _ history: [HistoryEntry]) -> [ExportEntry] {
-        let strikes = history.filter { $0.act == .struck }.map(\.number)
+        let redactions = history.filter { $0.act == .redacted }.map(\.number)
         let numbered = exports.map { (export: $0, number: $0.number(in: history)) }
         return numbered.filter { old in
             !numbered.contains { new in
-                new.export.volume == old.export.volume && strikes.contains { old.number < $0 && $0 < new.number }
+                new.export.volume == old.export.volume && redactions.contains { old.number < $0 && $0 < new.number }
             }
         }.map(\.export)
     }
 
     /// Whether a redaction of a recording has begun and not ended.
     static func isUnderWay(_ id: Int, in storage: String) -> Bool {
-        (try? folder(of: id, in: storage).exists(RecordingFolder.strikingName)) ?? true
+        (try? folder(of: id, in: storage).exists(RecordingFolder.redactionName)) ?? true
     }
 
     private static func folder(of id: Int, in storage: String) throws(DeviceError) -> Folder {

@@ -82,11 +82,11 @@ package struct SealingRecordings: Sendable {
             return true
         }
         let journal = try await archive.journalContent(of: id)
-        let struck = try await archive.gaps(of: id).struck
+        let redacted = try await archive.gaps(of: id).redacted
         // Checked after both, so that a redaction in either has silenced the sound, too.
         if Redaction.isUnderWay(id, in: storage) { return false }
         guard let manifest = try await write(id, of: archive, journal.text, for: recipients) else { return false }
-        if try await archive.gaps(of: id).struck == struck, !Redaction.isUnderWay(id, in: storage),
+        if try await archive.gaps(of: id).redacted == redacted, !Redaction.isUnderWay(id, in: storage),
             try await archive.beginSealed(id, manifest, journalOf: journal.bytes)
         {
             try await Self.end(id, in: storage, archive)

@@ -99,7 +99,7 @@ package struct GatheredReading: Sendable {
     }
 
     /// The number of redactions in the recording when it was written.
-    var struck: Int { timeline.gaps.count { $0.cause == .struck } }
+    var struck: Int { timeline.gaps.count { $0.cause == .redacted } }
 
     /// The participants and the speakers, for the filter by person.
     var people: String {

@@ -87,7 +87,7 @@ struct CopyReading: Sendable {
         // Both contain the number of redactions; the transcript's gaps are what remains of them.
         struck =
             staged.contents["transcript.json"] == nil
-            ? entries.count { $0.act == .struck } : timeline.gaps.count { $0.cause == .struck }
+            ? entries.count { $0.act == .redacted } : timeline.gaps.count { $0.cause == .redacted }
         let isPersons = timeline.engine.name == EngineDescription.person
         let written = entries.last { entry in
             [.written, .corrected].contains(entry.act) && (identity?.pass == nil || entry.pass == identity?.pass)

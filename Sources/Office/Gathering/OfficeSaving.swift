@@ -67,7 +67,7 @@ struct OfficeSaving {
         var outcome = Outcome(reading: place.reading)
         for _ in 0..<Self.maxRounds {
             guard let shown = known.first, let current = try archive.timeline(ofReading: shown.id) else { break }
-            guard Self.struck(current) == Self.struck(base) else {
+            guard Self.redacted(current) == Self.redacted(base) else {
                 throw Self.refusal(
                     recording, "a passage was redacted since this page was loaded", "reload its page")
             }
@@ -116,7 +116,7 @@ struct OfficeSaving {
         if known.contains(where: { $0.id == id && $0.person == nil }) { return base }
         for reading in known where reading.person == nil {
             guard let timeline = try archive.timeline(ofReading: reading.id) else { continue }
-            if MergedTimelines.haveSameLines(timeline, base), Self.struck(timeline) == Self.struck(base) {
+            if MergedTimelines.haveSameLines(timeline, base), Self.redacted(timeline) == Self.redacted(base) {
                 return timeline
             }
         }
@@ -148,7 +148,7 @@ struct OfficeSaving {
         return try archive.timeline(ofReading: id)
     }
 
-    private static func struck(_ timeline: Timeline) -> Int { timeline.gaps.count { $0.cause == .struck } }
+    private static func redacted(_ timeline: Timeline) -> Int { timeline.gaps.count { $0.cause == .redacted } }
 
     private static func refusal(_ recording: OfficeRecording, _ reason: String, _ remedy: String) -> DeviceError {
         DeviceError(

@@ -22,17 +22,17 @@ package enum ReadAgain {
         var timeline = timeline
         timeline.pass = nil
         if let base {
-            let struck = base.gaps.struck
+            let redacted = base.gaps.redacted
             timeline.name = base.name
             timeline.gaps = base.gaps
-            timeline.segments = timeline.segments.map { $0.struck(struck) }
+            timeline.segments = timeline.segments.map { $0.redacted(redacted) }
             timeline.marks = base.marks
             timeline.annotations = base.annotations
             // People named the speakers of `base`.
             timeline.speakers = base.speakers ?? timeline.speakers
         }
         // One reading per engine and number of redactions, however often it runs.
-        let digest = Digest.of("read again by \(engine.label), struck \(timeline.gaps.struck.count)")
+        let digest = Digest.of("read again by \(engine.label), struck \(timeline.gaps.redacted.count)")
         return GatheredReading(digest: digest, timeline: timeline, person: nil, madeAt: now)
     }
 }

@@ -139,7 +139,7 @@ enum ServerSchema {
             engine text NOT NULL,
             person text,                            -- who has put it right; NULL for an engine's
             made_at double precision NOT NULL,      -- 0: not known
-            struck integer NOT NULL,                -- how many stretches were struck by then
+            struck integer NOT NULL,                -- the number of redactions by then
             timeline text NOT NULL,                 -- Timeline as JSON
             UNIQUE (recording, digest)
         );
@@ -175,12 +175,12 @@ enum ServerSchema {
         """
         CREATE INDEX recording_of_root ON recording (root);
 
-        -- What is to be read again: each recording once by each engine, and once more when something was struck from it.
+        -- Transcriptions to do: each recording once by each engine, and once more after a redaction.
         CREATE TABLE job (
             id bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
             recording bigint NOT NULL REFERENCES recording,
             engine text NOT NULL,                   -- with its model
-            struck integer NOT NULL,                -- how many stretches were struck when it was entered
+            struck integer NOT NULL,                -- the number of redactions when it was entered
             token bigint NOT NULL DEFAULT 0,        -- counts who has taken it; only the last of them may finish it
             leased_until timestamptz,               -- NULL: nobody has it
             failures integer NOT NULL DEFAULT 0,
@@ -191,7 +191,7 @@ enum ServerSchema {
         CREATE INDEX job_waiting ON job (engine, token, id) WHERE done_at IS NULL;
         """,
         """
-        -- How many stretches were struck from the recording when the copy was made; -1: nothing tells.
+        -- The number of redactions of the recording when the copy was made; -1: unknown.
         ALTER TABLE copy ADD COLUMN struck integer NOT NULL DEFAULT 0;
         UPDATE copy SET struck = CASE WHEN (SELECT count(*) FROM copy AS other WHERE other.recording = copy.recording) > 1
             THEN -1 ELSE (SELECT max(reading.struck) FROM reading WHERE reading.recording = copy.recording) END

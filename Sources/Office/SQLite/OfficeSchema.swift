@@ -94,7 +94,7 @@ enum OfficeSchema {
             engine TEXT NOT NULL,
             person TEXT,                            -- who has put it right; NULL for an engine's
             made_at REAL NOT NULL,                  -- 0: not known
-            struck INTEGER NOT NULL,                -- how many stretches were struck by then
+            struck INTEGER NOT NULL,                -- the number of redactions by then
             timeline TEXT NOT NULL,                 -- Timeline as JSON
             UNIQUE (recording, digest)
         ) STRICT;
@@ -132,7 +132,7 @@ enum OfficeSchema {
         """,
         "CREATE INDEX recording_of_root ON recording (root);",
         """
-        -- How many stretches were struck from the recording when the copy was made; -1: nothing tells.
+        -- The number of redactions of the recording when the copy was made; -1: unknown.
         ALTER TABLE copy ADD COLUMN struck INTEGER NOT NULL DEFAULT 0;
         UPDATE copy SET struck = CASE WHEN (SELECT count(*) FROM copy AS other WHERE other.recording = copy.recording) > 1
             THEN -1 ELSE (SELECT max(reading.struck) FROM reading WHERE reading.recording = copy.recording) END

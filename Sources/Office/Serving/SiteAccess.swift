@@ -5,7 +5,7 @@ import System
 package final class SiteAccess {
     /// The result of a check.
     enum Answer: Hashable {
-        /// The request is allowed. `person` is the login name, empty without a password. `cookie` is to be set.
+        /// The request is allowed. `person` is the login name, empty without a password. The answer sets `cookie`.
         case allowed(person: String, cookie: String?)
         /// The password is missing or wrong.
         case wrongPassword

@@ -33,7 +33,7 @@ package struct SpeechGate: Sendable {
     /// A loop rarely ends by itself; it uses more than this share of the maximum number of tokens.
     private static let maxShareOfLimit = 0.68
     /// The limits on the probability of an immediate end combined with the entropy; stricter below so many seconds.
-    private static let doubt = (
+    private static let limits = (
         entropyWeight: 1.5, most: -7.2, maxOfShort: -6.0, shortSeconds: 1.5, maxOfStrange: -9.0
     )
     /// The minimum confidence of the best word in a short text: noises of a room were below, all speech was at 0.24 or more.
@@ -56,16 +56,16 @@ package struct SpeechGate: Sendable {
         }
         let isLoop = repeats(evidence.tokens) > maxRepeats
         if isLoop, Double(evidence.tokens.count) > maxShareOfLimit * Double(evidence.limit) { return false }
-        let most = evidence.seconds < doubt.shortSeconds ? doubt.maxOfShort : doubt.most
-        return evidence.firstEnd + doubt.entropyWeight * evidence.meanEntropy
-            <= (isLoop || isStrange(evidence.text) ? doubt.maxOfStrange : most)
+        let most = evidence.seconds < limits.shortSeconds ? limits.maxOfShort : limits.most
+        return evidence.firstEnd + limits.entropyWeight * evidence.meanEntropy
+            <= (isLoop || isStrange(evidence.text) ? limits.maxOfStrange : most)
     }
 
     /// Whether a text that passes as speech is plausible.
     ///
     /// - Parameter confidences: those of its words.
     static func isLikely(_ evidence: Evidence, _ confidences: [Double]) -> Bool {
-        evidence.seconds >= doubt.shortSeconds || confidences.contains { $0 >= minConfidenceOfShort }
+        evidence.seconds >= limits.shortSeconds || confidences.contains { $0 >= minConfidenceOfShort }
     }
 
     /// Whether the audio is probably another language or music, so that the text is not reliable.

@@ -75,7 +75,7 @@ extension Configuration {
     func lacksModel(named name: String) -> Bool { !name.contains("/") && access(modelFolder(name), F_OK) != 0 }
 
     /// The path of the voice embedding model, even if it does not exist.
-    package var speakerTelling: SpeakerModel {
+    package var diarizationModel: SpeakerModel {
         SpeakerModel(path: recognizer.speakerModel ?? modelFolder(SpeakerModel.usual))
     }
 

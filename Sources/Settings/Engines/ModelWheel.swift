@@ -9,7 +9,7 @@ import System
 struct ModelWheel {
     private static let program = "/usr/bin/unzip"
     private static let prefix = "moonshine_voice-"
-    private static let patienceSeconds = 60
+    private static let timeoutSeconds = 60
     /// Ten times the RECORD of today's wheels.
     private static let mostListBytes = 1 << 20
 
@@ -139,7 +139,7 @@ struct ModelWheel {
         defer { room.deallocate() }
         var count: Int64 = 0
         while true {
-            let got = try child.read(into: room, timeoutSeconds: Self.patienceSeconds)
+            let got = try child.read(into: room, timeoutSeconds: Self.timeoutSeconds)
             if got == 0 { return }
             count += Int64(got)
             guard count <= most else {

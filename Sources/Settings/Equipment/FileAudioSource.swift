@@ -20,7 +20,7 @@ package final class FileAudioSource: AudioSource {
 
     private let state: Mutex<State>
 
-    /// The number of interleaved channels that `next` returns: 1, or 2 if the file has two and both are to be kept.
+    /// The number of interleaved channels that `next` returns: 1, or 2 if the file has two and both are kept.
     package let channels: Int
 
     /// Opens a file; `-` is standard input.

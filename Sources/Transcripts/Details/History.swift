@@ -23,7 +23,7 @@ extension HistoryEntry {
             case .sealed: digest.map { "SHA-256 \($0)" }
             case .signed: sound.map { "by the recorder's key, sound SHA-256 \($0)" }
             case .erased: "from the recorder"
-            case .struck, .paused: place
+            case .redacted, .paused: place
             case .restored: "from its journal, after a power cut"
             case .mended: "the history, from the database"
             default: nil
@@ -40,8 +40,8 @@ extension HistoryEntry {
 func historyPart(_ entries: [HistoryEntry]) -> String {
     guard !entries.isEmpty else { return "" }
     let items = entries.map { entry in
-        let doubt = entry.clock == .unverified ? #" <span class="tag">clock unverified</span>"# : ""
-        return "<li><time>\(markup(entry.time))</time>\(doubt) \(markup(entry.sentence))</li>"
+        let clock = entry.clock == .unverified ? #" <span class="tag">clock unverified</span>"# : ""
+        return "<li><time>\(markup(entry.time))</time>\(clock) \(markup(entry.sentence))</li>"
     }
     return "<details><summary>History</summary>\n<ol>\n\(items.joined(separator: "\n"))\n</ol></details>\n"
 }

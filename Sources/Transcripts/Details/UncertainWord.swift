@@ -18,12 +18,12 @@ struct UncertainWord: Hashable, Sendable {
     /// Returns up to `most` words in the order of `order`. Ignores lone punctuation.
     static func worst(_ most: Int, of segments: [Segment], below limit: Double = 1) -> [UncertainWord] {
         let places = segments.flatMap { segment in segment.words.indices.map { (segment, $0) } }
-        let doubtful = places.filter {
+        let uncertain = places.filter {
             let word = $0.0.words[$0.1]
             return word.confidence < limit && !word.key.isEmpty
         }
-        return order(doubtful.map { $0.0.words[$0.1] }).prefix(max(0, most)).map { place in
-            let (segment, index) = doubtful[place]
+        return order(uncertain.map { $0.0.words[$0.1] }).prefix(max(0, most)).map { place in
+            let (segment, index) = uncertain[place]
             let text = { (words: ArraySlice<Word>) in words.map(\.text).joined(separator: " ") }
             return UncertainWord(
                 segment: segment.id, word: segment.words[index],

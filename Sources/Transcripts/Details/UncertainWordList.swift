@@ -14,13 +14,13 @@ package struct UncertainWordRow: Encodable {
     private let before: String
     private let after: String
 
-    fileprivate init(_ doubt: UncertainWord, of recording: Int, _ recorder: String?) {
+    fileprivate init(_ word: UncertainWord, of recording: Int, _ recorder: String?) {
         (self.recording, self.recorder) = (recording, recorder)
-        segment = doubt.segment
-        (start, end) = (doubt.word.range.start.seconds, doubt.word.range.end.seconds)
-        text = doubt.word.text
-        confidence = (doubt.word.confidence * 10_000).rounded() / 10_000
-        (before, after) = (doubt.before, doubt.after)
+        segment = word.segment
+        (start, end) = (word.word.range.start.seconds, word.word.range.end.seconds)
+        text = word.word.text
+        confidence = (word.word.confidence * 10_000).rounded() / 10_000
+        (before, after) = (word.before, word.after)
     }
 
     /// The start of the word.
@@ -47,9 +47,9 @@ package struct UncertainWordList {
 
     /// Adds a recording's text.
     package mutating func add(_ segments: [Segment], of recording: Int, recorder: String? = nil) {
-        for doubt in UncertainWord.worst(max(limit, Self.mostOfOne), of: segments) {
-            words.append(doubt.word)
-            rows.append(UncertainWordRow(doubt, of: recording, recorder))
+        for word in UncertainWord.worst(max(limit, Self.mostOfOne), of: segments) {
+            words.append(word.word)
+            rows.append(UncertainWordRow(word, of: recording, recorder))
         }
     }
 

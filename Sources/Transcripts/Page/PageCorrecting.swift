@@ -6,7 +6,7 @@ import Core
 func correctingTools(isShown: Bool) -> String {
     """
     <div class="row tools correcting"\(isShown ? "" : " hidden")>
-    <button id="doubtful" type="button" aria-keyshortcuts="d">Next doubtful word</button>\
+    <button id="uncertain" type="button" aria-keyshortcuts="d">Next uncertain word</button>\
     <output class="left" id="left"></output>
     <button id="undo" type="button" disabled>Undo</button><button id="redo" type="button" disabled>Redo</button>
     <button id="save" type="button" aria-keyshortcuts="Control+S">Save</button>
@@ -65,7 +65,7 @@ let correctingKeys = """
     <dt><kbd>Ctrl</kbd> <kbd>Enter</kbd></dt><dd>done, and open the next</dd>
     <dt><kbd>Esc</kbd></dt><dd>leave it as it was</dd>
     <dt><kbd>Shift</kbd> <kbd>Tab</kbd></dt><dd>done, and leave the text</dd>
-    <dt><kbd>d</kbd> <kbd>c</kbd></dt><dd>next doubtful word; this word is right</dd>
+    <dt><kbd>d</kbd> <kbd>c</kbd></dt><dd>next uncertain word; this word is right</dd>
     <dt><kbd>q</kbd></dt><dd>keep what is selected as a quotation</dd>
     <dt><kbd>Ctrl</kbd> <kbd>Z</kbd> <kbd>Y</kbd></dt><dd>undo, redo</dd>
     <dt><kbd>Ctrl</kbd> <kbd>S</kbd></dt><dd>save</dd>

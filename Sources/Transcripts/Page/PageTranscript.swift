@@ -143,14 +143,14 @@ func facts(of segments: [Segment]) -> String? {
 
 /// Returns the least certain words, worst first, with links; empty if all are certain.
 func wordsToReview(_ timeline: Timeline) -> String {
-    let doubts = UncertainWord.worst(20, of: timeline.segments, below: 0.5)
-    if doubts.isEmpty { return "" }
-    let items = doubts.map { doubt in
-        let start = doubt.word.range.start
+    let words = UncertainWord.worst(20, of: timeline.segments, below: 0.5)
+    if words.isEmpty { return "" }
+    let items = words.map { place in
+        let start = place.word.range.start
         let word =
             #"<button type="button" class="hear" data-from="\#(milliseconds(start))""#
-            + #" data-to="\#(milliseconds(doubt.word.range.end))">\#(markup(doubt.word.text))</button>"#
-        let context = [markup(doubt.before), word, markup(doubt.after)]
+            + #" data-to="\#(milliseconds(place.word.range.end))">\#(markup(place.word.text))</button>"#
+        let context = [markup(place.before), word, markup(place.after)]
             .filter { !$0.isEmpty }.joined(separator: " ")
         return
             ##"<li><a href="#t=\##(decimalSeconds(start))" data-t="\##(milliseconds(start))">\##(clockTime(start))</a> <span dir="auto">\##(context)</span></li>"##

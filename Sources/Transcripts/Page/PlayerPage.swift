@@ -29,9 +29,9 @@ private func title(_ timeline: Timeline, _ details: RecordingDetails) -> String 
 private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     var facts: [(String, String)] = []
     if let started = details.started {
-        let doubt = details.clock == .unverified ? #" <span class="tag">clock unverified</span>"# : ""
+        let clock = details.clock == .unverified ? #" <span class="tag">clock unverified</span>"# : ""
         let powerOn = details.powerOn.map { "; \(markup($0.text))" } ?? ""
-        facts.append(("Recorded", markup(started) + doubt + powerOn))
+        facts.append(("Recorded", markup(started) + clock + powerOn))
     }
     facts.append(("Length", clockTime(timeline.length)))
     if let device = details.device { facts.append(("Recorder", markup(device))) }

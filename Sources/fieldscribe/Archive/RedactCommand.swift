@@ -39,8 +39,8 @@ enum RedactCommand: Command {
     private static func redact(_ order: RedactionOrder, in place: ArchivePlace) async throws -> (Int, [String]) {
         switch place.owner {
         case .us(let archive):
-            return try await Redaction(storage: place.directory, archive: archive).strike(order)
-        case .appliance(let archive): return try await archive.strike(order)
+            return try await Redaction(storage: place.directory, archive: archive).redact(order)
+        case .appliance(let archive): return try await archive.redact(order)
         case .nobody: throw ArchivePlace.Owner.denied(place.directory, name)
         }
     }

@@ -6,7 +6,7 @@ import Synchronization
 final class ApplianceHandle: Sendable {
     private let state = Mutex<(appliance: Appliance?, isStopped: Bool)>((nil, false))
 
-    /// Whether the appliance is to end.
+    /// Whether the appliance must stop.
     var isStopped: Bool { state.withLock { $0.isStopped } }
 
     /// Sets the current appliance, and stops it immediately if the process is ending.

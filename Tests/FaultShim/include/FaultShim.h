@@ -17,8 +17,8 @@
 //   FAULT_WORKER=PROGRAM takes the place of the decode workers
 //   FAULT_CLOCK=1        a PCM without a clock delivers at its rate, as a sound card does
 //   FAULT_OVERRUN=K      the K-th snd_pcm_readi gives -EPIPE after FAULT_STALL milliseconds (default 300)
-//   FAULT_SUSPEND=K      the K-th snd_pcm_readi gives -ESTRPIPE after FAULT_STALL milliseconds, and goes on to until the PCM is
-//                        prepared anew, as after a machine's sleep
+//   FAULT_SUSPEND=K      the K-th snd_pcm_readi gives -ESTRPIPE after FAULT_STALL milliseconds, and continues until the PCM is
+//                        prepared again, as after a machine's sleep
 //   FAULT_WALL=SECONDS   the wall clock stands there, in seconds since 1970
 //   FAULT_UNPLUG=K       from the K-th snd_pcm_readi on -ENODEV, and snd_pcm_open fails FAULT_REFUSALS times
 

@@ -169,14 +169,14 @@ main.addEventListener('dblclick', event => {
   edit(line, word ? [...line.querySelectorAll('.w')].indexOf(word) : undefined);
 });
 
-// Doubtful words: worst first, but of a word that is doubtful at many places one that stands for all.
-let doubts = [], doubt = null;
-function findDoubts() {
-  doubts = [];
-  // Their classes tell that they are less than 50 % sure.
-  for (const word of main.querySelectorAll('.c0, .c1')) if (/[\p{L}\p{N}]/u.test(word.textContent)) doubts.push(word);
+// Uncertain words, worst first. A word that is uncertain in many places comes early, once.
+let uncertain = [], current = null;
+function findUncertain() {
+  uncertain = [];
+  // These classes mark a confidence below 50 %.
+  for (const word of main.querySelectorAll('.c0, .c1')) if (/[\p{L}\p{N}]/u.test(word.textContent)) uncertain.push(word);
   const kinds = new Map();
-  const places = doubts.map((word, i) => {
+  const places = uncertain.map((word, i) => {
     const place = { word, i, score: 100 - word.dataset.c };
     const key = word.textContent.toLowerCase().replace(/[^\p{L}\p{N}']/gu, '');
     if (key.length > 3) {
@@ -189,33 +189,33 @@ function findDoubts() {
     const sum = kind.reduce((sum, place) => sum + place.score, 0);
     kind.reduce((worst, place) => place.score > worst.score ? place : worst).score = sum;
   }
-  doubts = places.sort((a, b) => b.score - a.score || a.i - b.i).map(place => place.word);
+  uncertain = places.sort((a, b) => b.score - a.score || a.i - b.i).map(place => place.word);
 }
-// Those that somebody has gone past: they come again when all others are done.
+// Skipped words; they come again when all others are done.
 const passed = new Set();
 const placeOf = word => word.closest('.s').dataset.n + ' ' + word.dataset.t;
-function nextDoubt() {
-  doubt?.classList.remove('asked');
-  findDoubts();
-  if (doubts.includes(doubt)) passed.add(placeOf(doubt));
-  if (doubts.every(word => passed.has(placeOf(word)))) passed.clear();
-  doubt = doubts.find(word => !passed.has(placeOf(word))) ?? null;
+function nextUncertain() {
+  current?.classList.remove('asked');
+  findUncertain();
+  if (uncertain.includes(current)) passed.add(placeOf(current));
+  if (uncertain.every(word => passed.has(placeOf(word)))) passed.clear();
+  current = uncertain.find(word => !passed.has(placeOf(word))) ?? null;
   tellWork();
-  if (!doubt) return;
-  doubt.classList.add('asked');
+  if (!current) return;
+  current.classList.add('asked');
   looking = Date.now();
-  bring(doubt);
-  seek(Math.max(0, Number(doubt.dataset.t) - 1000));
+  bring(current);
+  seek(Math.max(0, Number(current.dataset.t) - 1000));
 }
 const indexIn = word => [...word.closest('.s').querySelectorAll('.w')].indexOf(word);
 function confirm_() {
-  const word = doubt?.isConnected ? doubt : wordAt(now() + 1);
+  const word = current?.isConnected ? current : wordAt(now() + 1);
   const line = word?.closest('.s');
   if (!line?.dataset.n) return;
   const segment = original(line), before = state.edits.get(segment.id);
   const at = indexIn(word);
   step([edited(segment.id, textOf(segment), [...new Set([...(before?.confirmed ?? []), at])].sort((a, b) => a - b))]);
-  if (doubt) nextDoubt();
+  if (current) nextUncertain();
 }
 
 find.addEventListener('input', () => { byId('replace').hidden = !find.value.trim(); });

@@ -41,7 +41,7 @@ addEventListener('beforeunload', event => {
   if (known && (isUnsaved || open)) event.preventDefault();
 });
 
-// What comes from elsewhere is a stranger's text: every part of it is looked at before it is believed.
+// Corrections from elsewhere are not trusted: every part is checked first.
 const isText = value => typeof value === 'string' && value.length <= 65536;
 const isTime = value => typeof value === 'number' && isFinite(value) && value >= 0;
 function read(text) {
@@ -74,7 +74,7 @@ function read(text) {
     isUnsaved: told.isUnsaved === true, lines: told.lines, open: isText(told.open?.text) && isText(told.open?.was) ? told.open : null
   };
 }
-// Shows what was read in the place of what is here; of corrections to another text it takes those that fit.
+// Replaces the corrections by those that were read; of corrections to another text it keeps those that fit.
 function adopt(told) {
   if (open) close();
   const ids = [...state.edits.keys()];
@@ -125,7 +125,7 @@ function download(name, type, text) {
 }
 // To the server, which takes it into the archive, and says what others have saved meanwhile.
 async function send() {
-  if (!isUnsaved) return tellKept('Nothing is to be saved');
+  if (!isUnsaved) return tellKept('There is nothing to save');
   if (!state.name) {
     byId('work').open = true;
     byId('about-name').focus();

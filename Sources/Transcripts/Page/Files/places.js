@@ -131,14 +131,14 @@ byId('quotations-csv').addEventListener('click', () => {
 
 // What is left to do.
 function tellWork() {
-  findDoubts();
-  byId('left').textContent = doubts.length === 1 ? '1 doubtful word' : doubts.length + ' doubtful words';
+  findUncertain();
+  byId('left').textContent = uncertain.length === 1 ? '1 uncertain word' : uncertain.length + ' uncertain words';
   byId('undo').disabled = !past.length;
   byId('redo').disabled = !future.length;
 }
 byId('undo').addEventListener('click', undo);
 byId('redo').addEventListener('click', redo);
-byId('doubtful').addEventListener('click', nextDoubt);
+byId('uncertain').addEventListener('click', nextUncertain);
 byId('save').addEventListener('click', save);
 byId('load').addEventListener('change', event => { for (const file of event.target.files) loadFile(file); event.target.value = ''; });
 byId('replace').addEventListener('submit', event => {
@@ -202,7 +202,7 @@ addEventListener('keydown', event => {
       event.preventDefault();
       commit();
       if (event.ctrlKey) edit(segments.slice(at + 1).find(one => one.dataset.n));
-      else if (doubt) nextDoubt();
+      else if (current) nextUncertain();
     }
     if (event.key === 'Escape') { close(); event.preventDefault(); }
     if (event.key === 'Tab') { event.preventDefault(); commit(); line?.querySelector('.t')?.focus(); }
@@ -212,10 +212,10 @@ addEventListener('keydown', event => {
   const key = (event.ctrlKey || event.metaKey) && event.code === 'KeyZ' ? event.shiftKey ? 'redo' : 'undo'
     : (event.ctrlKey || event.metaKey) && event.code === 'KeyY' ? 'redo' : plain ? event.key : '';
   const done = {
-    undo, redo, d: nextDoubt, c: confirm_, q: keepQuotation,
+    undo, redo, d: nextUncertain, c: confirm_, q: keepQuotation,
     Enter: () => {
       if (event.target.matches('button, a, summary')) return true;
-      const word = doubt?.isConnected ? doubt : null, line = word?.closest('.s') ?? segments[Math.max(0, segment)];
+      const word = current?.isConnected ? current : null, line = word?.closest('.s') ?? segments[Math.max(0, segment)];
       edit(line, word ? indexIn(word) : undefined);
     }
   }[key];

@@ -183,7 +183,7 @@ byId('speaker')?.addEventListener('change', event => {
   event.target.blur();
 });
 byId('help-button').addEventListener('click', () => byId('help').showModal());
-// Whoever has clicked is back at the text; whoever came by the keyboard stays.
+// After a click the focus returns to the text; after a key it stays.
 byId('bar').addEventListener('click', event => { if (event.detail > 0) event.target.closest('button')?.blur(); });
 // A word to hear again, alone.
 document.querySelector('footer').addEventListener('click', event => {

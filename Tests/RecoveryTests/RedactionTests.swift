@@ -10,7 +10,7 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-@Suite("Redaction") struct StrikingTests {
+@Suite("Redaction") struct RedactionTests {
     private let storage = Storage()
     private var folder: String { storage.folder.file("recordings/000001") }
 
@@ -40,12 +40,12 @@ import TestKit
         }.map(\.0)
     }
 
-    private func expectStruck(_ archive: SQLiteArchive) async throws {
+    private func expectRedacted(_ archive: SQLiteArchive) async throws {
         let timeline = try #require(try await archive.transcript(of: 1)).1
         #expect(timeline.segments.map(\.text) == ["apples", "", "cherries"])
         #expect(timeline.segments[1].alternatives.isEmpty && timeline.segments[0].alternatives.count == 1)
         #expect(timeline.marks.map(\.text) == ["", "kept"])
-        #expect(timeline.gaps == [Gap(range, cause: .struck)])
+        #expect(timeline.gaps == [Gap(range, cause: .redacted)])
         #expect(try await archive.search("secretword", limit: 9).isEmpty)
         #expect(try await archive.search("cherries", limit: 9).count == 1)
         let heard = try samples(of: storage.audio(1))
@@ -60,19 +60,19 @@ import TestKit
     }
 
     @Test("redacted words are in no file, all else is unchanged, and a lost database does not restore them")
-    func strikes() async throws {
+    func redacts() async throws {
         do {
             let archive = try storage.archive()
             try await record(in: archive)
             #expect(try holders(of: "secretword").isEmpty == false)
-            let notes = try await Redaction(storage: storage.folder.path, archive: archive).strike(range, of: 1)
+            let notes = try await Redaction(storage: storage.folder.path, archive: archive).redact(range, of: 1)
             #expect(notes == [])
-            try await expectStruck(archive)
+            try await expectRedacted(archive)
         }
         try expectNowhere()
         for ending in ["", "-wal", "-shm"] { unlink(storage.configuration.archivePath + ending) }
         try await storage.recover()
-        try await expectStruck(try storage.archive())
+        try await expectRedacted(try storage.archive())
         try expectNowhere()
     }
 
@@ -90,10 +90,10 @@ import TestKit
             #expect(try samples(of: storage.audio(1)) == numbered(3_000))
             #expect(access("\(folder)/.striking", F_OK) != 0)
             try Data().write(to: URL(filePath: "\(folder)/.striking"))
-            try await archive.add(Gap(range, cause: .struck), recording: 1)
+            try await archive.add(Gap(range, cause: .redacted), recording: 1)
         }
         try await storage.recover(.start)
-        try await expectStruck(try storage.archive())
+        try await expectRedacted(try storage.archive())
         try expectNowhere()
     }
 
@@ -101,7 +101,7 @@ import TestKit
     func late() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
-        _ = try await Redaction(storage: storage.folder.path, archive: archive).strike(range, of: 1)
+        _ = try await Redaction(storage: storage.folder.path, archive: archive).redact(range, of: 1)
         let pass = try await archive.beginPass(recording: 1, engine: engine, profile: "final")
         for (index, word) in ["apples", "secretword", "cherries"].enumerated() {
             try await archive.commit(segment(index + 1, word), pass: pass, recording: 1)
@@ -130,7 +130,7 @@ import TestKit
         let path = storage.audio(1)
         let sound = try await onThread(named: "test") { try soundDigest(of: path, length: SamplePosition(3_000)) }
         if isSigned { try await SigningRecordings(storage: storage.folder.path, archive: archive).run() }
-        _ = try await Redaction(storage: storage.folder.path, archive: archive).strike(range, of: 1)
+        _ = try await Redaction(storage: storage.folder.path, archive: archive).redact(range, of: 1)
         let file = CorrectionImport.File(
             name: "t.txt", text: "pears\n", neighbour: RecordingIdentity(recording: 1, sound: sound))
         let error = await thrown {
@@ -148,14 +148,14 @@ import TestKit
     func growing() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
-        let striking = Redaction(storage: storage.folder.path, archive: archive)
-        _ = try await striking.strike(range, of: 1, isGrowing: true)
+        let redaction = Redaction(storage: storage.folder.path, archive: archive)
+        _ = try await redaction.redact(range, of: 1, isGrowing: true)
         #expect(access("\(folder)/.striking", F_OK) == 0)
         #expect(try samples(of: storage.audio(1))[900..<1_700].allSatisfy { $0 == 0 })
         #expect(try await archive.search("secretword", limit: 9).isEmpty)
-        #expect(try await striking.finish(1))
-        try await expectStruck(archive)
-        #expect(try await !striking.finish(1))
+        #expect(try await redaction.finish(1))
+        try await expectRedacted(archive)
+        #expect(try await !redaction.finish(1))
     }
 
     @Test("earlier copies are named and do not count any more, and the laptop drive is made again")
@@ -166,7 +166,7 @@ import TestKit
         try Data("contents".utf8).write(to: URL(filePath: storage.folder.file("drive/contents")))
         try await archive.add(
             ExportEntry(recording: 1, pass: 1, volume: "1234-ABCD", folder: "f", manifest: "m", exportedAt: 5))
-        let notes = try await Redaction(storage: storage.folder.path, archive: archive).strike(range, of: 1)
+        let notes = try await Redaction(storage: storage.folder.path, archive: archive).redact(range, of: 1)
         #expect(notes == ["f on the volume 1234-ABCD: was copied before; the next copy to that volume replaces it"])
         #expect(try await archive.exports(of: 1).map(\.pass) == [nil])
         #expect(access(storage.folder.file("drive/contents"), F_OK) != 0)
@@ -177,7 +177,7 @@ import TestKit
                 ExportEntry(recording: 1, pass: 1, volume: volume, folder: folder, manifest: "n", exportedAt: 1))
         }
         let next = SampleRange(SamplePosition(100), SamplePosition(200))
-        let told = try await Redaction(storage: storage.folder.path, archive: archive).strike(next, of: 1)
+        let told = try await Redaction(storage: storage.folder.path, archive: archive).redact(next, of: 1)
         #expect(
             told.map { $0.prefix { $0 != ":" } } == ["f_2 on the volume 1234-ABCD", "g on the volume 5678-EF00"])
 
@@ -232,9 +232,9 @@ import TestKit
         try await archive.add(
             Gap(SampleRange(SamplePosition(2_000), SamplePosition(3_000)), cause: .paused), recording: 1)
         let order = RedactionOrder(recording: 1, last: 0.0625)
-        #expect(try await Redaction(storage: storage.folder.path, archive: archive).strike(order).recording == 1)
-        let struck = SampleRange(SamplePosition(1_000), SamplePosition(2_000))
-        #expect(try await archive.gaps(of: 1).struck == [struck])
+        #expect(try await Redaction(storage: storage.folder.path, archive: archive).redact(order).recording == 1)
+        let redacted = SampleRange(SamplePosition(1_000), SamplePosition(2_000))
+        #expect(try await archive.gaps(of: 1).redacted == [redacted])
     }
 
     @Test(

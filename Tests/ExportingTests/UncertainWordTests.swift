@@ -3,32 +3,32 @@ import Testing
 @testable import Core
 @testable import Transcripts
 
-@Suite("Doubts, voices and pace") struct DoubtTests {
+@Suite("Uncertain words, voices and pace") struct UncertainWordTests {
     private let segments = [
         segment(1, [word("go", 0, 0.5, 0.9), word("four", 0.5, 1, 0.2), word("words", 1.5, 2, 0.4)]),
         segment(2, [word("ten", 60, 60.5, 0.2), word("meters", 60.5, 61, 0.95)]),
     ]
 
-    @Test("the words least sure come first, and of those equally sure the earlier")
+    @Test("the least certain words come first; of equally certain ones, the earlier")
     func worst() {
-        let doubts = UncertainWord.worst(3, of: segments)
-        #expect(doubts.map(\.word.text) == ["four", "ten", "words"])
-        #expect(doubts.map(\.before) == ["go", "", "go four"])
-        #expect(doubts.map(\.after) == ["words", "meters", ""])
-        #expect(doubts.map(\.segment) == [1, 2, 1])
+        let uncertain = UncertainWord.worst(3, of: segments)
+        #expect(uncertain.map(\.word.text) == ["four", "ten", "words"])
+        #expect(uncertain.map(\.before) == ["go", "", "go four"])
+        #expect(uncertain.map(\.after) == ["words", "meters", ""])
+        #expect(uncertain.map(\.segment) == [1, 2, 1])
         #expect(UncertainWord.worst(9, of: segments, below: 0.4).map(\.word.text) == ["four", "ten"])
         #expect(UncertainWord.worst(0, of: segments).isEmpty && UncertainWord.worst(5, of: []).isEmpty)
     }
 
-    @Test("of a word that is doubtful at many places one comes first for all of them, but not of a short one")
+    @Test("a word that is uncertain in many places comes first, once, unless it is short")
     func frequent() {
         let often = [
             segment(1, [word("in", 0, 0.2, 0.1), word("Hale", 1, 1.5, 0.4), word("fort", 2, 2.5, 0.2)]),
             segment(2, [word("in", 10, 10.2, 0.15), word("hale,", 11, 11.5, 0.3), word("Hale", 12, 12.5, 0.9)]),
         ]
-        let doubts = UncertainWord.worst(9, of: often)
-        #expect(doubts.map(\.word.text) == ["hale,", "in", "in", "fort", "Hale", "Hale"])
-        #expect(doubts.map(\.word.confidence) == [0.3, 0.1, 0.15, 0.2, 0.4, 0.9])
+        let uncertain = UncertainWord.worst(9, of: often)
+        #expect(uncertain.map(\.word.text) == ["hale,", "in", "in", "fort", "Hale", "Hale"])
+        #expect(uncertain.map(\.word.confidence) == [0.3, 0.1, 0.15, 0.2, 0.4, 0.9])
         #expect(UncertainWord.order([]).isEmpty)
     }
 
@@ -88,7 +88,8 @@ import Testing
             SampleRange(SamplePosition(seconds: from), SamplePosition(seconds: to))
         }
         timeline.gaps = [
-            Gap(range(1, 2), cause: .paused), Gap(range(2, 4), cause: .microphone), Gap(range(4, 4.5), cause: .struck),
+            Gap(range(1, 2), cause: .paused), Gap(range(2, 4), cause: .microphone),
+            Gap(range(4, 4.5), cause: .redacted),
         ]
         let page = try TranscriptFormat.html.render(timeline)
         #expect(page.contains(#"<dt>Lost</dt><dd dir="auto"><span class="tag">2.0 s in one gap</span>"#))

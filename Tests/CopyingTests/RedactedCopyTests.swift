@@ -8,21 +8,21 @@ import TestKit
 @testable import Core
 @testable import System
 
-@Suite("Copies of what was struck since") struct StruckTests {
+@Suite("Copies made before a redaction") struct RedactedCopyTests {
     /// The redacted range: 0.1 to 0.3 s.
     private static let range = SampleRange(SamplePosition(1_600), SamplePosition(4_800))
 
     /// Redacts as the recorder does: silent sound, no words, and a gap.
-    private func strike(_ desk: Desk) async throws {
+    private func redact(_ desk: Desk) async throws {
         let made = shell(
             "cd '\(desk.folder.path)' && sox 1.wav b.wav trim 0 1600s pad 0 3200s && sox 1.wav c.wav trim 4800s "
                 + "&& sox b.wav c.wav 2.wav && mv 2.wav 1.wav")
         #expect(made.status == 0, "\(made.output)")
         guard case (let summary, var timeline)? = await desk.archive.transcript(of: 1) else { return }
-        timeline.segments = timeline.segments.map { $0.struck([Self.range]) }
-        timeline.gaps = [Gap(Self.range, cause: .struck)]
+        timeline.segments = timeline.segments.map { $0.redacted([Self.range]) }
+        timeline.gaps = [Gap(Self.range, cause: .redacted)]
         await desk.archive.put(summary, timeline)
-        await enter(.struck, in: desk)
+        await enter(.redacted, in: desk)
     }
 
     private func enter(_ act: HistoryEntry.Act, _ copy: ExportEntry? = nil, in desk: Desk) async {
@@ -58,7 +58,7 @@ import TestKit
         var desk = try await Desk()
         if !hasTexts { desk.formats = [] }
         try await desk.copy()
-        try await strike(desk)
+        try await redact(desk)
         let report = try await desk.copy()
         #expect(report.copied.count == 1 && report.failures.isEmpty)
         #expect(desk.copies.count == 1, "\(desk.copies)")
@@ -74,7 +74,7 @@ import TestKit
         try await desk.copy()
         let old = "\(desk.exportFolder)/\(Desk.name(1))"
         shell("echo mine > '\(old)/corrections.json'; echo changed >> '\(old)/transcript.txt'")
-        try await strike(desk)
+        try await redact(desk)
         try await desk.copy()
         #expect(names(old) == ["corrections.json", "transcript.txt"])
         #expect(desk.copies.count == 2)
@@ -84,7 +84,7 @@ import TestKit
     func interrupted() async throws {
         let desk = try await Desk()
         try await desk.copy()
-        try await strike(desk)
+        try await redact(desk)
         let export = desk.export { operation, path throws(DeviceError) in
             if operation == "unlink", path.hasSuffix("SHA256SUMS") {
                 throw DeviceError(.failed, "unlink", status: EIO, "\(path): gone")
@@ -101,7 +101,7 @@ import TestKit
         let desk = try await Desk()
         try await desk.copy()
         let before = names("\(desk.exportFolder)/\(Desk.name(1))")
-        try await strike(desk)
+        try await redact(desk)
         let export = desk.export { operation, _ throws(DeviceError) in
             if operation == "write" { throw DeviceError(.full, "write", status: ENOSPC, "the stick is full") }
         }
@@ -117,7 +117,7 @@ import TestKit
         let keys = try KeyPair()
         desk.recipients = .success([keys.recipient])
         try await desk.copy()
-        try await strike(desk)
+        try await redact(desk)
         #expect(try await desk.copy().copied.count == 1)
         #expect(names(desk.sealedFolder).filter { $0.hasSuffix(".age") }.count == 1)
         let opened = desk.folder.file("opened")
@@ -145,7 +145,7 @@ import TestKit
         let keys = try KeyPair()
         try await set(before, of: &desk, keys)
         try await copy(desk)
-        try await strike(desk)
+        try await redact(desk)
         try await set(after, of: &desk, keys)
         let report = try await copy(desk)
         #expect(report.error == nil && report.copied.map(\.recording) == [1], "\(report)")
@@ -173,10 +173,10 @@ import TestKit
         let (old, others) = ("\(desk.exportFolder)/\(Desk.name(1))", "\(desk.stick)/Fieldscribe/other")
         shell("mkdir '\(others)' && cp -r '\(old)' '\(others)' && echo mine > '\(old)/corrections.json'")
         shell("mv '\(old)' '\(desk.exportFolder)/Anna'")
-        try await strike(desk)
+        try await redact(desk)
         desk.recipients = .success([try KeyPair().recipient])
         #expect(try await copy(desk).keptAfterRedaction == [1])
-        #expect(desk.result().contains("STRUCK SINCE: recording 1."))
+        #expect(desk.result().contains("REDACTED SINCE: recording 1."))
         #expect(names("\(desk.exportFolder)/Anna") == ["corrections.json"])
         #expect(shell("cd '\(others)/\(Desk.name(1))' && sha256sum --quiet -c SHA256SUMS").status == 0)
         desk.recipients = nil
@@ -190,7 +190,7 @@ import TestKit
     func interruptedRemoval(name: String) async throws {
         var desk = try await Desk()
         try await copy(desk)
-        try await strike(desk)
+        try await redact(desk)
         desk.recipients = .success([try KeyPair().recipient])
         let export = desk.export { operation, path throws(DeviceError) in
             if operation == "unlink", path.hasSuffix("/\(name)") {
@@ -209,17 +209,17 @@ import TestKit
         let keys = try KeyPair()
         if isSealed { desk.recipients = .success([keys.recipient]) }
         var export = desk.export()
-        let isStruck = Mutex(false)
-        let (done, struck) = (Wakeup(), desk)
+        let isRedacted = Mutex(false)
+        let (done, other) = (Wakeup(), desk)
         export.progress = { _ in
-            let isFirst = isStruck.withLock { isStruck in
-                defer { isStruck = true }
-                return !isStruck
+            let isFirst = isRedacted.withLock { isRedacted in
+                defer { isRedacted = true }
+                return !isRedacted
             }
             guard isFirst else { return }
             // The copy has read the text and opened the sound.
             Task {
-                try await strike(struck)
+                try await redact(other)
                 done.signal()
             }
             done.wait()
@@ -242,10 +242,10 @@ import TestKit
     @Test("a copy waits until a redaction has finished")
     func underWay() async throws {
         let desk = try await Desk()
-        let note = desk.folder.file(RecordingFolder.strikingName)
+        let note = desk.folder.file(RecordingFolder.redactionName)
         shell("touch '\(note)'")
         let copying = Task { try await copy(desk) }
-        try await strike(desk)
+        try await redact(desk)
         #expect(await desk.ledger.entries.isEmpty)
         unlink(note)
         #expect(try await copying.value.error == nil)

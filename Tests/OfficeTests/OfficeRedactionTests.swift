@@ -7,8 +7,8 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-/// Copies from before and from behind a strike, in whichever order they come.
-@Suite("Redactions in an archive") struct StruckTests {
+/// Copies made before and after a redaction, in any order.
+@Suite("Redactions in an archive") struct OfficeRedactionTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
     /// A stick `old` with a secret in text and sound, and a stick `new` without.
@@ -17,7 +17,7 @@ import TestKit
         await recorder.record(1, "a secret", pass: 5)
         try await recorder.copy(to: desk.stick("old"))
         shell("sox -R -n -r 16000 -b 16 -c 1 '\(recorder.audioPath(1))' synth 3.75 pinknoise gain -6 pad 0 0.25")
-        await recorder.record(1, "a", pass: 1, struck: true)
+        await recorder.record(1, "a", pass: 1, redacted: true)
         try await recorder.copy(to: desk.stick("new"))
         return recorder
     }
@@ -25,7 +25,7 @@ import TestKit
     private func isSame(_ one: String, _ other: String) -> Bool { shell("cmp -s '\(one)' '\(other)'").status == 0 }
 
     @Test(
-        "sound from before a strike is neither played, nor given away, nor linked to, though its stick comes in later; its copy is named",
+        "sound from before a redaction is neither played, exported nor linked, even if its stick comes later; its copy is named",
         arguments: ArchiveKind.all, [["new", "old"], ["old", "new"], ["old+new"]])
     func sound(kind: ArchiveKind, order: [String]) async throws {
         let desk = try OfficeDesk(kind)
@@ -72,7 +72,7 @@ import TestKit
             let copy = try #require(recorder.copies(on: desk.stick(act)).first)
             shell("cd '\(copy)' && rm transcript.json && sha256sum $(ls | grep -v SHA256) > SHA256SUMS")
         }
-        try desk.gather(desk.stick("struck"))
+        try desk.gather(desk.stick("redacted"))
         let place = try #require(try desk.archive().recordings(OfficeFilter()).first?.place)
         let report = try desk.gather(desk.stick("recorded"))
         #expect(report.taken == 1 && report.outdated.count == 1 && !report.outdated[0].hasSuffix(place), "\(report)")
@@ -84,7 +84,7 @@ import TestKit
         for kind in ArchiveKind.all {
             let desk = try OfficeDesk(kind)
             let recorder = try await recorder(desk)
-            await recorder.record(2, "more", struck: true)
+            await recorder.record(2, "more", redacted: true)
             try await recorder.copy(to: desk.stick("new"))
             try desk.gather(desk.stick("old"), desk.stick("new"))
             let earlier = """

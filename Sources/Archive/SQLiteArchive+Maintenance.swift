@@ -110,7 +110,7 @@ extension SQLiteArchive {
             entry.pass = nil
         }
         // A copy that began before a redaction may contain the redacted words.
-        if let struck = entry.struck, try queries.gaps(of: entry.recording).struck.count != struck { entry.pass = nil }
+        if let count = entry.struck, try queries.gaps(of: entry.recording).redacted.count != count { entry.pass = nil }
         entry.struck = nil
         var counted = entry
         counted.pass = try entry.pass.map { try number(ofPass: $0, in: entry.recording) }

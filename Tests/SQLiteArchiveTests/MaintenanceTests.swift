@@ -5,7 +5,7 @@ import Testing
 @testable import Archive
 @testable import Core
 
-@Suite("Maintenance of the archive") struct UpkeepTests {
+@Suite("Maintenance of the archive") struct MaintenanceTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
