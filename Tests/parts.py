@@ -24,6 +24,7 @@ CHECKS = {
     "waits": "Tests/check-waits",
     "modules": "Tests/module-graph --check",
     "runner": "python3 -B Tests/runner_tests.py",
+    "words": "Tests/check-words",
 }
 # Long suites start first, so that none of them runs alone at the end. `fast` leaves out those that need a model, a browser,
 # a server or a minute.
@@ -39,7 +40,7 @@ SHARDS = {
 # Injected faults, in short; Tests/Chaos/run has the long forms.
 FAULTS = {
     "kill": "--kills 30", "disk": "--steps 8", "corrupt": "--seeds 42",
-    "syscalls": "--stride 7", "owners": "--orders 20", "seal": "--cuts 30", "reseal": "--cuts 8", "strike": "--cuts 30",
+    "syscalls": "--stride 7", "owners": "--orders 20", "seal": "--cuts 30", "reseal": "--cuts 8", "redact": "--cuts 30",
     "soak": "--hours 2",
 }
 MACHINES = {
@@ -56,7 +57,7 @@ MACHINES = {
 }
 SANITIZED = ["tsan-RecordingTests", "tsan-ApplianceTests", "tsan-PlatformTests", "tsan-RecognizingTests"]
 # What only `all` runs, and what runs only by name.
-ONLY_ALL = ["syscalls", "owners", "seal", "reseal", "strike", "soak", "fuzz", "tsan-PlatformTests", "tsan-RecognizingTests",
+ONLY_ALL = ["syscalls", "owners", "seal", "reseal", "redact", "soak", "fuzz", "tsan-PlatformTests", "tsan-RecognizingTests",
             "arm64-suites", "arm64-package", "appliance"]
 ONLY_BY_NAME = ["image"]
 

@@ -3,8 +3,8 @@ import FoundationEssentials
 import Recognition
 import TestKit
 
-/// Word errors, CPU and memory of every engine's profiles on the open set, against the stock program file by file and the
-/// network's own package; and where that is asked for, two workers, seams and latency.
+/// Word errors, CPU and memory of every engine's profiles on the open set, compared with the stock program and the network's own
+/// package; optionally two workers, seams and latency.
 struct AccuracyBenchmark {
     /// What one way of transcribing came to.
     struct Result: Codable {
@@ -209,7 +209,7 @@ struct AccuracyBenchmark {
         }
         row("seams", { $0.seams.map { Double($0.seams) } }, 0)
         row("words lost for 100 seams", { $0.seams?.lost }, 1)
-        row("the same where there is no seam", { $0.seams?.lostElsewhere }, 1)
+        row("the same away from seams", { $0.seams?.lostElsewhere }, 1)
         row("words doubled for 100 seams", { $0.seams?.doubled }, 1)
         row("end of speech to committed text: median s", { $0.latency?.median }, 2)
         row("nine of ten, s", { $0.latency?.nineOfTen }, 2)

@@ -3,17 +3,17 @@ import Recognition
 import System
 import TestKit
 
-/// How well words are found that are known to have been said: what it costs, how often it fails, how far off starts are.
+/// Aligns known words: the cost, how often it fails, and the error of starts.
 struct AlignmentBenchmark {
-    /// A piece of speech trimmed to where it begins and ends to be heard, so that its first word begins at its first sample.
+    /// Speech trimmed to its audible part, so that its first word begins at its first sample.
     private struct Piece {
         var samples: [Int16]
         var words: [String]
-        /// Whether it begins so suddenly that its place is known: from 30 dB to 18 dB below the loudest in 40 ms.
+        /// Whether it begins so suddenly that its start is known: it rises from 30 dB to 18 dB below the maximum in 40 ms.
         var isSharp = true
     }
 
-    /// Starts against the truth.
+    /// The errors of starts.
     private struct Score {
         var misses: [Double] = []
         var failures = 0
@@ -22,7 +22,7 @@ struct AlignmentBenchmark {
             shown(100 * Double(misses.count { abs($0) <= seconds }) / Double(max(1, misses.count)), 1) + " %"
         }
 
-        /// By how much starts lie behind the truth, in the middle.
+        /// The median delay of starts.
         var middle: String {
             misses.isEmpty ? "-" : shown(1_000 * misses.sorted()[misses.count / 2], 0) + " ms"
         }
@@ -87,7 +87,7 @@ struct AlignmentBenchmark {
         return (aligned, seconds, MonotonicClock.processSeconds - began)
     }
 
-    /// Files in a row, as many as a piece may hold, in several orders.
+    /// Files joined, as many as a piece may hold, in several orders.
     private func rows(
         _ files: [Piece], _ aligner: ForcedAligner, _ pauses: [Double]
     ) throws -> (pieces: Int, score: Score) {
@@ -107,7 +107,7 @@ struct AlignmentBenchmark {
         return try words(groups, aligner, pauses)
     }
 
-    /// Pieces in a row, each beginning with a word whose place is therefore known.
+    /// Pieces joined; each begins with a word whose start is therefore known.
     private func words(
         _ rows: [[Piece]], _ aligner: ForcedAligner, _ pauses: [Double]
     ) throws -> (pieces: Int, score: Score) {
@@ -143,7 +143,7 @@ struct AlignmentBenchmark {
         return try piece(path, words: [word]) ?? Piece(samples: [], words: [])
     }
 
-    /// Speech has begun where 30 ms in a row are louder than 18 dB below the loudest, and as long before as it rose.
+    /// Speech begins at 30 ms louder than 18 dB below the maximum, minus the time of its rise.
     private func piece(_ path: String, words: [String]) throws -> Piece? {
         let samples = try SeamReport.samples(path)
         let step = 80

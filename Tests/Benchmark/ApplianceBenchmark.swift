@@ -4,7 +4,7 @@ import Glibc
 import System
 import TestKit
 
-/// The appliance as its user meets it: how soon lamp and microphone answer, and what it costs while nobody speaks to it.
+/// The appliance as its user sees it: the delay of lamp and microphone, and its cost while idle.
 struct ApplianceBenchmark {
     private struct Answer: Decodable {
         struct LampChange: Decodable { var time: Double }
@@ -29,7 +29,7 @@ struct ApplianceBenchmark {
         try waitForAnswer(socket)
         var table = Table("the appliance", "median", "longest", "target")
 
-        // What a start leaves to do is done by then.
+        // Work that a start leaves is done by then.
         sleep(3)
         let idle = try share(of: appliance.id, seconds: 30)
         let resident = Self.resident(appliance.id)
@@ -69,7 +69,7 @@ struct ApplianceBenchmark {
         _ = try MeasuredProcess(["rm", "-r", storage])
     }
 
-    /// Three minutes of the same: the recording that is measured hears speech to its end.
+    /// Three minutes of the same file, so that the measured recording contains speech to its end.
     private func repeated(_ speech: String) throws -> String {
         let wave = [UInt8](try Data(contentsOf: URL(filePath: speech)))
         let sound = wave.dropFirst(44)
@@ -112,15 +112,15 @@ struct ApplianceBenchmark {
         throw DeviceError(.failed, "benchmark", "the appliance does not answer; run fieldscribe run by hand")
     }
 
-    /// On a connection of its own: one that says nothing for 5 s is closed.
+    /// On a separate connection, because one without a request for 5 s is closed.
     private func ask(_ socket: String, _ command: String) throws -> Answer {
         guard let line = SocketClient(socket)?.ask("{\"command\":\"\(command)\"}") else {
-            throw DeviceError(.failed, "benchmark", "the appliance does not answer any more")
+            throw DeviceError(.failed, "benchmark", "the appliance no longer answers")
         }
         return try JSONDecoder().decode(Answer.self, from: Data(line.utf8))
     }
 
-    /// When the first sample of the recording was heard: when the first of them came, less their length.
+    /// The time of the recording's first sample: the arrival of the first block minus its duration.
     private func firstFrame(_ socket: String) throws -> Double {
         while true {
             if let status = try ask(socket, "status").status, status.state == "recording", status.recordedSeconds > 0 {
@@ -145,7 +145,7 @@ struct ApplianceBenchmark {
     }
 
     private static func ticks(_ process: pid_t) -> Double {
-        // Behind the name in parentheses the 12th and 13th are user and system time.
+        // The 12th and 13th fields after the name in parentheses are user and system time.
         let fields = text("/proc/\(process)/stat").split(separator: ")").last?.split(separator: " ") ?? []
         return fields.dropFirst(11).prefix(2).reduce(0) { $0 + (Double($1) ?? 0) }
     }

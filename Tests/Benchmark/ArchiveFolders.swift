@@ -2,28 +2,28 @@ import Core
 import Glibc
 import System
 
-/// Folders of recordings of a second each, all like the first.
+/// Folders of recordings of one second, copies of the first.
 struct ArchiveFolders {
     let workshop: Workshop
     let storage: String
     let count: Int
 
-    /// Records the first; returns how long its journal is, in bytes.
+    /// Records the first; returns the length of its journal in bytes.
     func first() throws -> Int64 {
         let one = try MeasuredProcess([
             workshop.fieldscribe, "record", "--audio-only", "--seconds", "1", "--microphone", "tone:440", "--directory",
             storage,
         ])
-        // Without the line that says whose it is, as in archives of earlier versions: it is to be all recordings'.
+        // Without the line that names its recording, so that it fits every recording.
         let path = "\(storage)/recordings/000001/journal.jsonl"
         let isAnybodys = try MeasuredProcess(["sed", "-i", "/\"recording\":{/d", path]).status == 0
         guard one.status == 0, isAnybodys, let journal = FileStatus(path) else {
-            throw DeviceError(.failed, "benchmark", "\(storage): cannot be recorded to")
+            throw DeviceError(.failed, "benchmark", "\(storage): recording to it failed")
         }
         return journal.bytes
     }
 
-    /// Makes the others like it.
+    /// Copies it.
     func others() throws {
         let script = """
             cd '\(storage)/recordings' && for i in $(seq -f %06g 2 \(count)); do cp -r 000001 "$i" || exit 1; done
@@ -33,18 +33,18 @@ struct ArchiveFolders {
         }
     }
 
-    /// How large the database is.
+    /// The size of the database.
     func size() throws -> String {
         "database: \(shown(Double(FileStatus("\(storage)/archive.sqlite")?.bytes ?? 0) / 1e9, 2)) GB"
     }
 
-    /// Lets the kernel forget what it holds of files, as after a power cut; says whether it did.
+    /// Drops the kernel's page cache, as a power cut does; returns whether that worked.
     func dropCaches() throws -> String {
         let status = try MeasuredProcess(["sh", "-c", "sync; echo 3 >/proc/sys/vm/drop_caches"]).status
-        return status == 0 ? "nothing of it in memory" : "some of it may be in memory, since only root empties that"
+        return status == 0 ? "page cache dropped" : "parts may be in the page cache, which only root can drop"
     }
 
-    /// Copies all recordings; ends with its value.
+    /// Copies all recordings; ends with the program that holds it.
     func export(to folder: String, configuration: String) throws -> ChildProcess {
         try makeFolder(folder)
         return try ChildProcess(

@@ -2,9 +2,9 @@ import Core
 import Glibc
 import Recognition
 
-/// Measures what README tells: `swift run -c release benchmark [WHAT]`. Prints Markdown.
+/// Measures the figures of README: `swift run -c release benchmark [WHAT]`. Prints Markdown.
 ///
-/// What is measured with speech uses the corpus beside the repository, and is skipped, and says so, where that is not.
+/// Measurements of speech use the corpus beside the repository; without it, they are skipped with a line.
 @main struct Benchmark {
     private static let usage = """
         usage: benchmark [capture|appliance|export|sealing|search|start|copies|hour|seams|memory|recognition|accuracy
@@ -12,9 +12,9 @@ import Recognition
                          |alignment|diarization|parse|calibrate]
                          [--every N] [--only NAMES] [--engine NAME] [--model DIR] [--pictures FOLDER]
                          [--program FILE] [--to FOLDER] [--speakers DIR] [--runs N]
-          capture     an hour to the card, against arecord
-          appliance   how soon lamp and microphone answer a press; what it takes while it waits and while it records
-          export      the field hour to the folder that --to names, read back, against cp and sync
+          capture     an hour to the card, compared with arecord
+          appliance   the delay from a press to lamp and microphone; the cost while idle and while recording
+          export      the field hour to the folder that --to names, read back, compared with cp and sync
           sealing     sealed copies of an hour to the folder that --to names, against age alone on the same tar; the same
                       sealed on the recorder, from a stop until it is sealed, a hundred of them opened, and how
                       soon a recording begins meanwhile; --only stream: the first alone, in ten rounds
@@ -22,10 +22,10 @@ import Recognition
                       how soon a start is on the disk while others search and verify; --segments N for another size
           start       the same with folders, words and other readings, about 2 GB, and nothing of it in memory: how soon it
                       is ready, and how soon a start is on the disk while others search, verify and copy
-          copies      5,000 recordings to the folder that --to names, and once more with nothing new
+          copies      5,000 recordings to the folder that --to names, and again with nothing new
           hour        the field hour with two workers, against pocketsphinx_continuous; with the seams
           seams       the same without the peer; and of speech whose pauses were taken out, of every profile
-          memory      what a worker and a second one hold
+          memory      the memory of one worker and of two
           accuracy    word errors, CPU, memory and confidence of every profile of PocketSphinx and Moonshine, against
                       pocketsphinx_continuous and the network's own package, moonshine-voice of PyPI; writes accuracy.json, and accuracy.svg into the folder that --pictures names
           recognition accuracy, with two workers, the seams and the latency of every profile
@@ -33,24 +33,24 @@ import Recognition
           latency     from the end of speech to its committed text, in real time; to its provisional text, and from the
                       closing of a group to its final text
           robustness  quiet, noisy, clipped, filtered sound, other rates
-          music       what is written down of melodies
+          music       the text that melodies give
           unpaused    30 minutes without a pause
-          silence     what is written down where nobody speaks, what is lost of speech, other languages
-          vocabulary  a vocabulary's words, said by espeak-ng, and speech without them
-          names       names that are said in the open set, in a list with a hundred others
-          learning    half of what is said corrected by the reference, the rest read without and with what was learned of it
+          silence     the text of sound without speech, lost speech, other languages
+          vocabulary  a vocabulary's words, spoken by espeak-ng, and speech without them
+          names       names of the open set, in a list with a hundred others
+          learning    half of the speech corrected by the reference, the rest transcribed with and without the learned words
           punctuation where a reader's sentences end
-          alignment   where words were said that are known, against where they were put
-          diarization who spoke, in conversations put together of single speakers; --only fit,judge,settings,hops,edges,
+          alignment   the times of known words, compared with their alignment
+          diarization who spoke, in conversations made from single speakers; --only fit,judge,settings,hops,edges,
                       words,long,conversations, of which the first two are measured without it; settings, hops, edges:
                       other ones, on `fit`: how far apart windows are, and where speech is followed to;
                       words: in whose mouth the recognizer's are; long: 10, 60 and 180 minutes, CPU and memory;
                       conversations: the sound itself; with clean, far, noise, noisy, room, telephone or hard beside them
                       those alone that sound so;
                       into the folder that --to names goes what pyannote.metrics needs to compute the same
-          parse       texts that people bring: seconds and memory for 1 and 10 MB of each format, and of what strangers make up
+          parse       corrections: seconds and memory for 1 and 10 MB of each format, and for hostile texts
           calibrate   the constants of Calibration.swift
-          --every N   only each Nth file of the open set
+          --every N   only every Nth file of the open set
           --only live,final,fast,moonshine-live,moonshine-fast,moonshine-small,pocketsphinx_continuous,moonshine-voice
                       accuracy, recognition and hour measure these, and take the others from their last run; the
                       others measure these alone
@@ -59,14 +59,14 @@ import Recognition
           --model DIR Moonshine's model, as deploy/model moonshine-tiny-en --folder DIR leaves it; else that of
                       FIELDSCRIBE_TEST_MODEL; without it Moonshine is skipped
           --program FILE
-                      measures that executable, such as a package's, in the place of the one built here
+                      measures that executable, such as a package's, instead of the one built here
           --speakers DIR
                       the network for voices, as deploy/model speakers --folder DIR leaves it; else that of
                       FIELDSCRIBE_TEST_SPEAKERS
           --runs N    conversations a cell, default 10
           --to FOLDER
                       where export copies to: a folder on a stick, or on a slow disk
-        Without a word: capture and hour.
+        Default: capture and hour.
         """
 
     static func main() {
@@ -213,10 +213,10 @@ import Recognition
         }
     }
 
-    /// What is compared where not every profile matters.
+    /// The profiles to compare by default.
     private static let readers = [Contender.live] + Contender.moonshine
 
-    /// Real speech of the Debian package pocketsphinx-testdata; behind its end the microphone is silent.
+    /// Real speech of the Debian package pocketsphinx-testdata; after its end the microphone is silent.
     private static let speech =
         "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0930.wav"
 
@@ -228,7 +228,7 @@ import Recognition
 }
 
 extension DecoderProfile {
-    /// Those that are named; all where none is.
+    /// The named ones; all without names.
     static func all(among names: [String]?) -> [DecoderProfile] {
         all.filter { names?.contains($0.name) ?? true }
     }

@@ -1,15 +1,15 @@
 import Core
 import Recognition
 
-/// Fits the constants of each profile's `Calibration` on the open set, and says how well that went.
+/// Fits the constants of each profile's `Calibration` on the open set, and evaluates them.
 ///
-/// The figures are of files that the fit did not see: it is made in turns on four fifths of the speakers.
+/// Evaluated by cross-validation: each fifth of the speakers by a fit on the others.
 struct CalibrationBenchmark {
     private static let folds = 5
 
     let corpus: Corpus
 
-    /// Fits every profile, or only those that are named.
+    /// Fits every profile, or only the named ones.
     func run(only names: [String]?) throws {
         var table = Table(
             "profile", "weights", "words", "log loss on unseen speakers", "by the share of right words alone")
@@ -33,7 +33,7 @@ struct CalibrationBenchmark {
     }
 
     private func samples(_ profile: DecoderProfile) throws -> [LogisticFit.Sample] {
-        // Nothing is held back while the constants are being found.
+        // Nothing is held back while the constants are fitted.
         var profile = profile
         profile.calibration = Calibration(weights: [10, 0, 0, 0])
         let recognizer = try PocketSphinxRecognizer(

@@ -2,7 +2,7 @@ import Core
 import Glibc
 import System
 
-/// An hour from a PCM of libasound to the card, as fast as it goes, against arecord writing the same file.
+/// Records an hour from a libasound PCM to the card, unpaced, and compares it with arecord writing the same file.
 struct CaptureBenchmark {
     private static let hour = 3_600
 

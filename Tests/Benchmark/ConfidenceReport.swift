@@ -1,15 +1,15 @@
 import Glibc
 import TestKit
 
-/// How far the confidence of words can be believed.
+/// How well the confidence of words is calibrated.
 struct ConfidenceReport {
-    /// What each word was given, and whether it was right.
+    /// The confidence of each word, and whether it was right.
     private var words: [(confidence: Double, isRight: Bool)] = []
 
     init(corpus: Corpus, transcripts: [String: TranscriptFile]) {
         for item in corpus.items {
             let said = (transcripts[item.name]?.segments ?? []).flatMap(\.words)
-            // A word may be two after normalisation: each of them then counts.
+            // A word may become two by normalization; both count.
             let parts = said.flatMap { word in WordErrorRate.normalized(word.text).map { ($0, word.confidence) } }
             let steps = WordErrorRate.align(WordErrorRate.normalized(item.text), parts.map(\.0))
             for step in steps {
@@ -27,13 +27,13 @@ struct ConfidenceReport {
 
     var count: Int { words.count }
 
-    /// Minus the logarithm of the chance that was given to what came true, in the middle.
+    /// The mean negative log-likelihood.
     var logLoss: Double {
         words.reduce(0) { $0 - log(max(1e-9, $1.isRight ? $1.confidence : 1 - $1.confidence)) }
             / Double(max(1, words.count))
     }
 
-    /// The chance that a right word has more confidence than a wrong one.
+    /// The probability that a right word has more confidence than a wrong one.
     var areaUnderCurve: Double {
         let sorted = words.sorted { $0.confidence < $1.confidence }
         let right = sorted.count { $0.isRight }
@@ -50,7 +50,7 @@ struct ConfidenceReport {
         return (ranks - least) / Double(right * (sorted.count - right))
     }
 
-    /// Mean distance between what is said and what is true, over the bins of the table.
+    /// The mean difference between confidence and accuracy, over the bins of the table.
     var calibrationError: Double {
         bins.reduce(0) { $0 + abs($1.said - $1.true) * Double($1.count) } / Double(max(1, words.count))
     }

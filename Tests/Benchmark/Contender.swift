@@ -1,21 +1,21 @@
 import Core
 import Recognition
 
-/// A way of transcribing that is compared with the others: an engine with a profile, or a peer.
+/// One of the compared ways to transcribe: an engine with a profile, or another program.
 struct Contender {
     enum Kind { case pocketSphinx, moonshine, continuous, wheel }
 
     /// The stock program.
     static let continuous = "pocketsphinx_continuous"
-    /// The network's own Python package, with its own cutting.
+    /// The network's own Python package, with its own segmentation.
     static let wheel = "moonshine-voice"
 
-    /// As `--only` and the tables call it.
+    /// Its name in `--only` and the tables.
     var name: String
     var kind: Kind
     /// One of the engine's; empty for a peer.
     var profile = ""
-    /// Whether the program is to think that it has a board of 512 MB.
+    /// Whether the program sees a board of 512 MB.
     var isSmallBoard = false
 
     var isPeer: Bool { kind == .continuous || kind == .wheel }
@@ -33,10 +33,10 @@ struct Contender {
     ]
     static let all = pocketSphinx + moonshine + [small] + peers
 
-    /// What `live` is called by in tables beside other engines.
+    /// The name of `live` in tables with other engines.
     static let live = Contender(name: "live", kind: .pocketSphinx, profile: "live")
 
-    /// Those of a list that are named, and can be measured here; who cannot is told.
+    /// The named ones that can be measured here; prints a line for the others.
     static func chosen(_ contenders: [Contender] = all, among names: [String]?, in workshop: Workshop) -> [Contender] {
         contenders.filter { contender in
             guard names?.contains(contender.name) ?? true else { return false }
@@ -46,7 +46,7 @@ struct Contender {
         }
     }
 
-    /// What `transcribe` and `record` are told.
+    /// The options of `transcribe` and `record`.
     func options(in workshop: Workshop) -> [String] {
         switch kind {
         case .moonshine: ["--engine", "moonshine"] + (workshop.model.map { ["--model", $0] } ?? [])
@@ -54,12 +54,12 @@ struct Contender {
         }
     }
 
-    /// What its program finds around it.
+    /// The environment of its program.
     func environment(in workshop: Workshop) throws -> [String: String] {
         isSmallBoard ? ["LD_PRELOAD": try workshop.smallBoard()] : [:]
     }
 
-    /// Reads samples in this process, with nothing before it that would tell speech from noise; nil for a peer.
+    /// Transcribes samples in this process, without speech detection before it; nil for another program.
     func reader(in workshop: Workshop) throws -> ((UnsafeBufferPointer<Int16>) throws -> [Word])? {
         switch kind {
         case .pocketSphinx:

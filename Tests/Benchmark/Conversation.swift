@@ -2,7 +2,7 @@ import Core
 import Glibc
 import TestKit
 
-/// A conversation that was put together of single speakers' files, always the same by its seed, and who speaks when in it.
+/// A conversation made from single speakers' files, reproducible by its seed, and who speaks when.
 struct Conversation {
     /// How it sounds.
     enum Condition: String, CaseIterable {
@@ -11,27 +11,27 @@ struct Conversation {
         case far
         /// Noise 15 dB below the speech.
         case noise
-        /// Noise 10 dB below it: where speech is followed to is chosen with it, too.
+        /// Noise 10 dB below it; also used to choose the constants of `SpeechEdges`.
         case noisy
-        /// A room of 0.35 s, a response a speaker, the second one 12 dB below.
+        /// A room with 0.35 s of reverberation, a response for each speaker, the second one 12 dB below.
         case room
         /// The second speaker by telephone, 300 to 3,400 Hz, from a loudspeaker in the room, 6 dB below.
         case telephone
         /// The room with noise at 20 dB, turns of 0.5 to 4 s, a quarter of the changes overlapped.
         case hard
 
-        /// Those that errors are told of.
+        /// The conditions whose errors are reported.
         static let usual = allCases.filter { $0 != .noisy }
     }
 
     /// 16 kHz.
     let samples: [Int16]
-    /// Where somebody speaks: ranges by speaker, those of one never over each other.
+    /// The ranges of each speaker, which never overlap for one speaker.
     let truth: DiarizationErrors.Annotation
 
     /// - Parameters:
     ///   - files: of each speaker.
-    ///   - seconds: how long it is at least.
+    ///   - seconds: its minimum duration.
     init(_ files: [[[Int16]]], _ condition: Condition, seconds: Double, seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let rate = Double(SamplePosition.rate)
@@ -99,7 +99,7 @@ struct Conversation {
         self.truth = DiarizationErrors.united(truth)
     }
 
-    /// Where somebody speaks in a file: within 35 dB of its loudest, pauses under 0.5 s filled.
+    /// The speech in a file: within 35 dB of its maximum, pauses under 0.5 s filled.
     private static func speech(in samples: [Int16]) -> [Range<Int>] {
         let frame = 320
         let levels = stride(from: 0, to: samples.count, by: frame).map { start -> Float in
@@ -128,7 +128,7 @@ struct Conversation {
         return samples.map { Float($0) / 32_768 * 0.05 / root }
     }
 
-    /// Noise that dies down by 60 dB within 0.35 s, behind the direct sound.
+    /// Noise that decays by 60 dB within 0.35 s, after the direct sound.
     private static func response(_ random: inout SeededGenerator) -> [Float] {
         let count = Int(0.35 * Double(SamplePosition.rate))
         var decay: Float = 1
@@ -139,7 +139,7 @@ struct Conversation {
         }
     }
 
-    /// What a telephone lets through: a low-pass at 3,400 Hz without one at 300 Hz, 12 ms behind.
+    /// The passband of a telephone: a low-pass at 3,400 Hz minus one at 300 Hz, delayed by 12 ms.
     private static let telephone: [Float] = {
         let half = 192
         return (-half...half).map { (index: Int) -> Float in
@@ -164,10 +164,10 @@ struct Conversation {
         return sum
     }
 
-    /// Where recordings have speech: what the voice detector hears, with what belongs to it.
+    /// The regions that recordings have: the voice detector's, extended by `SpeechEdges`.
     var regions: [SampleRange] { Diarization.regions(speech, length: SamplePosition(Int64(samples.count))) }
 
-    /// Where the voice detector hears speech.
+    /// The voice detector's regions.
     var speech: [SampleRange] {
         var segmenter = Segmenter(settings: SpeechSettings())
         var levels = FrameLevels()

@@ -1,7 +1,7 @@
 import Core
 import CSQLite
 
-/// Rows for recordings that are like the first.
+/// Rows for copies of the first recording.
 enum CopiesArchive {
     static func fill(_ path: String, count: Int) throws {
         var opened: OpaquePointer?

@@ -3,10 +3,10 @@ import Core
 import Glibc
 import System
 
-/// Many short recordings to a stick, and once more with nothing new.
+/// Copies many short recordings to a stick, and again with nothing new.
 struct CopiesBenchmark {
     let workshop: Workshop
-    /// A folder on what stands for the stick.
+    /// A folder on the simulated stick.
     let target: String
     let count: Int
 
@@ -19,23 +19,23 @@ struct CopiesBenchmark {
         let configuration = "\(workshop.folder)/copies.conf"
         try durableReplace(path: configuration, with: "[export]\naudio = wav\n")
         var table = Table("\(count) recordings", "s")
-        for what in ["copied", "nothing new", "nothing new, once more"] {
+        for what in ["copied", "nothing new", "again, nothing new"] {
             let cost = try MeasuredProcess([
                 workshop.fieldscribe, "export", "--to", stick, "--directory", storage, "--config", configuration,
             ])
-            guard cost.status == 0 else { throw DeviceError(.failed, "benchmark", "\(stick): cannot be copied to") }
+            guard cost.status == 0 else { throw DeviceError(.failed, "benchmark", "\(stick): copying to it failed") }
             table.add([what, shown(cost.wallSeconds, 1)])
         }
         print(table.markdown)
     }
 
-    /// One is recorded, the others are made like it.
+    /// One is recorded, the others are copies.
     private func record(into storage: String) throws {
         let one = try MeasuredProcess([
             workshop.fieldscribe, "record", "--audio-only", "--seconds", "1", "--microphone", "tone:440", "--directory",
             storage,
         ])
-        guard one.status == 0 else { throw DeviceError(.failed, "benchmark", "\(storage): cannot be recorded to") }
+        guard one.status == 0 else { throw DeviceError(.failed, "benchmark", "\(storage): recording to it failed") }
         let script = """
             cd '\(storage)/recordings' && for i in $(seq 2 \(count)); do
                 n=$(printf %06d "$i"); mkdir -p "$n"; ln -f 000001/audio.wav "$n/audio.wav"; done

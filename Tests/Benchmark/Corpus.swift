@@ -3,25 +3,25 @@ import Glibc
 import System
 import TestKit
 
-/// Recordings with what is said in them, in groups by the first part of their names.
+/// Recordings with their reference texts, in groups by the first part of their names.
 struct Corpus {
     struct Item {
         var path: String
         var text: String
 
-        /// The file's name without folder and ending.
+        /// The file's name without folder and extension.
         var name: String { String(path.split(separator: "/").last?.prefix { $0 != "." } ?? "") }
         var group: String { String(name.prefix { $0 != "_" }) }
     }
 
-    /// Where the corpus lies beside the repository; it is no part of it.
+    /// The corpus, beside the repository and not part of it.
     static let folder = "../shared/corpus"
 
-    /// Ends in a room's resonance, which nobody can transcribe.
+    /// Ends in reverberation that nobody can transcribe.
     private static let apart = "lucier"
 
     var items: [Item]
-    /// What is told of by itself and counted in no total.
+    /// Items that are reported separately and counted in no total.
     var apart: [Item] = []
     /// The part that each file belongs to, by its name: `fit`, on which constants are chosen, or `judge`.
     var parts: [String: String] = [:]
@@ -35,7 +35,7 @@ struct Corpus {
 
     var groups: [String] { Set(items.map(\.group)).sorted() }
 
-    /// The files of the open set; nil where the corpus is not there.
+    /// The files of the open set; nil without the corpus.
     static func open() throws -> Corpus? {
         let list = "\(folder)/open/transcripts.tsv"
         guard access(list, R_OK) == 0 else { return nil }
@@ -58,7 +58,7 @@ struct Corpus {
         Corpus(items: items.enumerated().filter { $0.offset % step == 0 }.map(\.element), apart: apart, parts: parts)
     }
 
-    /// Each group's speakers as one recording: their files in a row with a second of silence between each two.
+    /// Each group's speakers as one recording: their files joined with a second of silence between them.
     func joined(in folder: String) throws -> Corpus {
         let pause = "\(folder)/pause.wav"
         try sox(["-n", "-r", "16000", "-c", "1", "-b", "16", pause, "trim", "0", "1"])
@@ -72,10 +72,10 @@ struct Corpus {
             })
     }
 
-    /// One reader's files in a row; nil where they are not in this set.
+    /// One reader's files joined; nil if they are not in this set.
     func reader(in folder: String) throws -> Item? { try joined(in: folder).items.first { $0.group == "lj" } }
 
-    /// Errors by group, and of all under the empty name, against the texts by file name.
+    /// Errors by group, and of all under the empty name, compared with the texts by file name.
     func errors(of texts: [String: String]) -> [String: WordErrorRate] {
         items.reduce(into: [:]) { sums, item in
             let rate = WordErrorRate(reference: item.text, hypothesis: texts[item.name] ?? "")

@@ -6,20 +6,20 @@ import Recognition
 import System
 import TestKit
 
-/// Who spoke, in conversations that were put together of single speakers: the diarization error rate and the number of people, through
-/// the voice detector's regions.
+/// Who spoke, in conversations made from single speakers: the diarization error rate and the number of people, in the voice
+/// detector's regions.
 struct DiarizationBenchmark {
     let workshop: Workshop
     let corpus: Corpus
     let model: SpeakerModel
     let network: VoiceNetwork
-    /// Folders beside which a runtime is looked for, too.
+    /// Folders next to which a runtime may be, too.
     let others: [String]
-    /// Conversations a cell.
+    /// Conversations in each cell.
     let runs: Int
     /// How they sound.
     let sounds: [Conversation.Condition]
-    /// Where each conversation goes with what was told of it, so that another tool can compute the same; nil: nowhere.
+    /// The folder for each conversation and its result, so that another tool can compute the same; nil for none.
     let output: String?
 
     private static let seconds = 180.0
@@ -34,7 +34,7 @@ struct DiarizationBenchmark {
         var cpuSeconds: Double
     }
 
-    /// - Parameter only: of `fit`, `judge`, `settings`, `hops`, `edges`, `words`, `long` and `conversations`, what is measured; nil: the
+    /// - Parameter only: what to measure, of `fit`, `judge`, `settings`, `hops`, `edges`, `words`, `long` and `conversations`; nil: the
     ///   first two.
     func run(only: [String]?) throws {
         if only?.contains("edges") ?? false { try edges() }
@@ -50,7 +50,7 @@ struct DiarizationBenchmark {
         }
     }
 
-    /// Files by speaker, those of whom there is enough.
+    /// Files by speaker, of speakers with enough sound.
     private func speakers(of part: String) throws -> [[[Int16]]] {
         let groups = Dictionary(grouping: corpus.part(part).items.filter { ["lso", "lj", "sb"].contains($0.group) }) {
             item in item.group == "lso" ? String(item.name.prefix { $0 != "-" }) : item.group
@@ -58,7 +58,7 @@ struct DiarizationBenchmark {
         return try groups.sorted { $0.key < $1.key }.map { try $0.value.map { try SeamReport.samples($0.path) } }
     }
 
-    /// Writes all conversations, with who speaks when in them and where the voice detector hears speech, for other tools.
+    /// Writes all conversations, with who speaks when and the voice detector's regions, for other tools.
     private func keep() throws {
         struct Line: Encodable {
             var name: String
@@ -80,13 +80,13 @@ struct DiarizationBenchmark {
         }
     }
 
-    /// Words in somebody else's mouth, of two people in one channel, as `transcribe --speakers auto` writes them; told from who speaks
-    /// at a word's middle. Where nobody does, or both do, no word counts.
+    /// Words attributed to the wrong one of two people in one channel, as `transcribe --speakers auto` writes them, by who speaks at
+    /// the middle of the word. Words while nobody or both speak do not count.
     private func words() throws {
         guard let reader = Contender.chosen([Contender.moonshine[0]], among: nil, in: workshop).first else { return }
         let settings = "\(workshop.folder)/speakers.conf"
         try Data("[recognizer]\nspeaker-model = \(model.path)\n".utf8).write(to: URL(filePath: settings))
-        var table = Table("`judge`, two people", "words", "in the wrong mouth, %", "while both speak", "right number")
+        var table = Table("`judge`, two people", "words", "wrong person, %", "while both speak", "right number")
         var rows: [(condition: Conversation.Condition, words: Int, wrong: Int, both: Int, right: Int, runs: Int)] = []
         try eachConversation(of: "judge") { condition, people, seed, conversation in
             guard people == 2 else { return }
@@ -129,7 +129,7 @@ struct DiarizationBenchmark {
         fflush(nil)
     }
 
-    /// Where speech is followed to, by each setting with the others as they are, on `fit`: what is missed, and what is none, whoever speaks.
+    /// Varies each constant of `SpeechEdges` by itself, on `fit`: missed speech and false alarms.
     private func edges() throws {
         var conversations: [(condition: Conversation.Condition, conversation: Conversation, regions: [SampleRange])] =
             []
@@ -174,7 +174,7 @@ struct DiarizationBenchmark {
         fflush(nil)
     }
 
-    /// How far apart windows may be, on `fit`.
+    /// Varies the distance of windows, on `fit`.
     private func hops() throws {
         var table = Table(
             "seconds from one window to the next", "DER, %", "2 people", "hard", "right number", "CPU s / s")
@@ -201,7 +201,7 @@ struct DiarizationBenchmark {
         fflush(nil)
     }
 
-    /// Long conversations, by the process that recordings are looked at with: what is wrong, CPU and peak memory.
+    /// Long conversations, by the process that the recorder uses: errors, CPU and peak memory.
     private func long() throws {
         let speakers = try speakers(of: "judge")
         var table = Table("`judge`", "minutes", "people", "DER, %", "found", "CPU s / s of sound", "MB at most")
@@ -308,7 +308,7 @@ struct DiarizationBenchmark {
         speakers.turns.map { ($0.speaker, $0.range) }
     }
 
-    /// Each setting by itself, the others as they are.
+    /// Varies each setting by itself.
     private func fit(_ cases: [Case]) {
         var table = Table(
             "rectified", "stop", "merge", "least, s", "change", "DER, %", "right number, of \(cases.count)")

@@ -1,7 +1,7 @@
 import Core
 
-/// The diarization error rate, as NIST's md-eval and pyannote.metrics define it: what is missed, what is heard where nobody speaks, and
-/// what is given to somebody else, by the length of speech, with the best mapping of people.
+/// The diarization error rate, as NIST's md-eval and pyannote.metrics define it: missed speech, false alarms and confusion, divided by
+/// the length of speech, with the best mapping of people.
 struct DiarizationErrors {
     /// Who speaks where.
     typealias Annotation = [(speaker: Int, range: SampleRange)]
@@ -9,7 +9,7 @@ struct DiarizationErrors {
     var missed: Int64 = 0
     var falseAlarm: Int64 = 0
     var confused: Int64 = 0
-    /// Speech of the reference; where two speak at once, both count.
+    /// Speech of the reference; if two speak at once, both count.
     var total: Int64 = 0
 
     var percent: Double { total == 0 ? 0 : 100 * Double(missed + falseAlarm + confused) / Double(total) }
@@ -27,7 +27,7 @@ struct DiarizationErrors {
 
     /// - Parameters:
     ///   - collar: seconds on both sides of each boundary of the reference that do not count.
-    ///   - scoresOverlap: whether stretches count in which the reference has several people.
+    ///   - scoresOverlap: whether ranges count in which the reference has several people.
     init(_ reference: Annotation, _ hypothesis: Annotation, collar: Double = 0.25, scoresOverlap: Bool) {
         let margin = Int64(collar * Double(SamplePosition.rate))
         let reference = Self.united(reference)
@@ -73,7 +73,7 @@ struct DiarizationErrors {
         }
     }
 
-    /// Which heard person each told one is, so that they share as much as possible; no heard one twice.
+    /// The mapping of found to real people that maximizes their common time; nobody is used twice.
     static func mapping(_ shared: [Int: [Int: Int64]]) -> [Int: Int] {
         let told = shared.keys.sorted()
         var best: (sum: Int64, pairs: [Int: Int]) = (-1, [:])
@@ -94,7 +94,7 @@ struct DiarizationErrors {
         return best.pairs
     }
 
-    /// The same with each person's stretches in order, those that touch as one.
+    /// The same with each person's ranges in order, adjacent ones merged.
     static func united(_ annotation: Annotation) -> Annotation {
         var united: Annotation = []
         for entry in annotation.sorted(by: { ($0.speaker, $0.range.start) < ($1.speaker, $1.range.start) })

@@ -2,12 +2,12 @@ import Core
 import Glibc
 import System
 
-/// A recording of an hour to a stick, read back and all, against `cp` and `sync` of the same recording.
+/// Copies a recording of an hour to a stick, with read-back, compared with `cp` and `sync` of the same recording.
 struct ExportBenchmark {
     private static let rounds = 3
 
     let workshop: Workshop
-    /// A folder on what stands for the stick.
+    /// A folder on the simulated stick.
     let target: String
 
     func run(_ wave: String) throws {
@@ -22,7 +22,7 @@ struct ExportBenchmark {
         var copies: [MeasuredProcess] = []
         var small: MeasuredProcess?
         for _ in 0..<Self.rounds {
-            // What one leaves to be written must not be waited for by the next.
+            // The next measurement must not wait for writes of this one.
             let copy = "cp -r '\(storage)/recordings/\(hour)' '\(target)/copy' && sync -f '\(target)'"
             copies.append(try measure(["sh", "-c", copy], leaving: "copy"))
             for (index, format) in formats.enumerated() {

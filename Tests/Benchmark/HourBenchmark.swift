@@ -2,24 +2,24 @@ import Core
 import FoundationEssentials
 import TestKit
 
-/// An hour of field recording, made from the open set: two workers against the stock program, and the seams.
+/// An hour of field recording made from the open set: two workers compared with the stock program, and the seams.
 struct HourBenchmark {
-    /// What one way of transcribing made of the hour.
+    /// The result of one way to transcribe the hour.
     private struct Result: Codable {
         var name: String
         var wordErrors: Double
         var wallSeconds: Double
         var cpuSeconds: Double
         var peakMegabytes = 0.0
-        /// Utterances of the reference in whose time none of their words was written.
+        /// Utterances of the reference with no right word in their time.
         var missed: [String]?
         var utterances = 0
-        /// Words twice in a row, of which the reference has one.
+        /// Repeated words that the reference has once.
         var doubled: [String]?
         var seams: String?
     }
 
-    /// What is said in the hour, and when, in seconds.
+    /// An utterance of the hour, with its time in seconds.
     private struct Spoken {
         var start: Double
         var end: Double
@@ -28,7 +28,7 @@ struct HourBenchmark {
 
     let workshop: Workshop
 
-    /// Measures what is named; the others' figures are of their last run. The peer is left out unless it is named or wanted.
+    /// Measures the named ones; the others' figures are from their last run. The stock program is only measured if it is named or wanted.
     func run(_ contenders: [Contender], withPeer: Bool) throws {
         let (wave, times) = try makeHour()
         let spoken = try lines(times).dropFirst().compactMap { line -> Spoken? in
@@ -49,7 +49,7 @@ struct HourBenchmark {
                         peakMegabytes: peer.cost.peakMegabytes))
                 continue
             }
-            // Whoever asks what processes hold keeps them waiting: of time and of memory each has a run of its own.
+            // Reading the memory of processes slows them down, so time and memory are measured in separate runs.
             let (transcripts, cost) = try workshop.transcribe(
                 [wave], by: contender, jobs: 2, into: "hour-\(contender.name)")
             let held = try workshop.transcribe(
@@ -91,7 +91,7 @@ struct HourBenchmark {
         }
     }
 
-    /// Utterances in whose time, half a second more at either end, none of their words was written, with what was.
+    /// Utterances with no right word in their time, half a second more at either end, and the text that was written.
     private func missed(_ spoken: [Spoken], _ transcript: TranscriptFile) -> [String] {
         let words = transcript.segments.flatMap(\.words)
         return spoken.compactMap { utterance in
@@ -106,7 +106,7 @@ struct HourBenchmark {
         }
     }
 
-    /// Words put in beside the same word, where the reference has it once.
+    /// Words inserted next to the same word, if the reference has it once.
     private func doubled(_ reference: String, _ transcript: TranscriptFile) -> [String] {
         let words = transcript.segments.flatMap(\.words).flatMap { word in
             WordErrorRate.normalized(word.text).map { (text: $0, start: word.start) }
@@ -129,7 +129,7 @@ struct HourBenchmark {
         }
     }
 
-    /// The open set without its pauses, in as many orders: in speech that goes on and on there are seams enough to count.
+    /// The open set without its pauses, in several orders: continuous speech has enough seams to count.
     func unpaused(_ corpus: Corpus, by contender: Contender, orders: Int) throws -> SeamReport {
         var seams = try SeamReport(contender, in: workshop)
         for step in 1...orders {
@@ -144,7 +144,7 @@ struct HourBenchmark {
         return seams
     }
 
-    /// Half an hour and more without a pause, against the stock program.
+    /// At least half an hour without a pause, compared with the stock program.
     func longUnpaused(_ corpus: Corpus, _ contenders: [Contender], minutes: Double = 30) throws {
         var (paths, reference, seconds, step) = ([String](), "", 0.0, 1)
         while seconds < minutes * 60, step < 20 {
@@ -181,7 +181,7 @@ struct HourBenchmark {
         print(table.markdown)
     }
 
-    /// The open set in a row without its pauses, every `step`th file first.
+    /// The open set joined without its pauses, every `step`th file first.
     private func makeUnpaused(_ corpus: Corpus, _ step: Int) throws -> (name: String, items: [Corpus.Item]) {
         let name = "unpaused-\(step)"
         let items = (0..<step).flatMap { first in
@@ -193,7 +193,7 @@ struct HourBenchmark {
         return (name, items)
     }
 
-    /// The hour, and what was said in it when.
+    /// The hour, and its utterances with their times.
     func makeHour() throws -> (wave: String, times: String) {
         let (wave, times) = ("\(workshop.folder)/field1h.wav", "\(workshop.folder)/field1h.tsv")
         let made = try MeasuredProcess([

@@ -3,12 +3,12 @@ import Glibc
 import Settings
 import System
 
-/// From the end of speech to its committed text, while recording in real time.
+/// The delay from the end of speech to its committed text, while recording in real time.
 ///
-/// The clock starts with the event that recording has begun, which comes a little before the first sample: so what is
-/// told is a little too long.
+/// The clock starts with the event that recording has begun, a little before the first sample, so delays are a little too
+/// long.
 struct LatencyBenchmark {
-    /// Seconds, the hangover included.
+    /// Seconds, including the hangover.
     struct Latency: Codable {
         var utterances: Int
         var median: Double
@@ -16,7 +16,7 @@ struct LatencyBenchmark {
         var longest: Double
     }
 
-    /// What reads while a recording is made.
+    /// Profiles that transcribe while recording.
     static let profiles = ["live", "fast"]
 
     let workshop: Workshop
@@ -26,7 +26,7 @@ struct LatencyBenchmark {
         for profile in Self.profiles {
             let latency = try measure(path, profile: profile)
             table.add([
-                "\(profile), hangover of 0.3 s included", "\(latency.utterances)", shown(latency.median, 2),
+                "\(profile), including a hangover of 0.3 s", "\(latency.utterances)", shown(latency.median, 2),
                 shown(latency.nineOfTen, 2), shown(latency.longest, 2),
             ])
         }

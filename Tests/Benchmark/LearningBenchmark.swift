@@ -6,10 +6,10 @@ import System
 import TestKit
 import Transcripts
 
-/// What is gained by correcting: one half of what was said is put right by its reference, as `fieldscribe import` would take it, and the
-/// other half is read without and with what was learned of that.
+/// The gain of corrections: half of the speech is corrected by its reference, as by `fieldscribe import`, and the other half is
+/// transcribed without and with the learned words.
 struct LearningBenchmark {
-    /// A stretch of speech, as it was read, and what was said in it.
+    /// A passage, its transcript, and its reference.
     private struct Passage {
         var part: String
         var reference: [String]
@@ -92,7 +92,7 @@ struct LearningBenchmark {
             var passages = spoken
             for word in transcript.words {
                 let middle = (word.start + word.end) / 2
-                // Each word belongs to the passage that is nearest.
+                // Each word belongs to the nearest passage.
                 let nearest = passages.indices.min { left, right in
                     distance(middle, passages[left]) < distance(middle, passages[right])
                 }
@@ -128,7 +128,7 @@ struct LearningBenchmark {
 
     // MARK: Learning
 
-    /// What would be in `learned.txt`, the words of it, and how many words were corrected.
+    /// The `learned.txt` that follows, its words, and the number of corrected words.
     private func learned(
         _ passages: [Passage], names: Set<String>
     ) throws -> (file: String, words: Set<String>, count: Int) {
@@ -159,7 +159,7 @@ struct LearningBenchmark {
         return (file.text, Set(added.flatMap(WordErrorRate.normalized)), count)
     }
 
-    /// What a person would leave: what was read where that is right, in the recognizer's own spelling, else what was said.
+    /// The text after a person's corrections: right words in the recognizer's spelling, otherwise the reference.
     private func corrected(_ passage: Passage, names: Set<String>) -> [String] {
         let read = passage.read.enumerated().flatMap { index, word in
             WordErrorRate.normalized(word.text).map { (word: index, text: $0) }
@@ -193,7 +193,7 @@ struct LearningBenchmark {
         names.contains(word) ? word.prefix(1).uppercased() + word.dropFirst() : word
     }
 
-    /// What the recognizer itself writes with a capital within a sentence, and the names of the open set.
+    /// Words that the recognizer writes with a capital within a sentence, and the names of the open set.
     private func names(_ words: [TranscriptFile.Word]) -> Set<String> {
         let within = words.indices.dropFirst().filter { index in
             !words[index - 1].text.contains { ".?!:\"".contains($0) } && words[index].text.first?.isUppercase == true
@@ -202,7 +202,7 @@ struct LearningBenchmark {
             .union(NamesBenchmark.said.flatMap(WordErrorRate.normalized)).subtracting(["i", "i'm", "i'll", "i've"])
     }
 
-    /// Names that nobody says, evenly from the dictionary, as further lines of `learned.txt`.
+    /// Names that nobody says, evenly from the dictionary, as additional lines of `learned.txt`.
     private func fillers(_ count: Int, except passages: [Passage]) -> String {
         guard count > 0, let dictionary = try? lines(PocketSphinxModel(folder: PocketSphinxModel.debian).dictionary)
         else { return "" }
@@ -216,7 +216,7 @@ struct LearningBenchmark {
         }.joined()
     }
 
-    /// What `transcribe` is told, so that a list counts as learned.
+    /// The options of `transcribe` by which a list counts as learned.
     private func options(_ list: String, _ name: String) throws -> [String] {
         let storage = "\(workshop.folder)/\(name)-storage"
         try makeFolder(storage)
@@ -252,7 +252,7 @@ struct LearningBenchmark {
         Set(VocabularyFile(file).phrases.flatMap { WordErrorRate.normalized($0.words.joined(separator: " ")) })
     }
 
-    /// Words of the list that were written where nobody says them.
+    /// Words of the list that were written although nobody says them.
     private func putIn(_ passages: [Passage], _ words: Set<String>) -> [String] {
         passages.flatMap { passage in
             let read = text(passage)

@@ -10,7 +10,7 @@ struct ListedErrors {
     }
 
     var listed = Share()
-    /// What was put in between counts to these.
+    /// Insertions between them count as theirs.
     var others = Share()
 
     /// - Parameters:

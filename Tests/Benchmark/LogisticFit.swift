@@ -9,7 +9,7 @@ struct LogisticFit {
         var speaker: String
     }
 
-    /// Pulls the weights to zero, so that few words do not make certain.
+    /// Regularization, so that few words do not give certainty.
     private static let ridge = 1.0
 
     let weights: [Double]
@@ -64,7 +64,7 @@ struct LogisticFit {
         return values
     }
 
-    /// Words with what they are judged by, right or wrong by the reference.
+    /// Words with their features, right or wrong by the reference.
     static func samples(_ words: [(text: String, features: [Double])], of item: Corpus.Item) -> [Sample] {
         let parts = words.indices.flatMap { index in
             WordErrorRate.normalized(words[index].text).map { (text: $0, word: index) }

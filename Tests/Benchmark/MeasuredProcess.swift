@@ -2,26 +2,26 @@ import Core
 import FoundationEssentials
 import Glibc
 
-/// A program that ran to its end, and what it cost.
+/// A program that has ended, and its cost.
 struct MeasuredProcess {
     var status: Int32
     var wallSeconds: Double
-    /// User and system time, children that it waited for included.
+    /// User and system time, including children that it waited for.
     var cpuSeconds: Double
-    /// Peak memory of the largest process, in megabytes; never less than what this program held when it started it, which the system counts, too.
+    /// Peak memory of the largest process, in megabytes; at least that of this program at the start, which the kernel counts, too.
     var peakMegabytes: Double
-    /// The most that the program and all below it held together, shared pages once, in megabytes; 0 if not asked for.
+    /// The peak of the program and its descendants together, shared pages once, in megabytes; 0 without sampling.
     var peakTogetherMegabytes = 0.0
     /// The same of its decode workers alone.
     var peakWorkersMegabytes = 0.0
-    /// The most that was resident of one decode worker (VmHWM), shared pages included; 0 if not asked for.
+    /// The resident peak (VmHWM) of one decode worker, including shared pages; 0 without sampling.
     var peakWorkerMegabytes = 0.0
 
-    /// Runs a program; its output goes to a file, its errors are thrown away.
+    /// Runs a program; its output goes to a file, its errors are discarded.
     ///
     /// - Parameters:
-    ///   - input: the path of what it reads from standard input; nil: ours.
-    ///   - samplingMemory: looks ten times a second what all of its processes hold together.
+    ///   - input: the file for its standard input; nil: ours.
+    ///   - samplingMemory: whether to measure the memory of all its processes ten times a second.
     init(
         _ words: [String], input: String? = nil, output: String = "/dev/null", environment: [String: String] = [:],
         samplingMemory: Bool = false
@@ -58,8 +58,8 @@ struct MeasuredProcess {
         peakMegabytes = Double(usage.ru_maxrss) / 1024
     }
 
-    /// What a process and all below it hold, each shared page divided among those who share it; the same of its decode workers;
-    /// and what was resident at most of one of these.
+    /// The memory of a process and its descendants, each shared page divided among its users; the same of its decode workers;
+    /// and the resident peak of one of these.
     private static func held(by id: pid_t) -> (all: Double, workers: Double, largestWorker: Double) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return names.reduce(into: (0.0, 0.0, 0.0)) { held, name in
@@ -72,7 +72,7 @@ struct MeasuredProcess {
         }
     }
 
-    /// A figure of a file of /proc that gives kilobytes; 0 where it has none.
+    /// A value in kilobytes from a file in /proc; 0 if it has none.
     static func megabytes(_ name: String, in path: String) -> Double {
         let line = text(path).split(separator: "\n").first { $0.hasPrefix("\(name):") }
         let fields = line?.split { $0 == " " || $0 == "\t" }
@@ -86,7 +86,7 @@ struct MeasuredProcess {
     }
 
     private static func parent(of process: pid_t) -> pid_t? {
-        // The name in parentheses may hold spaces; behind it come the state and the parent.
+        // The name in parentheses may contain spaces; the state and the parent follow it.
         let fields = text("/proc/\(process)/stat").split(separator: ")").last?.split(separator: " ")
         return fields?.dropFirst().first.flatMap { pid_t($0) }
     }
@@ -110,14 +110,14 @@ struct MeasuredProcess {
 }
 
 extension [MeasuredProcess] {
-    /// The middle one of a figure; the upper of two.
+    /// The median; of an even number, the upper one.
     func median(_ figure: (MeasuredProcess) -> Double) -> Double { map(figure).sorted()[count / 2] }
 }
 
-/// Makes a sound file with sox; the same one every time, its dither and its noise included.
+/// Makes a sound file with sox, reproducible with its dither and noise.
 ///
-/// - Parameter source: the file that it is made of, for the message.
-/// - Throws: `DeviceError` with `missing` where sox fails.
+/// - Parameter source: the file that it is made from, for the message.
+/// - Throws: `DeviceError` with `missing` if sox fails.
 func sox(_ words: [String], of source: String? = nil) throws {
     guard try MeasuredProcess(["sox", "-R"] + words).status == 0 else {
         throw DeviceError(.missing, "sox", "sox failed\(source.map { " on \($0)" } ?? ""); install sox")

@@ -1,13 +1,13 @@
-/// What decode workers hold: one, and two that share what they loaded.
+/// The memory of decode workers: of one, and of two that share what they loaded.
 struct MemoryBenchmark {
     /// In megabytes.
     struct Result {
-        /// Of one worker, shared pages included: its own peak.
+        /// The peak of one worker, including shared pages.
         var worker: Double
-        /// Of the worker or workers together, shared pages once.
+        /// The worker or workers together, shared pages once.
         var one: Double
         var two: Double
-        /// Of the program and its workers together.
+        /// The program and its workers together.
         var all: (one: Double, two: Double)
 
         var ratio: Double { two / one }

@@ -1,7 +1,7 @@
 import Core
 import Recognition
 
-/// Fits the constants of `WordConfidence` on the corpus's `fit` part and tells them on `judge`, whose speakers the fit has not seen.
+/// Fits the constants of `WordConfidence` on the corpus's `fit` part and evaluates them on `judge`, with other speakers.
 struct MoonshineCalibration {
     let workshop: Workshop
     let corpus: Corpus
@@ -40,7 +40,7 @@ struct MoonshineCalibration {
         print(table.markdown)
     }
 
-    /// Each word with its features; `judged` takes what confidence it has as the program is, and whether it was right.
+    /// Each word with its features; `judged` receives its present confidence, and whether it was right.
     private func samples(
         _ corpus: Corpus, _ reader: MoonshineReader,
         judged: ([(confidence: Double, isRight: Bool)]) -> Void = { _ in }

@@ -2,8 +2,8 @@ import Core
 import System
 import TestKit
 
-/// What a list of names does to those that people say in the open set, to the words around them, and how often one is put in that
-/// nobody said.
+/// The effect of a list of names on spoken names in the open set and on the words around them, and how often a name is inserted
+/// that nobody said.
 struct NamesBenchmark {
     /// Names of the open set, as they are written.
     static let said = [
@@ -53,7 +53,7 @@ struct NamesBenchmark {
         print("\n\(table.markdown)")
     }
 
-    /// Errors on words of names and on others; and what is put in where nobody says it, or instead of another word.
+    /// Errors on words of names and on others, and names that were inserted or replaced another word.
     private func count(_ transcripts: [String: TranscriptFile]) -> (errors: ListedErrors, putIn: [String]) {
         let names = Set(Self.said.flatMap(WordErrorRate.normalized))
         let listed = names.union(Self.others.flatMap(WordErrorRate.normalized))

@@ -1,6 +1,6 @@
 import Core
 
-/// Speech that is not English, said by espeak-ng.
+/// Speech in other languages than English, spoken by espeak-ng.
 struct OtherLanguages {
     private static let texts = [
         ("de", "Die Bauern bringen das Korn nach der Ernte in den Speicher, und die Kinder helfen ihnen dabei."),

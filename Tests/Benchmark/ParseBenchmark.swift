@@ -3,13 +3,13 @@ import Glibc
 import TestKit
 import Transcripts
 
-/// What texts cost that people bring: seconds and memory for 1 and 10 MB of each format, and of what strangers make up.
+/// The cost of reading corrections: seconds and memory for 1 and 10 MB of each format, and for hostile texts.
 struct ParseBenchmark {
     private static let sizes = [1, 10]
 
-    /// Each kind in a process of its own, since memory that was freed would be used again by the next.
+    /// Each kind in its own process, because the next would reuse freed memory.
     func run() throws {
-        var table = Table(["parse"] + Self.sizes.flatMap { ["\($0) MB, s of CPU", "MB held", "what came of it"] })
+        var table = Table(["parse"] + Self.sizes.flatMap { ["\($0) MB, s of CPU", "MB held", "result"] })
         let answer = "/tmp/fieldscribe-parse-\(getpid())"
         defer { unlink(answer) }
         for kind in ParsedText.allCases {
@@ -28,7 +28,7 @@ struct ParseBenchmark {
         print(table.markdown)
     }
 
-    /// The other end: reads one text, and prints seconds, megabytes above what was there before, and what came of it.
+    /// The child process: reads one text, and prints seconds, additional megabytes, and the result.
     static func runCase(_ words: ArraySlice<String>) {
         guard let kind = words.first.flatMap(ParsedText.init(rawValue:)), let size = words.last.flatMap({ Int($0) })
         else {
@@ -55,7 +55,7 @@ struct ParseBenchmark {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// As an import reads it.
+    /// Reads it as an import does.
     private static func read(_ bytes: [UInt8], _ kind: ParsedText, over timeline: Timeline) -> String {
         do throws(DeviceError) {
             let text = try incomingText(bytes, name: "file")
@@ -73,7 +73,7 @@ struct ParseBenchmark {
     }
 }
 
-/// A kind of text, by what the table calls it.
+/// A kind of text, by its name in the table.
 private enum ParsedText: String, CaseIterable {
     case txt, srt, vtt, csv, textgrid, eaf, corrections
     case brackets = "txt of ["
@@ -104,7 +104,7 @@ private enum ParsedText: String, CaseIterable {
         }
     }
 
-    /// A recording whose text has that size; for what strangers make up, one of a hundred hours, so that all of it is looked at.
+    /// A recording whose text has that size; for made-up texts, one of a hundred hours, so that all of the text is read.
     func timeline(megabytes: Int) -> Timeline {
         let perWord = ["txt": 9, "srt": 13, "vtt": 13, "csv": 60, "textgrid": 230, "eaf": 450, "json": 20][ending] ?? 9
         let isOurs = isOurs
@@ -184,7 +184,7 @@ private enum ParsedText: String, CaseIterable {
 }
 
 extension [UInt8] {
-    /// The last letter of each such text becomes another.
+    /// Replaces the last letter of each such text.
     fileprivate func replacingEnds(of text: String) -> [UInt8] {
         let sought = Array(text.utf8)
         var bytes = self

@@ -2,14 +2,14 @@ import Core
 import Glibc
 import System
 
-/// How soon text is shown, and how soon it is final, while recording in real time: of people who pause for one or for five seconds.
+/// The delay of live and final text while recording in real time, for people who pause for one or five seconds.
 struct ProvisionalBenchmark {
-    /// In seconds behind each file.
+    /// Seconds after each file.
     private static let pauses = [5, 1, 1]
     private static let longestGap = 3.0
     private static let longestGroup = 12.0
     private static let padding = 0.25
-    /// So little of an utterance's end may be missing from what a partial text was read from.
+    /// The part of an utterance's end that a partial text may miss.
     private static let near = 0.1
 
     let workshop: Workshop
@@ -33,7 +33,7 @@ struct ProvisionalBenchmark {
                 let next = index + 1 < ends.count ? ends[index + 1] : nil
                 if final.line.endedBy == .silence, final.line.text?.isEmpty == false {
                     finals.append(final.time - end)
-                    // Shown once all of it was heard; where its text changed while nobody went on, once it was the last.
+                    // Counted when all of the utterance was heard; if its text changed before the next one, when it last changed.
                     let shown = arrivals.filter {
                         $0.line.event == "partial" && $0.time < final.time && ($0.line.end ?? 0) >= end - Self.near
                     }
@@ -63,7 +63,7 @@ struct ProvisionalBenchmark {
         values.isEmpty ? "-" : shown(values.sorted()[min(values.count - 1, Int(Double(values.count) * share))], 2)
     }
 
-    /// Some files in a row, each with a pause behind it.
+    /// Some files joined, each followed by a pause.
     private func play() throws -> String {
         var words: [String] = []
         for seconds in Set(Self.pauses) {

@@ -3,13 +3,13 @@ import Recognition
 import TestKit
 import Transcripts
 
-/// Whether full stops come where a reader's sentences end. Only the texts of group `lj` carry any.
+/// Whether full stops match the ends of a reader's sentences. Only the texts of group `lj` have any.
 ///
-/// Its files are cut where the reader paused, without the pause; in its place stand 0.5 s, alike within sentences and
-/// between them.
+/// Its files are cut at the reader's pauses, without the pause; here each gets 0.5 s, within sentences and between them
+/// alike.
 struct PunctuationBenchmark {
     private static let group = "lj_LJ001"
-    /// What is measured against: a full stop after each pause of so many seconds.
+    /// The baseline: a full stop after each pause of this many seconds.
     private static let pause = 0.5
 
     let workshop: Workshop
@@ -60,8 +60,8 @@ struct PunctuationBenchmark {
             })
     }
 
-    /// The numbers of the words behind which a sentence of the text ends, but for the last; where the word that ends it
-    /// was not heard, the place is lost.
+    /// The numbers of the words that end sentences of the text, except the last; an end whose word was not recognized is
+    /// lost.
     private static func ends(_ texts: [String], in timeline: Timeline) -> Swift.Set<Int> {
         var reference: [String] = []
         var stops: Swift.Set<Int> = []

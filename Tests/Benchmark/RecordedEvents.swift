@@ -3,7 +3,7 @@ import FoundationEssentials
 import Glibc
 import System
 
-/// A line of `record --json`, and when it came.
+/// A line of `record --json`, and its arrival.
 struct RecordedEvent {
     struct Line: Decodable {
         var event: String
@@ -14,18 +14,18 @@ struct RecordedEvent {
         var message: String?
     }
 
-    /// In seconds from the event that recording has begun.
+    /// Seconds since the event that recording has begun.
     var time: Double
     var line: Line
 }
 
 extension Workshop {
-    /// Plays a file as a microphone, to its end, in real time, and returns what `record --json` tells.
+    /// Plays a file as a microphone, to its end, in real time, and returns the lines of `record --json`.
     ///
     /// - Parameters:
-    ///   - storage: the archive's folder, which is there.
-    ///   - options: further ones of `record`.
-    /// - Throws: `DeviceError` where the recording fails.
+    ///   - storage: the archive's folder, which exists.
+    ///   - options: additional options of `record`.
+    /// - Throws: `DeviceError` if the recording fails.
     func recordedEvents(of path: String, in storage: String, options: [String]) throws -> [RecordedEvent] {
         let seconds = try SeamReport.samples(path).count / SamplePosition.rate
         let words = options + ["--seconds", "\(seconds)", "--microphone", "file:\(path)", "--directory", storage]

@@ -4,11 +4,11 @@ import Glibc
 import System
 import TestKit
 
-/// Word errors when the sound is not as it should be: quiet, noisy, clipped, with an offset, of other rates.
+/// Word errors with impaired sound: quiet, noisy, clipped, with an offset, at other rates.
 struct RobustnessBenchmark {
     let workshop: Workshop
     let corpus: Corpus
-    /// What reads; peers and the small board's are left out.
+    /// The ways to transcribe, without other programs and the small board's.
     var contenders: [Contender]
 
     init(workshop: Workshop, corpus: Corpus, _ contenders: [Contender]) {
@@ -17,9 +17,9 @@ struct RobustnessBenchmark {
         self.contenders = contenders.filter { !$0.isPeer && !$0.isSmallBoard }
     }
 
-    /// What is done to a file, in sox's words; `%` stands for the file that comes out.
+    /// The effects of sox; `%` is the output file.
     private static let conditions: [(name: String, input: [String], effects: [String])] = [
-        ("as it is", [], []),
+        ("unchanged", [], []),
         ("-30 dB", [], ["vol", "-30dB"]),
         ("-45 dB", [], ["vol", "-45dB"]),
         ("DC offset of 0.1", [], ["dcshift", "0.1"]),
@@ -42,7 +42,7 @@ struct RobustnessBenchmark {
             try measure("white noise, SNR \(shown(ratio, 0)) dB", 100 + index, into: &table) { item, path in
                 let samples = try SeamReport.samples(item.path)
                 let power = samples.reduce(0) { $0 + Double($1) * Double($1) } / Double(max(1, samples.count))
-                // White noise of sox has a third of the power of a full square; its volume is an amplitude.
+                // The white noise of sox has a third of a full-scale square wave's power; its volume is an amplitude.
                 let wanted = (power * 3).squareRoot() / 32_768 / powerOfTen(ratio / 20)
                 let noise = "\(path).noise.wav"
                 try sox([
@@ -77,7 +77,7 @@ struct RobustnessBenchmark {
                 }))
     }
 
-    /// What is written down of melodies in which nobody sings.
+    /// The text that melodies without singing give.
     func music() throws {
         let folder = "\(workshop.folder)/music"
         try makeFolder(folder)

@@ -4,8 +4,8 @@ import Glibc
 import System
 import TestKit
 
-/// A sealed recorder: an hour sealed on its disk against `age` alone on the same tar; how long it takes from a stop until the
-/// recording is sealed; a hundred sealed recordings that a private key opens at once, and how soon a recording begins meanwhile.
+/// A sealed recorder: an hour sealed on its disk, compared with `age` alone on the same tar; the time from a stop until the
+/// recording is sealed; opening a hundred sealed recordings, and how soon a recording begins meanwhile.
 struct SealedRecorderBenchmark {
     private struct Row: Decodable {
         var id: Int
@@ -15,10 +15,10 @@ struct SealedRecorderBenchmark {
     }
 
     private static let rounds = 5
-    /// Seconds of speech that are recorded, in real time.
+    /// Seconds of speech to record, in real time.
     private static let lengths = [20, 120]
     private static let many = 100
-    /// Starts that are measured.
+    /// The number of measured starts.
     private static let starts = 30
 
     let workshop: Workshop
@@ -44,7 +44,7 @@ struct SealedRecorderBenchmark {
     private func sealing() throws {
         var table = Table("an hour, on the recorder", "s", "MB", "by age's", "peak MB", "of six minutes")
         for seconds in [3_600, 360] {
-            // Noise: of all sound it makes the longest FLAC. A steady one is no speech, so that it is soon read.
+            // Noise makes the longest FLAC. Steady noise is not speech, so it is transcribed quickly.
             let (noise, storage) = ("\(folder)/noise.wav", "\(folder)/of-\(seconds)")
             try tool("sox -R -n -r 16000 -b 16 -c 1 '\(noise)' synth \(seconds) pinknoise gain -6")
             try measure([
@@ -96,10 +96,10 @@ struct SealedRecorderBenchmark {
         return cost
     }
 
-    /// Records speech in real time, stops, and waits until it is written down, and until it is sealed.
+    /// Records speech in real time, stops, and waits until it is transcribed and sealed.
     private func stopping() throws {
         var table = Table(
-            "from a stop, s", "until it is written down", "until it is sealed", "most of 5: written down", "sealed")
+            "from a stop, s", "until it is transcribed", "until it is sealed", "most of 5: transcribed", "sealed")
         for seconds in Self.lengths {
             var times: [(written: Double, sealed: Double)] = []
             let sound = "\(folder)/speech.wav"
@@ -133,7 +133,7 @@ struct SealedRecorderBenchmark {
         fflush(nil)
     }
 
-    /// Opens a hundred at once, by one key, and locks them.
+    /// Opens a hundred recordings with one key, and locks them.
     private func opening() throws {
         let storage = "\(folder)/many"
         for _ in 0..<Self.many {
@@ -171,7 +171,7 @@ struct SealedRecorderBenchmark {
         try appliance.end()
     }
 
-    /// How soon a recording begins while they are being opened, again and again.
+    /// How soon a recording begins while they are opened repeatedly.
     private func starts(of appliance: Appliance, _ configuration: String) throws {
         var table = Table(
             "a start (target \(shown(StartDelay.target, 0)) ms to its first sample)", "to the first sample: median, ms",
@@ -223,7 +223,7 @@ struct SealedRecorderBenchmark {
         return path
     }
 
-    /// The appliance with a configuration, until it is ended.
+    /// Runs the appliance with a configuration until it is ended.
     private final class Appliance {
         private let process: ChildProcess
         private let workshop: Workshop
@@ -245,7 +245,7 @@ struct SealedRecorderBenchmark {
         /// In megabytes.
         var resident: Double { MeasuredProcess.megabytes("VmRSS", in: "/proc/\(process.id)/status") }
 
-        /// What lies in memory of what is open, in megabytes.
+        /// The size of opened files in memory, in megabytes.
         var openedMegabytes: Double {
             let output = "\(workshop.folder)/opened.txt"
             let words = ["sh", "-c", "du -cs /dev/shm/fieldscribe-opened-\(process.id)-* 2>/dev/null | tail -n 1"]

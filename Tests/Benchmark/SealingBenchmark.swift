@@ -3,24 +3,24 @@ import Core
 import Glibc
 import System
 
-/// Sealing of an hour's tar against `age` alone, and what a whole sealed copy takes, against one that is not sealed; all on the disk at
-/// the end. A sealed copy is also encoded, twice, and read back; the other is encoded, read back and decoded.
+/// Encrypting an hour's tar compared with `age` alone, and a whole encrypted copy compared with a readable one; all synced. An
+/// encrypted copy is also encoded, twice, and read back; the other is encoded, read back and decoded.
 struct SealingBenchmark {
     private static let rounds = 5
     private static let streamRounds = 10
 
     let workshop: Workshop
-    /// A folder on what stands for the stick.
+    /// A folder on the simulated stick.
     let target: String
 
-    /// - Parameter onlyStream: measures the sealing alone, more often.
+    /// - Parameter onlyStream: whether to measure the encryption alone, more often.
     func run(onlyStream: Bool) throws {
         let folder = "\(workshop.folder)/sealing-\(getpid())"
         try makeFolder(folder)
         defer { _ = try? MeasuredProcess(["rm", "-rf", folder]) }
         let (key, storage) = ("\(folder)/key.txt", "\(folder)/storage")
         try tool("age-keygen -o '\(key)' && age-keygen -y '\(key)' > '\(folder)/key.pub'")
-        // Noise: of all sound it makes the longest FLAC.
+        // Noise makes the longest FLAC.
         for seconds in [3_600, 360] {
             try tool("sox -R -n -r 16000 -b 16 -c 1 '\(folder)/noise.wav' synth \(seconds) pinknoise gain -6")
             _ = try measure([
@@ -76,7 +76,7 @@ struct SealingBenchmark {
         fflush(nil)
     }
 
-    /// The same tars, sealed by `age` alone and by us in turns.
+    /// The same tars, encrypted by `age` alone and by us in turns.
     private func stream(_ folder: String, _ storage: String) throws {
         var table = Table(
             "an hour's tar, sealed", "MB", "age and sync, s", "ours, s", "ours by age's (target 1.15)", "of each round")
@@ -105,7 +105,7 @@ struct SealingBenchmark {
         print(table.markdown)
     }
 
-    /// Has `age` alone seal a file, and all of it be on the disk.
+    /// Encrypts a file with `age` alone, and syncs it.
     private func age(_ path: String, for key: String) throws -> MeasuredProcess {
         let cost = try measure([
             "sh", "-c", "age -R '\(key)' -o '\(target)/hour.age' '\(path)' && sync -f '\(target)'",
@@ -114,7 +114,7 @@ struct SealingBenchmark {
         return cost
     }
 
-    /// Seals a file as a copy is sealed, from where its bytes are there; returns seconds.
+    /// Encrypts a file as a copy is encrypted, once its bytes are available; returns seconds.
     private func seal(_ path: String, for key: String) throws -> Double {
         let source = try FileDescriptor(opening: path, O_RDONLY)
         let recipients = try RecipientsFile.recipients(in: key)
@@ -133,7 +133,7 @@ struct SealingBenchmark {
         try tool("sync -f '\(target)'")
         let seconds = Double(MonotonicClock.nanoseconds - began) / 1e9
         guard sink.length > place, sink.digest.finish().utf8.count == 64 else {
-            throw DeviceError(.failed, "benchmark", "age gave less than it was given")
+            throw DeviceError(.failed, "benchmark", "age wrote less than it read")
         }
         try tool("rm '\(target)/sealed.age' && sync -f '\(target)'")
         return seconds

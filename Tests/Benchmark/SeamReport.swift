@@ -2,24 +2,24 @@ import Audio
 import Core
 import Recognition
 
-/// Words lost and doubled where one session went over into the next.
+/// Words lost and repeated at the seams between sessions.
 ///
-/// The audio around each seam is read once more as one utterance, by the same profile. A word is lost where that reading
-/// has one within half a second of the seam and the transcript has none in most of its time; it is doubled where the
-/// transcript has the same word on both sides and that reading has it once.
+/// The audio around each seam is transcribed again as one utterance, with the same profile. A word is lost if that text has
+/// one within half a second of the seam and the transcript has none in most of its time; it is repeated if the transcript
+/// has the same word on both sides and that text has it once.
 ///
-/// Two readings of the same sound differ without any seam, too. So the same is asked in the middle of the session before
-/// each seam: what is found there is the judge's own doing.
+/// Two transcripts of the same sound differ without a seam, too. So the same is measured in the middle of the session before
+/// each seam, as a baseline.
 struct SeamReport {
     private static let around = 4.0
     private static let near = 0.5
 
-    /// For each 100 seams.
+    /// Per 100 seams.
     struct Shares: Codable {
         var seams: Int
         var lost: Double
         var doubled: Double
-        /// The judge's own, where there is no seam.
+        /// The same away from seams.
         var lostElsewhere: Double
         var doubledElsewhere: Double
     }
@@ -28,7 +28,7 @@ struct SeamReport {
         var lost: [String] = []
         var doubled: [String] = []
 
-        /// Words lost and doubled for each 100 places.
+        /// Words lost and repeated per 100 places.
         func shares(of places: Int) -> (lost: Double, doubled: Double) {
             let share = 100 / Double(max(1, places))
             return (Double(lost.count) * share, Double(doubled.count) * share)
@@ -57,7 +57,7 @@ struct SeamReport {
             doubledElsewhere: elsewhere.doubled)
     }
 
-    /// - Parameter contender: the one that wrote the transcripts to be judged, which reads around their seams, too.
+    /// - Parameter contender: the one that wrote the transcripts; it also transcribes the sound around their seams.
     init(_ contender: Contender, in workshop: Workshop) throws {
         switch contender.kind {
         case .moonshine:
@@ -77,7 +77,7 @@ struct SeamReport {
         where left.endedBy == .rotation {
             seams += 1
             try judge(left.end, of: samples, in: left.words + right.words, &atSeams)
-            // Where no word is cut, as at a seam.
+            // At a place where no word is cut, as at a seam.
             let half = left.words.count / 2
             guard half > 0 else { continue }
             let middle = (left.words[half - 1].end + left.words[half].start) / 2
@@ -85,7 +85,7 @@ struct SeamReport {
         }
     }
 
-    /// Compares the transcript's words around a moment with another reading of that sound.
+    /// Compares the transcript's words around a moment with another transcript of that sound.
     private func judge(
         _ moment: Double, of samples: [Int16], in words: [TranscriptFile.Word], _ findings: inout Findings
     ) throws {
@@ -113,7 +113,7 @@ struct SeamReport {
         }
     }
 
-    /// The same word, timed a little otherwise.
+    /// The same word with a slightly different time.
     private static func isHeard(_ word: String, near middle: Double, in words: [TranscriptFile.Word]) -> Bool {
         words.contains { $0.key == word && abs(($0.start + $0.end) / 2 - middle) < 0.3 }
     }

@@ -7,7 +7,7 @@ import Synchronization
 import System
 import TestKit
 
-/// A large archive: how soon searches answer, and how soon a press is on the disk while others search and verify.
+/// A large archive: the time of searches, and from a press to its first sample while others search and verify.
 struct SearchBenchmark {
     private struct Answer: Decodable {
         struct Hit: Decodable { var recording: Int }
@@ -26,16 +26,16 @@ struct SearchBenchmark {
     }
 
     private static let rounds = 50
-    /// From a start to its first sample at most, in milliseconds, and from the appliance's start until it is ready, in seconds.
+    /// The maximum time from a start to its first sample, in milliseconds, and from the appliance's start to ready, in seconds.
     private static let targets = (heard: StartDelay.target, ready: 10.0)
     private static let queries = ["the", "th", "the of", "word77", "the word4321", "w", "don't", "zebra"]
 
     let workshop: Workshop
-    /// Where the archive lies: a folder on the card that is measured.
+    /// The archive's folder, on the card to measure.
     let target: String
     let segments: Int
     let recordings: Int
-    /// Whether recordings have their folders, and segments their words and other readings: about 2 GB at a million.
+    /// Whether recordings have folders, and segments words and alternatives: about 2 GB for a million.
     var isWhole = false
 
     func run() throws {
@@ -121,9 +121,9 @@ struct SearchBenchmark {
         table.add([what] + StartDelay.columns(presses))
     }
 
-    /// Makes the archive with ours, and fills it past it: to commit so many segments would take a night.
+    /// Creates the archive, and fills its database directly: committing so many segments would take a night.
     ///
-    /// - Parameter journal: how long each recording's journal is, in bytes.
+    /// - Parameter journal: the length of each recording's journal in bytes.
     private func fill(_ path: String, journal: Int64) throws {
         do { _ = try SQLiteArchive(path: path) }
         var opened: OpaquePointer?
@@ -132,9 +132,9 @@ struct SearchBenchmark {
         }
         defer { sqlite3_close(database) }
         let each = max(1, segments / max(1, recordings))
-        // A second of sound holds as many segments as there are: nobody listens.
+        // A second of sound has all segments, because nobody listens to it.
         let (length, step) = isWhole ? (16_000, max(1, 16_000 / each)) : (each * 80_000, 80_000)
-        // One word in two is one of ten, the others become rarer as they do in a language.
+        // Every second word is one of ten; the others become rarer, as in a language.
         let sql = """
             PRAGMA synchronous = OFF; PRAGMA cache_size = -400000; BEGIN;
             DELETE FROM recording;
@@ -165,7 +165,7 @@ struct SearchBenchmark {
         }
     }
 
-    /// Eight words of each segment and sixteen other readings.
+    /// Eight words of each segment, and sixteen alternatives.
     private static let readings = """
         INSERT INTO word (segment, number, start_sample, end_sample, text, confidence)
         WITH RECURSIVE w(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM w WHERE n < 8)
@@ -177,7 +177,7 @@ struct SearchBenchmark {
 
     private var configuration: String { "\(workshop.folder)/search.conf" }
 
-    /// Where the appliance's journal goes.
+    /// The file for the appliance's log.
     private var journal: String { "\(workshop.folder)/search.log" }
 
     private func waitUntilReady() throws {
@@ -228,7 +228,7 @@ struct SearchBenchmark {
     private static var now: Double { Double(MonotonicClock.nanoseconds) / 1e9 }
 }
 
-/// Clients that ask as fast as they are answered.
+/// Clients that send requests without pause.
 private final class Crowd: Sendable {
     private let socket: String
     private let hasEnded = Atomic(false)
@@ -254,7 +254,7 @@ private final class Crowd: Sendable {
         }
     }
 
-    /// How many were answered.
+    /// The number of answers.
     func end() -> Int {
         hasEnded.store(true, ordering: .relaxed)
         while running.load(ordering: .relaxed) > 0 { usleep(10_000) }

@@ -3,13 +3,13 @@ import Recognition
 import System
 import TestKit
 
-/// What is written down where nobody speaks, what the tests against that cost of speech, and what becomes of other languages.
+/// The text of sound without speech, the speech that the gate against it loses, and the text of other languages.
 struct SilenceBenchmark {
     private static let seed: UInt64 = 7
 
     let workshop: Workshop
     let corpus: Corpus
-    /// Every so many pieces are measured.
+    /// The step between measured pieces.
     var step = 1
 
     func run(_ contenders: [Contender]) throws {
@@ -73,15 +73,14 @@ struct SilenceBenchmark {
         print("")
     }
 
-    /// Speech of which nothing is written: files by `transcribe`; and what is taken for no speech of the groups as they are read,
-    /// and of their utterances each alone.
+    /// Lost speech: files without text by `transcribe`, and groups, and utterances alone, that the gate holds back.
     private func lost(_ contenders: [Contender]) throws {
         let pieces = try corpus.items.map { (name: $0.name, pieces: try SpeechPieces(path: $0.path)) }
         let groups = pieces.flatMap { file in file.pieces.grouped.map { (name: file.name, piece: $0) } }
         let alone = pieces.flatMap { file in file.pieces.utterances.map { (name: file.name, piece: $0) } }
         var table = Table(
-            "speech that was lost", "files without a word", "of groups", "taken for no speech", "%",
-            "of utterances read alone", "taken for no speech", "%")
+            "speech that was lost", "files without a word", "of groups", "held back", "%",
+            "of utterances read alone", "held back", "%")
         for contender in contenders {
             let transcripts = try workshop.transcribe(
                 corpus.items.map(\.path), by: contender, into: "lost-\(contender.name)"
@@ -93,7 +92,7 @@ struct SilenceBenchmark {
                 try pieces.count { file in
                     guard let text = try read(file.piece) else { return false }
                     let seconds = shown(Double(file.piece.samples.count) / Double(SamplePosition.rate), 1)
-                    print("\(contender.name) takes for no speech, of \(file.name), \(seconds) s: \(text)")
+                    print("\(contender.name) holds back, of \(file.name), \(seconds) s: \(text)")
                     return true
                 }
             }
@@ -106,13 +105,13 @@ struct SilenceBenchmark {
         print("\n\(table.markdown)")
     }
 
-    /// What is said again at once, as in dictation, elicitation and by radio, is no network's loop.
+    /// Immediate repetition, as in dictation, elicitation and by radio, is not a loop of the network.
     private func repeated(_ contenders: [Contender]) throws {
         let pause = [Int16](repeating: 0, count: SamplePosition.rate / 2)
         let short = try corpus.items.map { (name: $0.name, samples: try SeamReport.samples($0.path)) }
             .filter { $0.samples.count < 6 * SamplePosition.rate }
         var table = Table(
-            "speech of less than 6 s, said again", "times", "groups", "taken for no speech", "%")
+            "speech of less than 6 s, said again", "times", "groups", "held back", "%")
         for contender in contenders {
             let read = try gated(contender)
             for times in 2...5 {
@@ -122,7 +121,7 @@ struct SilenceBenchmark {
                 }
                 let lost = try groups.count { file in
                     guard let text = try read(file.piece) else { return false }
-                    print("\(contender.name) takes for no speech, of \(file.name) said \(times) times: \(text)")
+                    print("\(contender.name) holds back, of \(file.name) said \(times) times: \(text)")
                     return true
                 }
                 table.add([
@@ -134,7 +133,7 @@ struct SilenceBenchmark {
         print("\n\(table.markdown)")
     }
 
-    /// Reads a piece; returns what was read of it where that was held back, nil where words are written.
+    /// Transcribes a piece; returns its text if the gate held it back, nil if it was written.
     private func gated(_ contender: Contender) throws -> (SpeechPieces.Piece) throws -> String? {
         if contender.kind == .moonshine {
             let reader = try contender.moonshineReader(in: workshop)

@@ -1,11 +1,11 @@
 import Core
 
-/// A file as Fieldscribe cuts it: utterances, and groups of them up to 12 s.
+/// A file as Fieldscribe segments it: utterances, and groups of them up to 12 s.
 struct SpeechPieces {
     private let samples: [Int16]
     private var groups: [UtteranceGroup] = []
 
-    /// What a recognizer hears, and for how many seconds of that the program tells it that somebody speaks.
+    /// The samples for a recognizer, and the seconds of speech in them.
     struct Piece {
         var samples: [Int16]
         var speech: Double
@@ -14,10 +14,10 @@ struct SpeechPieces {
     /// Each utterance by itself.
     var utterances: [Piece] { groups.flatMap(\.utterances).map { piece(UtteranceGroup($0)) } }
 
-    /// Each group, as it is read.
+    /// Each group, as it is transcribed.
     var grouped: [Piece] { groups.map(piece) }
 
-    /// Of one utterance alone the program does not tell the parts: then all of it counts.
+    /// The parts of a single utterance are unknown; all of it counts.
     private func piece(_ group: UtteranceGroup) -> Piece {
         let samples = sound(group.whole.audio)
         let parts = group.parts

@@ -4,14 +4,14 @@ import Glibc
 import System
 import TestKit
 
-/// How soon a recording goes on behind its start, in milliseconds from the request.
+/// How soon a recording begins, in milliseconds from the request.
 struct StartDelay {
-    /// From a start to its first sample at most.
+    /// The maximum time from a start to its first sample.
     static let target = 150.0
 
-    /// When the first sample was heard.
+    /// The time of the first sample.
     var heard: Double
-    /// When it was answered: the first sample was on its way to the disk.
+    /// The time of the answer: the first sample was on its way to the disk.
     var answered: Double
 
     private struct Answer: Decodable {
@@ -24,7 +24,7 @@ struct StartDelay {
         }
     }
 
-    /// So many starts of the appliance at a socket, and a stop behind each.
+    /// Starts and stops the appliance at a socket this many times.
     ///
     /// - Parameter pause: seconds between a stop and the next start.
     static func measured(_ rounds: Int, by socket: String, pause: Double = 0) throws -> [StartDelay] {

@@ -1,7 +1,7 @@
 import Core
 import FoundationEssentials
 
-/// What is measured of a transcript in JSON, as `transcribe --format json` writes it.
+/// The measured part of a JSON transcript, as `transcribe --format json` writes it.
 struct TranscriptFile: Decodable {
     struct Segment: Decodable {
         var start: Double
@@ -17,12 +17,12 @@ struct TranscriptFile: Decodable {
         var start: Double
         var end: Double
         var confidence: Double
-        /// Whether its time was spread, since it could not be found.
+        /// Whether its time is an estimate, because alignment failed.
         var timeEstimated: Bool?
-        /// Who says it, `A`, `B` ...; only where somebody has looked.
+        /// The speaker, `A`, `B` ...; only if speakers were identified.
         var speaker: String?
 
-        /// What it is compared by: without case and marks.
+        /// Its form for comparison: without case and punctuation.
         var key: String { Core.Word.key(of: text) }
     }
 

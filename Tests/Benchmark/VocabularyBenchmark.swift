@@ -2,9 +2,9 @@ import Core
 import System
 import TestKit
 
-/// What a vocabulary does to the words in it, to the words around them, and to speech that has none of them.
+/// The effect of a vocabulary on its words, on the words around them, and on speech without them.
 struct VocabularyBenchmark {
-    /// What a person would write down for work in a village of Burkina Faso.
+    /// A vocabulary for work in a village of Burkina Faso.
     static let vocabulary = """
         <person> = Awa Ouedraogo | Bintou Sawadogo | Hamidou Zongo
         <person>
@@ -58,7 +58,7 @@ struct VocabularyBenchmark {
             spoken.map(\.path), profile: "live", into: "said-raised", options: ["--vocabulary", list]
         ).transcripts
         let (before, after) = (errors(of: spoken, plain), errors(of: spoken, raised))
-        table.add(["words of it, said by espeak-ng", shown(before.listed.percent, 1), shown(after.listed.percent, 1)])
+        table.add(["its words, spoken by espeak-ng", shown(before.listed.percent, 1), shown(after.listed.percent, 1)])
         table.add(["words around them", shown(before.others.percent, 1), shown(after.others.percent, 1)])
         let paths = corpus.items.map(\.path)
         let open = try workshop.transcribe(paths, profile: "live", into: "open-plain").transcripts
@@ -68,7 +68,7 @@ struct VocabularyBenchmark {
         func percent(_ transcripts: [String: TranscriptFile]) -> Double {
             corpus.errors(of: transcripts.mapValues(\.text))[""]?.percent ?? 0
         }
-        table.add(["speech without any of them", shown(percent(open), 1), shown(percent(unsaid), 1)])
+        table.add(["speech without them", shown(percent(open), 1), shown(percent(unsaid), 1)])
         print("\n\(table.markdown)")
     }
 

@@ -2,16 +2,16 @@ import Core
 import Glibc
 import System
 
-/// Where a measurement finds its program and puts its files.
+/// The program of a measurement, and the folder for its files.
 struct Workshop {
     let folder: String
     let fieldscribe: String
-    /// The folder of Moonshine's model; nil where it is not to be measured.
+    /// The folder of Moonshine's model; nil to skip it.
     let model: String?
 
     /// - Parameters:
-    ///   - program: the executable to measure; nil for the one that was built with this one.
-    ///   - model: a folder as `deploy/model moonshine-tiny-en --folder DIR` leaves it; nil: FIELDSCRIBE_TEST_MODEL.
+    ///   - program: the executable to measure; nil for the one built with this one.
+    ///   - model: a folder made by `deploy/model moonshine-tiny-en --folder DIR`; nil: FIELDSCRIBE_TEST_MODEL.
     init(program: String? = nil, model: String? = nil) throws {
         self.model = model ?? getenv("FIELDSCRIBE_TEST_MODEL").map { String(cString: $0) }
         folder = (getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp") + "/fieldscribe-benchmark"
@@ -29,12 +29,12 @@ struct Workshop {
             paths, by: contender, jobs: jobs, into: name, samplingMemory: samplingMemory, options: options)
     }
 
-    /// Transcribes files into a folder of JSON; returns the transcripts by file name, and what they cost.
+    /// Transcribes files into a folder of JSON; returns the transcripts by file name, and their cost.
     func transcribe(
         _ paths: [String], by contender: Contender, jobs: Int = 1, into name: String, samplingMemory: Bool = false,
         options: [String] = []
     ) throws -> (transcripts: [String: TranscriptFile], cost: MeasuredProcess) {
-        // What was printed is seen while this runs.
+        // Shows earlier lines while this runs.
         fflush(nil)
         let output = "\(folder)/\(name)"
         let cost = try MeasuredProcess(
@@ -67,7 +67,7 @@ struct Workshop {
 
     /// A virtual environment with the network's own Python package, made once.
     ///
-    /// - Throws: `DeviceError` with `missing` where it cannot be installed.
+    /// - Throws: `DeviceError` with `missing` if it cannot be installed.
     func wheelPython() throws -> String {
         let cache =
             (getenv("XDG_CACHE_HOME").map { String(cString: $0) }
@@ -102,7 +102,7 @@ struct Workshop {
         return (Dictionary(texts.map { ($0[0], $0.count > 1 ? $0[1] : "") }) { $1 }, cost)
     }
 
-    /// A library that makes a program think, once it is preloaded, that the board has 512 MB, of which Linux leaves 460.
+    /// A library to preload that makes a program see a board of 512 MB, of which Linux leaves 460.
     func smallBoard() throws -> String {
         let (source, library) = ("\(folder)/small-board.c", "\(folder)/small-board.so")
         try durableReplace(path: source, with: Self.smallBoardSource)
@@ -123,14 +123,14 @@ struct Workshop {
 
         """
 
-    /// Writes a report's file beside the others, or into the folder that is given.
+    /// Writes a report's file next to the others, or into the given folder.
     func write(_ text: String, to name: String, in place: String? = nil) throws {
         let path = "\(place ?? folder)/\(name)"
         try durableReplace(path: path, with: text, mode: 0o644)
         print("wrote \(path)")
     }
 
-    /// The release executable beside this one.
+    /// The release executable next to this one.
     private static func executable() throws -> String {
         var buffer = [CChar](repeating: 0, count: 4096)
         let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)

@@ -2,13 +2,13 @@ import Core
 import Glibc
 import System
 
-/// What all experiments stand on: the programs, a folder to break things in, the known sound, and how much to do.
+/// Shared by all experiments: the programs, a folder for damage, the known sound, and the options.
 struct Bench: Sendable {
     /// The executable under test.
     let fieldscribe: String
-    /// The library that is preloaded into it.
+    /// The library to preload into it.
     let library: String
-    /// This program, which is also the stand-in for decode workers.
+    /// This program, which also replaces decode workers.
     let chaos: String
     let folder: String
     let options: Options
@@ -36,14 +36,14 @@ struct Bench: Sendable {
         recovers = Program.run([fieldscribe, "recover", "--help"], in: folder).status == 0
         verifies = Program.run([fieldscribe, "verify", "--help"], in: folder).status == 0
         try KnownSound.write(to: folder)
-        // One worker, since the stand-in takes no time; the smallest reserve, since the disk that is filled is small.
+        // One worker, because the replacement takes no time; the smallest reserve, because the filled disk is small.
         let settings = "[recognizer]\nworkers = 1\n\n[storage]\nreserve-megabytes = 16\n"
         try durableReplace(path: "\(folder)/usual.conf", with: settings)
-        // The same work in a fraction of the time: ten syncs are ten chances to fail.
+        // More syncs in less time: each is a chance to fail.
         try durableReplace(path: "\(folder)/often.conf", with: "[capture]\nsync-seconds = 0.2\n\n" + settings)
     }
 
-    /// Removes everything that was broken, unless it shall be looked at.
+    /// Removes everything that was broken, unless `--keep` was given.
     func close() {
         if !options.has("keep") { remove(folder) }
     }
@@ -60,7 +60,7 @@ struct Bench: Sendable {
 
     func copy(_ from: String, to path: String) { _ = Program.run(["cp", "-a", from, path], in: folder) }
 
-    /// The environment of a run under the preloaded library: what fails, on files under `storage`.
+    /// The environment of a run with the preloaded library: the faults, on files under `storage`.
     func environment(storage: String, faults: [String: String] = [:]) -> [String: String] {
         var all = [
             "LD_PRELOAD": library, "ALSA_CONFIG_PATH": "\(folder)/asound.conf", "FAULT_CLOCK": "1",
@@ -78,7 +78,7 @@ struct Bench: Sendable {
         ] + (seconds.map { ["--seconds", "\($0)"] } ?? [])
     }
 
-    /// Runs experiments beside each other; their results come in their order.
+    /// Runs experiments in parallel; returns their results in order.
     func parallel<Job: Sendable, Result: Sendable>(
         _ jobs: [Job], width: Int, _ body: @escaping @Sendable (Int, Job) throws -> Result
     ) async throws -> [Result] {

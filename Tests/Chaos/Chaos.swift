@@ -10,18 +10,18 @@ import Glibc
           syscalls   each k-th call of each kind fails            --stride 1 --parallel 16
           disk       a small file system that is filled           --steps 20
           corrupt    damaged audio, database and settings         --seeds 50 --seed N
-          import     a correction is taken while each k-th call fails   --stride 1 --parallel 8
-          soak       hours of audio as fast as it goes            --hours 2
+          import     a correction is imported while each k-th call fails   --stride 1 --parallel 8
+          soak       hours of audio, unpaced                      --hours 2
           seal       power cuts while a recording is sealed       --cuts 300 --parallel 2 --seed N
-          reseal     power cuts while a sealed recording is open, read again and sealed again   --cuts 300 --parallel 2 --seed N
-          strike     power cuts while a stretch is struck         --cuts 300 --parallel 2 --seed N
+          reseal     power cuts while a sealed recording is open, transcribed again and sealed again   --cuts 300 --parallel 2 --seed N
+          redact     power cuts while a passage is redacted        --cuts 300 --parallel 2 --seed N
           owners     root and a user in random orders             --orders 20 --seed N
 
         --executable FILE  another fieldscribe than the one beside this program
         --json             the table as JSON as well
-        --keep             leave what was broken where it is
+        --keep             keep the files of failed trials
 
-        Ends with 1 where a target is missed, or a control is not caught.
+        Exits with 1 if a target is missed, or a control is not caught.
         """
 
     static func main() async {
@@ -29,7 +29,7 @@ import Glibc
         let words = Array(CommandLine.arguments.dropFirst())
         if words.first == "worker" { return StandInWorker.run() }
         let names = words.prefix { !$0.hasPrefix("--") }
-        let known = ["kill", "syscalls", "disk", "corrupt", "soak", "owners", "import", "seal", "reseal", "strike"]
+        let known = ["kill", "syscalls", "disk", "corrupt", "soak", "owners", "import", "seal", "reseal", "redact"]
         guard !names.isEmpty, names.allSatisfy(known.contains) else {
             print(usage)
             exit(2)
@@ -58,7 +58,7 @@ import Glibc
         case "import": try await ImportExperiment(bench: bench).run()
         case "seal": try await SealExperiment(bench: bench).run()
         case "reseal": try await ResealExperiment(bench: bench).run()
-        case "strike": try await StrikeExperiment(bench: bench).run()
+        case "redact": try await RedactExperiment(bench: bench).run()
         case "corrupt": try await CorruptExperiment(bench: bench).run()
         default: []
         }

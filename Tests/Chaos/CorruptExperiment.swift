@@ -3,9 +3,9 @@ import Glibc
 import System
 import TestKit
 
-/// Audio, database and settings are damaged before a start; each seed damages otherwise.
+/// Damages audio, database and settings before a start; each seed damages differently.
 ///
-/// Whatever the damage, the next recording is made, what was not damaged is there, and no file is deleted.
+/// Despite the damage, the next recording works, undamaged recordings survive, and no file is deleted.
 struct CorruptExperiment {
     private enum Victim: String, CaseIterable { case audio, database, log, settings, journal, sums, number }
 
@@ -13,11 +13,11 @@ struct CorruptExperiment {
         var name: String
         /// The next recording was made and is whole.
         var started = false
-        /// It was not, but a line said why and what to do.
+        /// It failed, but a line said why and what to do.
         var refusedInWords = false
-        /// Files that are no longer there under any name.
+        /// Files that are missing under any name.
         var deleted = 0
-        /// Recordings that were not damaged and cannot be read any more.
+        /// Undamaged recordings that can no longer be read.
         var hurt = 0
         var crashed = false
         var words = ""
@@ -38,8 +38,8 @@ struct CorruptExperiment {
         for victim in Victim.allCases {
             let some = outcomes.filter { $0.name.hasPrefix(victim.rawValue) }
             let stopped = some.filter { !$0.started }
-            // Settings that cannot be read are told of, line by line: who set them is asked, not guessed at. A damaged
-            // archive is set aside by an executable that can recover; one that cannot yet must say so.
+            // Unreadable settings are reported line by line, and never guessed. An executable that can recover a damaged archive
+            // sets it aside; another one must say so.
             let words = victim == .settings || !bench.recovers
             let wrong = words ? stopped.filter { !$0.refusedInWords } : stopped
             report.add(
@@ -49,7 +49,7 @@ struct CorruptExperiment {
         }
         report.add(none: "crashed", outcomes.count { $0.crashed }, of: count)
         report.add(none: "files deleted", outcomes.reduce(0) { $0 + $1.deleted }, of: count)
-        report.add(none: "whole recordings hurt", outcomes.reduce(0) { $0 + $1.hurt }, of: count)
+        report.add(none: "whole recordings damaged", outcomes.reduce(0) { $0 + $1.hurt }, of: count)
         for outcome in outcomes.filter({ $0.deleted + $0.hurt > 0 || $0.crashed }).prefix(5) {
             report.note("bad", "\(outcome.name): \(outcome.words)")
         }
@@ -101,7 +101,7 @@ struct CorruptExperiment {
             }
         let damage = try damage(path, &random)
         var outcome = Outcome(name: "\(victim.rawValue): \(damage) (seed \(seed))")
-        // SQLite's own files beside the database are its to remove; a new number replaces the file with the last.
+        // SQLite may remove its own files next to the database; a new number replaces the file of the last.
         let before = files(below: storage).filter { path in
             !["-wal", "-shm", "/last-number"].contains { path.hasSuffix($0) }
         }.map(inode)
@@ -128,7 +128,7 @@ struct CorruptExperiment {
         return outcome
     }
 
-    /// How many of these recordings the archive no longer knows.
+    /// The number of these recordings that the archive has lost.
     private static func unlisted(_ recordings: [Int], in storage: String, on bench: Bench) -> Int {
         struct Row: Decodable { var id: Int }
         let ending = Program.run(
@@ -138,7 +138,7 @@ struct CorruptExperiment {
         return recordings.count { number in !rows.contains { $0.id == number } }
     }
 
-    /// Damages a file, and says how.
+    /// Damages a file; returns a description.
     private static func damage(_ path: String, _ random: inout Random) throws -> String {
         var content = bytes(of: path)
         let way: String
@@ -167,7 +167,7 @@ struct CorruptExperiment {
             content = []
             way = "emptied"
         }
-        // In place: the file stays the same one, so that its loss would be seen.
+        // In place, so that it stays the same file and its loss would be detected.
         let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC)
         try content.withUnsafeBytes { try file.write($0) }
         return way

@@ -3,14 +3,14 @@ import Glibc
 import System
 import TestKit
 
-/// A small file system that is full before a recording, or fills while it runs, to every degree.
+/// A small file system that is full before a recording or fills up during it, with different free space.
 ///
-/// It is a real ext4 in a file where loop devices may be mounted, else a tmpfs, in a mount namespace of its own: this
-/// program starts itself again there.
+/// It is ext4 in a file if loop devices can be mounted, otherwise tmpfs, in a separate mount namespace, in which this
+/// program starts itself again.
 struct DiskExperiment {
     private static let megabytes = 96
 
-    /// How much is free, and when: before the recording or in its midst.
+    /// The free space, and whether the disk is filled before or during the recording.
     private struct Step: Sendable {
         var free: Int
         var isBefore: Bool
@@ -28,7 +28,7 @@ struct DiskExperiment {
         let committed = Set(Told.events(in: golden.output).compactMap(Judgement.Segment.init))
         let free = Self.freeBytes(place)
         let count = bench.options.number("steps", 20)
-        // Half of the steps are where it becomes tight: within the last 200 kB.
+        // Half of the steps are within the last 200 kB.
         let steps = (0..<count).map { step in
             let half = max(1, count / 2)
             return Step(
@@ -47,7 +47,7 @@ struct DiskExperiment {
             if resumes { resumed += 1 }
         }
         Trial.report(trials, into: &report)
-        report.add(none: "earlier recordings hurt", count - unhurt, of: count)
+        report.add(none: "earlier recordings damaged", count - unhurt, of: count)
         report.add(none: "no recording once there is room again", count - resumed, of: count)
         let lies = try [20, 40, 60].map { write in
             renew(place)
@@ -58,12 +58,12 @@ struct DiskExperiment {
                 ])
         }
         report.add(
-            control: "a disk that takes no more and does not tell", caught: lies.count { $0.trial.isBad },
+            control: "a disk that silently discards writes", caught: lies.count { $0.trial.isBad },
             of: lies.count { $0.trial.isBad || $0.trial.succeeded })
         return report.rows
     }
 
-    /// This program again, in a namespace where it may mount.
+    /// Starts this program again, in a namespace in which it may mount.
     private func runInside() throws -> [Report.Row] {
         let way = geteuid() == 0 ? ["unshare", "--mount"] : ["unshare", "--user", "--map-root-user", "--mount"]
         let words =
@@ -101,12 +101,12 @@ struct DiskExperiment {
             bench.record(to: storage, seconds: Trial.seconds), in: bench.folder,
             environment: bench.environment(storage: storage)
         ).wait()
-        guard ending.status == 0 else { throw DeviceError(.failed, "record", "no recording to begin with") }
+        guard ending.status == 0 else { throw DeviceError(.failed, "record", "the first recording failed") }
         bench.copy(storage, to: "\(bench.folder)/golden")
         return ending
     }
 
-    /// The storage folder as it was before.
+    /// The storage folder in its earlier state.
     private func renew(_ place: String) {
         bench.remove("\(place)/storage")
         bench.copy("\(bench.folder)/golden", to: "\(place)/storage")
@@ -131,7 +131,7 @@ struct DiskExperiment {
             }
             fill(place, leaving: step.free)
         }
-        let ending = program.wait(seconds: Trial.patience)
+        let ending = program.wait(seconds: Trial.timeout)
         unlink("\(place)/filler")
         trial.wasHit = true
         trial.judge(
@@ -145,7 +145,7 @@ struct DiskExperiment {
     private func fill(_ place: String, leaving free: Int) {
         let count = Self.freeBytes(place) - free
         guard count > 0, let file = try? FileDescriptor(opening: "\(place)/filler", O_WRONLY | O_CREAT) else { return }
-        // Where this much is not to be had in one piece, it is nearly there.
+        // If this much is not available in one piece, the disk is nearly full.
         var part = count
         var done = 0
         while part >= 4096, done < count {

@@ -2,13 +2,13 @@ import Core
 import Glibc
 import System
 
-/// A person's correction on its way into the archive: the power is cut before each k-th call, or the disk fails there. Afterwards the
-/// archive has all of it or nothing, and all where the import has said so.
+/// Imports a correction while the power is cut, or the disk fails, at each k-th call. Afterwards the archive has all of it or
+/// nothing; all of it if the import reported success. The control is an import that never syncs.
 struct ImportExperiment {
     private static let calls = [
         "open", "write", "pwrite", "fsync", "fdatasync", "ftruncate", "rename", "unlink", "mkdir", "fallocate",
     ]
-    /// The word that the person puts in, which no dictionary has: it is learned, too.
+    /// The corrected word, which no dictionary has, so that it is learned, too.
     private static let word = "Zorpela"
 
     private struct Fault: Sendable {
@@ -19,11 +19,11 @@ struct ImportExperiment {
     private struct Import: Sendable {
         var name: String
         var wasHit: Bool
-        /// Whether it said that the correction was taken, which is there no more.
+        /// Whether it reported success, but the correction is lost.
         var isLost = false
-        /// What the archive shows is neither the text before nor the one after.
+        /// The archive shows neither the text before nor the one after.
         var isHalf = false
-        /// What is wrong with the archive, or with how it ended, in words.
+        /// The problem with the archive or with its exit status.
         var complaint: String?
     }
 
@@ -44,13 +44,13 @@ struct ImportExperiment {
             try Self.take(fault, number, heard: heard, in: place, on: bench)
         }
         let met = imports.filter(\.wasHit)
-        report.add(none: "corrections lost that were told of", met.count(where: \.isLost), of: met.count)
-        report.add(none: "corrections taken in part", met.count(where: \.isHalf), of: met.count)
+        report.add(none: "reported corrections lost", met.count(where: \.isLost), of: met.count)
+        report.add(none: "corrections imported in part", met.count(where: \.isHalf), of: met.count)
         report.add(none: "archives not whole, or no word of it", met.count { $0.complaint != nil }, of: met.count)
         for bad in met.filter({ $0.isLost || $0.isHalf || $0.complaint != nil }).prefix(5) {
             report.note("bad", "\(bad.name): \(bad.complaint ?? "")")
         }
-        // The power goes when all is done, but nothing was ever synced.
+        // The power fails when all is done, but nothing was synced.
         let control = try Self.take(
             Fault(name: "never synced", settings: ["FAULT_SWALLOW": "1"]), -1, heard: heard, in: place, on: bench)
         report.add(
@@ -58,7 +58,7 @@ struct ImportExperiment {
         return report.rows
     }
 
-    /// Makes an archive with one recording, and the person's text; returns what was heard, and the calls of an import.
+    /// Makes an archive with one recording, and the corrected text; returns the recognized text, and the calls of an import.
     private func prepare(in place: String) throws -> (heard: String, counts: [String: Int]) {
         let storage = bench.newFolder("import/storage")
         let recorded = try Program(

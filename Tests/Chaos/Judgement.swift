@@ -11,7 +11,7 @@ struct Told: Decodable, Sendable {
     var end: Double?
     var text: String?
 
-    /// The events in a program's output; a last line that was cut off is not one.
+    /// The events in a program's output, without an incomplete last line.
     static func events(in output: String) -> [Told] {
         output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().compactMap {
             try? JSONDecoder().decode(Told.self, from: Data($0.utf8))
@@ -19,9 +19,9 @@ struct Told: Decodable, Sendable {
     }
 }
 
-/// What a storage folder holds after it was mistreated, asked through the executable as a person would.
+/// The contents of a damaged storage folder, as the executable shows them.
 struct Judgement: Sendable {
-    /// A segment that was told as committed.
+    /// A segment that was reported as committed.
     struct Segment: Hashable, Sendable {
         var recording: Int
         var number: Int
@@ -53,16 +53,16 @@ struct Judgement: Sendable {
         var gaps: [Gap]
     }
 
-    /// Committed segments that are not there any longer, or are there otherwise.
+    /// Committed segments that are missing or differ.
     var lostSegments = 0
     /// Seconds in rows of gaps of the last recording.
     var gapSeconds = 0.0
-    /// What is wrong with the archive, in words; nil where nothing is.
+    /// The problem with the archive; nil without one.
     var archive: String?
 
-    /// Recovers where the executable can, and compares the archive with what was told.
+    /// Recovers if the executable can, and compares the archive with the reported events.
     ///
-    /// - Parameter committed: segments that were told of, of any recordings in this folder.
+    /// - Parameter committed: reported segments of any recordings in this folder.
     init(_ storage: String, committed: Set<Segment>, last: Int?, on bench: Bench) {
         let usual = ["--directory", storage, "--config", "\(bench.folder)/usual.conf"]
         guard access("\(storage)/archive.sqlite", F_OK) == 0 else {
@@ -96,7 +96,7 @@ struct Judgement: Sendable {
         }
     }
 
-    /// SQLite's own complaint about a database, nil where it has none.
+    /// SQLite's error for a database; nil without one.
     static func integrity(_ path: String) -> String? {
         var database: OpaquePointer?
         var statement: OpaquePointer?

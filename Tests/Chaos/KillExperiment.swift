@@ -3,17 +3,17 @@ import Glibc
 import System
 import TestKit
 
-/// kill -9 at random moments of real recordings with transcription; every other one as a power cut.
+/// Kills real recordings with transcription at random moments; every other one as a power cut.
 ///
-/// What had been fed is counted by the preloaded library at the very read, so the loss is known to the sample.
+/// The preloaded library counts the samples at the read call, so the loss is known to the sample.
 struct KillExperiment {
-    /// Kills in one storage folder, one after the other; each start is also the restart after the kill before.
+    /// Kills one after the other in one storage folder; each start is also the restart after the previous kill.
     private static let killsInFolder = 5
 
     private struct Kill: Sendable {
         var isPowerCut: Bool
         var lostSeconds = 0.0
-        /// What the machine itself took at that time: it is no loss of the recorder's.
+        /// The machine's stall at that time, which does not count as the recorder's loss.
         var stalledSeconds = 0.0
         var lostSegments = 0
         var committed = 0
@@ -33,7 +33,7 @@ struct KillExperiment {
         let cuts = kills.filter(\.isPowerCut)
         let plain = kills.filter { !$0.isPowerCut }
         report.add(none: "committed segments lost", kills.reduce(0) { $0 + $1.lostSegments }, of: kills.count)
-        report.note("committed segments told of", "\(kills.reduce(0) { $0 + $1.committed })")
+        report.note("committed segments reported", "\(kills.reduce(0) { $0 + $1.committed })")
         report.add(none: "archives or audio not whole", kills.count { $0.complaint != nil }, of: kills.count)
         for complaint in Set(kills.compactMap(\.complaint)).prefix(5) { report.note("complaint", complaint) }
         for (name, kills) in [("kill -9", plain), ("power cut", cuts)] {
@@ -91,7 +91,7 @@ struct KillExperiment {
         let began = MonotonicClock.nanoseconds
         let program = try Program(
             bench.record(to: storage), in: work, environment: bench.environment(storage: storage, faults: faults))
-        // Every so often the kill comes before there is anything to lose.
+        // Some kills come before there is anything to lose.
         let starts = seconds > 0.4
         if starts {
             try waitUntil("the first sound on the disk", every: .milliseconds(5)) {
@@ -104,7 +104,7 @@ struct KillExperiment {
         let killed = MonotonicClock.nanoseconds
         program.signal(SIGKILL)
         let ending = program.wait()
-        // A sync that was too late began within the two seconds before.
+        // A late sync began within the previous two seconds.
         kill.stalledSeconds = stalls.worst(since: killed - 2_000_000_000)
         if ending.status != -SIGKILL { kill.complaint = "ended with \(ending.status) before: \(ending.errors)" }
         let fed = ShimState(path: state).frames
@@ -112,8 +112,8 @@ struct KillExperiment {
         let new = recordings(in: storage).subtracting(known).max()
         let found = KnownSound.Found(
             in: new.map { WaveContent.samples(ofRecording: $0, in: storage) } ?? [])
-        if !found.isValid { kill.complaint = "recording \(new ?? 0) holds what was not fed" }
-        // What the microphone gave while the recorder started belongs to the loss as well.
+        if !found.isValid { kill.complaint = "recording \(new ?? 0) contains other sound" }
+        // The sound captured while the recorder started counts as loss, too.
         kill.lostSeconds = Double(max(0, fed - found.distinct)) / Double(KnownSound.rate)
         let told = Set(Told.events(in: ending.output).compactMap(Judgement.Segment.init))
         committed.formUnion(told)
@@ -124,7 +124,7 @@ struct KillExperiment {
         return kill
     }
 
-    /// The numbers of the recordings of which there are folders.
+    /// The numbers of the recordings with folders.
     private static func recordings(in storage: String) -> Set<Int> {
         Set(
             files(below: "\(storage)/recordings").compactMap {
@@ -133,7 +133,7 @@ struct KillExperiment {
     }
 }
 
-/// Random numbers that a seed tells.
+/// Random numbers from a seed.
 struct Random: RandomNumberGenerator {
     private var state: UInt64
 

@@ -1,8 +1,8 @@
 import Glibc
 import System
 
-/// A sound that tells of each sample where it belongs: a second of it is 0.6 s of loud noise and 0.4 s of soft noise,
-/// and no sample of it is zero.
+/// A sound in which each sample's position is known: in each second 0.6 s of loud and 0.4 s of soft noise, without zero
+/// samples.
 enum KnownSound {
     static let device = "chaos"
     static let rate = 16_000
@@ -30,17 +30,18 @@ enum KnownSound {
                 """)
     }
 
-    /// What of the sound is in a recording.
+    /// The part of the sound that a recording contains.
     struct Found: Sendable {
-        /// Samples of the sound, each counted once; and all, where the sound began anew.
+        /// The samples of the sound, each counted once.
         var distinct = 0
+        /// All samples of the sound, also if it started again.
         var total = 0
         /// Samples of silence between them.
         var silence = 0
-        /// The longest stretch of silence.
+        /// Whether it contains only the sound and silence.
         var isValid = true
 
-        /// Follows a recording through the sound; anything else than sound and silence makes it invalid.
+        /// Matches a recording with the sound; anything but sound and silence makes it invalid.
         init(in recording: [Int16]) {
             var isFound = [Bool](repeating: false, count: samples.count)
             var place = 0

@@ -2,9 +2,9 @@ import Glibc
 import Synchronization
 import System
 
-/// Measures how long the machine itself holds up a thread that wakes and syncs a small file, beside a trial.
+/// Measures during a trial how long the machine delays a thread that wakes and syncs a small file.
 ///
-/// The recorder promises what its own work takes. A busy processor or disk comes on top, for every program on the machine.
+/// The recorder's promise covers its own work. The delays of a busy processor or disk are added.
 final class MachineStalls: Sendable {
     private struct Stall {
         var end: Int64

@@ -2,10 +2,10 @@ import Glibc
 import System
 import TestKit
 
-/// Root and a user in random orders over one archive of that user's: after each command all of it is still the user's, who
-/// records; an appliance runs meanwhile, by either, and is asked by both.
+/// Root and a user run commands in random order on the user's archive. After each command the user still owns all of it and can
+/// record. Sometimes either runs an appliance that both send requests to.
 struct OwnersExperiment {
-    /// A user that no machine knows.
+    /// A user that exists on no machine.
     private static let user: uid_t = 64_242
 
     private enum Command: CaseIterable { case record, recover, verify, delete, export, vocabulary, run }
@@ -14,7 +14,7 @@ struct OwnersExperiment {
         var words: String
         var status: Int32
         var errors: String
-        /// What in the archive is not the user's.
+        /// Files in the archive that the user does not own.
         var strangers: Int
         var records: Bool
     }
@@ -24,7 +24,7 @@ struct OwnersExperiment {
     func run() async throws -> [Report.Row] {
         var report = Report("owners")
         guard geteuid() == 0, canBe(Self.user) else {
-            report.note("not done", "only root can act as others, who have to be able to run \(bench.fieldscribe)")
+            report.note("not done", "needs root, and an executable that others can run: \(bench.fieldscribe)")
             return report.rows
         }
         let seed = bench.options.number("seed", Int.random(in: 1...1_000_000))
@@ -40,10 +40,10 @@ struct OwnersExperiment {
         let steps = try (0..<count).map { _ in try step(in: place, &random) }
         let bad = steps.filter { $0.status != 0 || $0.strangers > 0 || !$0.records }
         report.add(none: "commands that failed", steps.count { $0.status != 0 }, of: count)
-        report.add(none: "left something of another's", steps.count { $0.strangers > 0 }, of: count)
+        report.add(none: "left files of another owner", steps.count { $0.strangers > 0 }, of: count)
         report.add(none: "after which the user could not record", steps.count { !$0.records }, of: count)
         for step in bad.prefix(5) { report.note("bad", "\(step.words): \(step.status) \(step.errors)") }
-        // What a command did that did not become the user; and what no user could record into any more.
+        // The state after a command that does not become the user, into which the user could not record.
         chown("\(place)/storage/archive.sqlite", 0, 0)
         report.add(control: "a database that is root's", caught: min(1, strangers(in: place)), of: 1)
         let folder = "\(place)/storage/recordings"
@@ -54,7 +54,7 @@ struct OwnersExperiment {
         return report.rows
     }
 
-    /// One of the commands, by one of the two, and what then holds.
+    /// Runs one of the commands as one of the two, and checks the result.
     private func step(in place: String, _ random: inout Random) throws -> Step {
         let isRoot = Bool.random(using: &random)
         let command = Command.allCases.randomElement(using: &random) ?? .record
@@ -68,7 +68,7 @@ struct OwnersExperiment {
         case .export:
             let stick = "\(place)/stick-\(isRoot ? "root" : "user")"
             ending = run(["export", "--to", stick], as: identity, in: place)
-        // Its settings are root's to change.
+        // Only root may change its settings.
         case .vocabulary: ending = run(["vocabulary", "use", "\(place)/words.txt"], as: nil, in: place)
         case .run: ending = try appliance(as: identity, in: place)
         }
@@ -77,7 +77,7 @@ struct OwnersExperiment {
             strangers: strangers(in: place), records: record(as: Self.user, in: place).status == 0)
     }
 
-    /// An appliance by one, which the other has record.
+    /// One runs an appliance, and the other starts a recording.
     private func appliance(as identity: uid_t?, in place: String) throws -> Program.Ending {
         let appliance = try Program(words(["run"], as: identity, in: place), in: place)
         var answer = run(["status"], as: Self.user, in: place)
@@ -128,7 +128,7 @@ struct OwnersExperiment {
             .output.split(separator: "\n").count
     }
 
-    /// A folder that both may enter, with the user's archive, settings that are root's, and a stick for each.
+    /// A folder that both may enter, with the user's archive, root's settings, and a stick for each.
     private func makePlace() throws -> String {
         let place = bench.newFolder("owners")
         chmod(bench.folder, 0o711)

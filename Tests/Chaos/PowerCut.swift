@@ -2,10 +2,10 @@ import Core
 import Glibc
 import System
 
-/// Makes of a folder what a power cut would have left: what no sync had followed is undone.
+/// Changes a folder to what a power cut would have left: undoes what was not synced.
 ///
-/// The journal is Tests/FaultShim/Journal.c's. A file's content is on the card with the file's own sync. Names are with
-/// the next sync of their folder or of a file in it: ext4 commits what came before with it.
+/// Tests/FaultShim/Journal.c writes the journal. A file's content is safe after its own sync. Names are safe after the next
+/// sync of their folder or of a file in it, because ext4 commits earlier changes with it.
 struct PowerCut {
     private struct Record {
         var kind: UInt8
@@ -30,7 +30,7 @@ struct PowerCut {
     private var records: [Record] = []
     private var paths: [UInt64: String] = [:]
 
-    /// - Parameter storage: the folder that the journal tells of.
+    /// - Parameter storage: the folder that the journal describes.
     init(journal: String, storage: String) {
         self.journal = journal
         self.storage = storage
@@ -51,7 +51,7 @@ struct PowerCut {
         for path in files(below: storage) { paths[Self.inode(path)] = path }
     }
 
-    /// Undoes; returns how many changes there were to undo.
+    /// Undoes the changes; returns their number.
     func apply() throws -> Int {
         var undone = 0
         var durable: [UInt64: Int] = [:]

@@ -2,18 +2,18 @@ import Core
 import Glibc
 import System
 
-/// A program that runs, its streams in files of a folder.
+/// A running program, with its streams in files of a folder.
 struct Program: Sendable {
     struct Ending: Sendable {
         /// The exit status, or minus the signal that ended it.
         var status: Int32
         var output: String
         var errors: String
-        /// Whether it had to be ended because it did not end by itself.
+        /// Whether it had to be killed.
         var hung = false
     }
 
-    /// A guard that ends a hang.
+    /// A guard against hangs.
     static let guardSeconds = 600.0
 
     let id: pid_t
@@ -48,7 +48,7 @@ struct Program: Sendable {
         self.id = id
     }
 
-    /// Runs a program to its end; -1000 where it could not be started.
+    /// Runs a program to its end; -1000 if it could not be started.
     static func run(
         _ words: [String], in folder: String, environment: [String: String] = [:], seconds: Double = guardSeconds
     ) -> Ending {
@@ -67,7 +67,7 @@ struct Program: Sendable {
             && state._sifields._sigchld.si_pid != id
     }
 
-    /// Waits for its end, so long at most; then it is killed.
+    /// Waits for its end, then kills it.
     func wait(seconds: Double = guardSeconds) -> Ending {
         let deadline = MonotonicClock.nanoseconds + Int64(seconds * 1e9)
         var status: Int32 = 0
@@ -90,7 +90,7 @@ struct Program: Sendable {
     }
 }
 
-/// The bytes of a file; none where it cannot be read.
+/// The bytes of a file; empty if it cannot be read.
 func bytes(of path: String) -> [UInt8] {
     guard let file = try? FileDescriptor(opening: path, O_RDONLY) else { return [] }
     var bytes: [UInt8] = []

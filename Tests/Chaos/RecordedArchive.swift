@@ -1,27 +1,27 @@
 import Glibc
 import System
 
-/// An archive with one recording. A command works on copies of it, and is cut off.
+/// An archive with one recording. Commands run on copies of it, and are cut off.
 struct RecordedArchive: Sendable {
     struct Failure: Error { var text: String }
 
-    /// A copy of the archive, in a folder with what belongs to it.
+    /// A copy of the archive, in a folder with its settings.
     struct Copy {
         var work: String
         var storage: String
     }
 
     let bench: Bench
-    /// Where it is, untouched.
+    /// The original.
     let storage: String
     let samples: [Int16]
-    /// Words of its text that stand nowhere else.
+    /// Words of its text that occur nowhere else.
     let words: [String]
     private let configuration: String
 
     /// Records five seconds.
     ///
-    /// - Parameter seal: what `storage.seal` is; nil for nothing.
+    /// - Parameter seal: the value of `storage.seal`; nil for none.
     init(on bench: Bench, seal: String? = nil) throws {
         self.bench = bench
         storage = bench.newFolder("original")
@@ -39,7 +39,7 @@ struct RecordedArchive: Sendable {
         }
     }
 
-    /// The samples of the recording in an archive; none where there are none.
+    /// The samples of the recording in an archive; empty without a recording.
     static func samples(_ storage: String) -> [Int16] {
         WaveContent(path: "\(storage)/recordings/000001/audio.wav")?.samples ?? []
     }
@@ -58,12 +58,12 @@ struct RecordedArchive: Sendable {
         return Copy(work: work, storage: "\(work)/storage")
     }
 
-    /// Runs a command of fieldscribe's on a copy.
+    /// Runs a fieldscribe command on a copy.
     func run(_ words: [String], on copy: Copy, environment: [String: String] = [:]) -> Program.Ending {
         Program.run(command(words, copy), in: copy.work, environment: environment)
     }
 
-    /// What is wrong with how a command ended; nil where nothing is. The history must never be called changed.
+    /// The problem with a command's end; nil without one. It must never report a changed history.
     static func complaint(_ words: [String], _ ending: Program.Ending) -> String? {
         let told = "\(words[0]) ended with \(ending.status): \(ending.errors)\(ending.output)"
         return ending.status != 0 || told.contains("history.jsonl") ? told : nil
@@ -79,12 +79,12 @@ struct RecordedArchive: Sendable {
             faults: ["FAULT_STATE": "\(copy.work)/state", "FAULT_JOURNAL": "\(copy.work)/journal"])
     }
 
-    /// Seconds that a command takes at most, beside as many others as there will be.
+    /// The maximum duration of a command in seconds, with as many others in parallel.
     func longest(_ words: [String], width: Int) async throws -> Double {
         try await longest(words, width: width, from: [nil])[0]
     }
 
-    /// The same, from when each of these files in the recording's folder is there; nil: from its start.
+    /// The same, from the moment each of these files exists in the recording's folder; nil: from the start.
     func longest(_ words: [String], width: Int, from files: [String?]) async throws -> [Double] {
         let times = try await bench.parallel(Array(0..<width * 3), width: width) { index, _ in
             let copy = copy("timing-\(index)")
@@ -104,7 +104,7 @@ struct RecordedArchive: Sendable {
         return files.indices.map { place in times.map { $0[place] }.max() ?? 1 }
     }
 
-    /// Waits until a file is in the recording's folder, for ten seconds at most.
+    /// Waits at most ten seconds for a file in the recording's folder.
     private func wait(for file: String?, in copy: Copy) {
         guard let file else { return }
         let end = MonotonicClock.nanoseconds + 10_000_000_000
@@ -113,11 +113,11 @@ struct RecordedArchive: Sendable {
         while access(path, F_OK) != 0, MonotonicClock.nanoseconds < end { usleep(100) }
     }
 
-    /// Starts a command on a copy, cuts it off, and takes from the copy what a power cut takes.
+    /// Starts a command on a copy, kills it, and undoes what a power cut would lose.
     ///
     /// - Parameters:
-    ///   - seconds: after its start, or from when a file is there.
-    ///   - file: that one, in the recording's folder.
+    ///   - seconds: after its start, or after the file exists.
+    ///   - file: a file in the recording's folder.
     func cut(_ words: [String], on copy: Copy, after seconds: Double, from file: String?) throws {
         let program = try Program(command(words, copy), in: copy.work, environment: faults(copy))
         wait(for: file, in: copy)
@@ -127,7 +127,7 @@ struct RecordedArchive: Sendable {
         _ = try PowerCut(journal: "\(copy.work)/journal", storage: copy.storage).apply()
     }
 
-    /// Files of a copy that hold one of the words, or sixteen samples from there on.
+    /// Files of a copy that contain one of the words, or sixteen consecutive samples.
     func paths(in copy: Copy, holding words: [String], orSamplesFrom first: Int) -> [String] {
         let sound = samples[first..<first + 16].flatMap {
             [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)]

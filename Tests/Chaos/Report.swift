@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// The figures of an experiment, a row each: what is promised, what was seen, and whether that is kept.
+/// The figures of an experiment: the promise, the observation, and whether it is kept.
 struct Report: Sendable {
     struct Row: Codable, Sendable {
         var experiment: String
@@ -16,19 +16,19 @@ struct Report: Sendable {
 
     init(_ experiment: String) { self.experiment = experiment }
 
-    /// Adds a row and prints it at once: a long experiment is watched.
+    /// Adds a row and prints it immediately.
     mutating func add(_ what: String, target: String, seen: String, isMet: Bool) {
         rows.append(Row(experiment: experiment, what: what, target: target, seen: seen, isMet: isMet))
         print("➜ \(isMet ? "ok  " : "MISS") \(experiment): \(what): \(seen) (target \(target))")
         fflush(nil)
     }
 
-    /// A figure that shall be zero, and over how many experiments: 0 in N is at most 3/N at 95 %.
+    /// A figure that must be zero, and the number of trials: 0 in N means at most 3/N at 95 %.
     mutating func add(none what: String, _ count: Int, of total: Int) {
         add(what, target: "0", seen: "\(count) in \(total)", isMet: count == 0)
     }
 
-    /// Whether the harness sees a writer that does wrong: one that sees nothing proves nothing.
+    /// Whether the harness detects a known violation; without that, it proves nothing.
     mutating func add(control what: String, caught: Int, of total: Int) {
         add("control: \(what)", target: "caught", seen: "\(caught) of \(total) caught", isMet: caught > 0)
     }
@@ -52,5 +52,5 @@ struct Report: Sendable {
     static func rows(json: String) -> [Row]? { try? JSONDecoder().decode([Row].self, from: Data(json.utf8)) }
 }
 
-/// Two digits after the point, for people.
+/// Two decimals, for people.
 func rounded(_ value: Double) -> Double { (value * 100).rounded() / 100 }

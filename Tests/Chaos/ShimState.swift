@@ -1,4 +1,4 @@
-/// What the preloaded library counted; the layout is `struct fault_state`'s.
+/// The counters of the preloaded library, with the layout of `struct fault_state`.
 struct ShimState: Sendable {
     static let calls = [
         "open", "write", "pwrite", "writev", "fsync", "fdatasync", "ftruncate", "rename", "unlink", "mkdir",
@@ -6,10 +6,10 @@ struct ShimState: Sendable {
     ]
 
     let counts: [String: Int]
-    /// Faults that were raised.
+    /// The number of raised faults.
     let raised: Int
     let reads: Int
-    /// Samples that were given to the program: what had been fed.
+    /// The number of samples that the program read.
     let frames: Int
     let opens: Int
 

@@ -2,7 +2,7 @@ import Core
 import Glibc
 import System
 
-/// Hours of audio as fast as they are taken: whether memory or descriptors grow, and what is written for each byte.
+/// Hours of audio, unpaced: whether memory or descriptors grow, and the bytes written for each byte of audio.
 struct SoakExperiment {
     private struct Sample {
         /// Hours of audio so far.
@@ -37,9 +37,9 @@ struct SoakExperiment {
             "descriptors, slope", target: "0 a day", seen: "\(rounded(long.descriptorsADay)) a day",
             isMet: abs(long.descriptorsADay) < 1)
         report.add(
-            "bytes written for each byte of audio, as fast as it goes", target: "2",
+            "bytes written for each byte of audio, unpaced", target: "2",
             seen: "\(rounded(long.amplification))", isMet: long.amplification <= 2 && long.amplification > 0)
-        // What a start writes besides counts for little then.
+        // The writes of the start count little then.
         let seconds = bench.options.number("real-seconds", 30)
         let real = try soak(hours: 1, isFast: false, faults: nil, seconds: seconds)
         report.add(
@@ -52,7 +52,7 @@ struct SoakExperiment {
         return report.rows
     }
 
-    /// Code that is first used in mid-run is a step of up to 100 kB, which a run of a whole day sees as what it is.
+    /// Code that is first used during the run is a step of up to 100 kB, which a run of a whole day shows to be one.
     private static func slopeTarget(hours: Int) -> Double { max(100, 100 * 24 / Double(hours)) }
 
     private func soak(hours: Int, isFast: Bool, faults: [String: String]?, seconds: Int? = nil) throws -> Figures {
@@ -73,7 +73,7 @@ struct SoakExperiment {
         var samples: [Sample] = []
         var written = 0.0
         var payload = 0.0
-        // Another program's end is waited for here, so that its figures can still be read.
+        // Waits for the other program here, so that its figures can still be read.
         while true {
             usleep(20_000)  // wait: samples the figures; a slow machine samples less often
             // wait: the caller asks for a run of so many seconds
@@ -92,7 +92,7 @@ struct SoakExperiment {
                     descriptors: Double(Self.entries(of: "/proc/\(program.id)/fd"))))
         }
         let ending = program.wait()
-        // What a start takes is no slope.
+        // The memory of the start is no slope.
         let steady = samples.filter { $0.hours >= (samples.last?.hours ?? 0) / 10 }.dropLast()
         return Figures(
             kilobytesADay: 24 * Self.slope(steady.map { ($0.hours, $0.residentKilobytes) }),
@@ -101,7 +101,7 @@ struct SoakExperiment {
             seconds: Double(MonotonicClock.nanoseconds - began) / 1e9)
     }
 
-    /// A WAV that is a hole.
+    /// A sparse WAV.
     private func makeSilence(_ path: String, bytes: Int64) throws {
         var header = Array("RIFF".utf8) + Self.number(UInt32(clamping: bytes + 36)) + Array("WAVEfmt ".utf8)
         header += Self.number(16) + Self.number(0x0001_0001) + Self.number(UInt32(KnownSound.rate))
@@ -129,7 +129,7 @@ struct SoakExperiment {
         return count
     }
 
-    /// The median of the slopes between any two points: one step is no slope, a leak is.
+    /// The median of the slopes between any two points (Theil-Sen), so that a step does not count as a leak.
     private static func slope(_ points: [(Double, Double)]) -> Double {
         let step = max(1, points.count / 200)
         let some = stride(from: 0, to: points.count, by: step).map { points[$0] }

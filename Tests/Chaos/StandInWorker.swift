@@ -1,9 +1,9 @@
 import FoundationEssentials
 import Glibc
 
-/// Takes the place of a decode worker: hears nothing, reads one word of each utterance, at once.
+/// Replaces a decode worker: returns one word for each utterance immediately.
 ///
-/// The protocol is Sources/Recognizing/WorkerProtocol.swift's.
+/// It speaks the protocol of Sources/Recognition/Workers.
 enum StandInWorker {
     private struct Request: Decodable {
         var partials: Bool?

@@ -1,11 +1,11 @@
-/// Each k-th call of each kind fails in each way, once or from then on; and the microphone overruns or is unplugged.
+/// Each k-th call of each kind fails in each way, once or permanently; and the microphone overruns or is unplugged.
 struct SyscallExperiment {
     private struct Fault: Sendable {
         var name: String
         var settings: [String: String]
     }
 
-    /// What each call can meet. A lie is no fault that a program could survive: it is the control.
+    /// The faults of each call. No program can survive a false success, so that is the control.
     private static let errors: [(call: String, errors: [String])] = [
         ("open", ["EIO", "ENOSPC", "EROFS", "EINTR"]), ("write", ["EIO", "ENOSPC", "EROFS", "EINTR", "SHORT"]),
         ("pwrite", ["EIO", "ENOSPC", "EROFS", "EINTR", "SHORT"]),
@@ -40,7 +40,7 @@ struct SyscallExperiment {
             try Trial(fault.name, number: 1_000_000 + number, faults: fault.settings, on: bench)
         }
         report.add(
-            control: "writes that are told and not done", caught: control.count { $0.isBad },
+            control: "writes that only claim success", caught: control.count { $0.isBad },
             of: control.count { $0.isBad || $0.succeeded })
         return report.rows
     }
@@ -59,13 +59,13 @@ struct SyscallExperiment {
         var faults: [Fault] = []
         for (call, errors) in Self.errors {
             let count = counts[call] ?? 0
-            // Each error begins elsewhere, so that a coarse stride still meets different calls.
+            // Each error begins at another call, so that a coarse stride still covers different calls.
             for (index, error) in (errors + ["KILL"]).enumerated() {
                 for turn in Swift.stride(from: 1 + index % stride, through: count, by: stride) {
                     faults.append(Self.fault(error, call, at: turn, span: "one"))
                 }
             }
-            // A disk that has failed, or is full, for good.
+            // A disk that has failed or is full permanently.
             for (index, error) in errors.filter({ $0 != "EINTR" && $0 != "SHORT" }).enumerated() {
                 for turn in Swift.stride(from: 1 + (index + 3) % stride, through: count, by: 2 * stride) {
                     faults.append(Self.fault(error, call, at: turn, span: "rest"))

@@ -1,29 +1,29 @@
 import Glibc
 
-/// A recording of a known length to which something is done, and what came of it.
+/// A recording of known length with a fault, and the result.
 struct Trial: Sendable {
     static let seconds = 2
     /// Seconds after which it counts as hung.
-    static let patience = Double(seconds) + 60
+    static let timeout = Double(seconds) + 60
 
-    /// What was done to it, in words.
+    /// The fault in words.
     var name: String
-    /// Whether the fault was met at all.
+    /// Whether the fault occurred.
     var wasHit = false
     var lostSegments = 0
     var committed = 0
     var hung = false
     /// Ended by a signal.
     var crashed = false
-    /// Audio is missing, and neither status nor event nor gap tells of it.
+    /// Audio is missing without an exit status, event or gap.
     var isSilent = false
     /// Failed without a line that says why.
     var isWordless = false
-    /// What is on the disk is not whole, in words.
+    /// The damage on the disk, in words.
     var complaint: String?
-    /// Fed, and neither there nor a gap.
+    /// Seconds that were read, but are neither in the recording nor in a gap.
     var lostSeconds = 0.0
-    /// Ended before all was recorded that was wanted.
+    /// Ended before everything was recorded.
     var endedEarly = false
     /// Whether it ended with status 0.
     var succeeded = false
@@ -33,7 +33,7 @@ struct Trial: Sendable {
 
     init(_ name: String) { self.name = name }
 
-    /// Records with faults, and judges.
+    /// Records with faults, and judges the result.
     init(_ name: String, number: Int, faults: [String: String], on bench: Bench) throws {
         self.init(name)
         let work = bench.newFolder("trial-\(number)")
@@ -46,14 +46,14 @@ struct Trial: Sendable {
         let program = try Program(
             bench.record(to: storage, seconds: Self.seconds, configuration: "often"), in: work,
             environment: bench.environment(storage: storage, faults: faults))
-        let ending = program.wait(seconds: Self.patience)
+        let ending = program.wait(seconds: Self.timeout)
         let state = ShimState(path: "\(work)/state")
         wasHit = state.raised > 0
         if isKill, wasHit { _ = try PowerCut(journal: "\(work)/journal", storage: storage).apply() }
         judge(ending, isKill: isKill && wasHit, storage: storage, recording: 1, state: state, on: bench)
     }
 
-    /// Compares what was fed and told with what is there.
+    /// Compares the sound that was read and the reported events with the archive.
     mutating func judge(
         _ ending: Program.Ending, isKill: Bool, storage: String, recording: Int, state: ShimState, on bench: Bench
     ) {
@@ -68,33 +68,33 @@ struct Trial: Sendable {
         lostSegments = judgement.lostSegments
         complaint = judgement.archive
         let found = KnownSound.Found(in: WaveContent.samples(ofRecording: recording, in: storage))
-        if !found.isValid { complaint = complaint ?? "the recording holds what was not fed" }
+        if !found.isValid { complaint = complaint ?? "the recording contains other sound" }
         let wanted = min(state.frames, Self.seconds * KnownSound.rate)
-        // A microphone that was opened anew plays from the start; else nothing counts twice.
+        // A microphone that was opened again plays from the start; otherwise nothing counts twice.
         let kept = state.opens > 1 ? found.total : found.distinct
         lostSeconds = Double(max(0, wanted - kept)) / Double(KnownSound.rate)
         let isTold = ending.status != 0 || events.contains { ["fault", "gap"].contains($0.event) }
         endedEarly = wanted < Self.seconds * KnownSound.rate && !isKill
         isSilent = !isTold && !isKill && (lostSeconds > 0 || endedEarly)
-        // A gap that was told of is one in the archive as well, and as long in the file.
+        // A reported gap is in the archive as well, and has the same length in the file.
         let told = events.filter { $0.event == "gap" }.reduce(0) { $0 + ($1.end ?? 0) - ($1.start ?? 0) }
         if complaint == nil, succeeded, abs(told - judgement.gapSeconds) > 0.001 {
-            complaint = "gaps of \(told) s were told of, \(judgement.gapSeconds) s are in the archive"
+            complaint = "gaps of \(told) s were reported, \(judgement.gapSeconds) s are in the archive"
         }
     }
 
-    /// The rows that every experiment made of trials has.
+    /// The rows that all experiments with trials have.
     static func report(_ trials: [Trial], into report: inout Report) {
         let hit = trials.filter(\.wasHit)
         report.add(none: "committed segments lost", trials.reduce(0) { $0 + $1.lostSegments }, of: trials.count)
-        report.note("committed segments told of", "\(trials.reduce(0) { $0 + $1.committed })")
+        report.note("committed segments reported", "\(trials.reduce(0) { $0 + $1.committed })")
         report.add(none: "hung over 60 s", trials.count { $0.hung }, of: trials.count)
         report.add(none: "crashed", trials.count { $0.crashed }, of: trials.count)
         report.add(none: "silent loss", trials.count { $0.isSilent }, of: trials.count)
-        report.add(none: "failed without words", trials.count { $0.isWordless }, of: trials.count)
+        report.add(none: "failed without a message", trials.count { $0.isWordless }, of: trials.count)
         report.add(none: "audio or archive not whole", trials.count { $0.complaint != nil }, of: trials.count)
-        report.note("faults that were met", "\(hit.count) of \(trials.count)")
-        report.note("ended with status 0 all the same", "\(hit.count { $0.succeeded })")
+        report.note("faults that occurred", "\(hit.count) of \(trials.count)")
+        report.note("ended with status 0 nevertheless", "\(hit.count { $0.succeeded })")
         report.note("a recording that ended early, or never began", "\(hit.count { $0.endedEarly })")
         let kills = hit.filter { $0.name.hasPrefix("KILL") }
         if !kills.isEmpty {
@@ -104,7 +104,7 @@ struct Trial: Sendable {
                 seen: "\(rounded(worst)) s", isMet: worst <= 1)
         }
         report.note(
-            "audio lost where it was told of, worst",
+            "audio lost with a report, worst",
             "\(rounded(hit.filter { !$0.name.hasPrefix("KILL") }.map(\.lostSeconds).max() ?? 0)) s")
         for trial in trials.filter(\.isBad).prefix(12) { report.note("bad", trial.description) }
     }

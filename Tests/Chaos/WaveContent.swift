@@ -1,11 +1,11 @@
 import Glibc
 
-/// What is in a WAV, by this program's own reading of it: its length is the file's, not what the header says.
+/// The samples in a WAV, read independently: by the file's length, not the header's.
 struct WaveContent: Sendable {
     var samples: [Int16] = []
     var claimedBytes: UInt32 = 0
 
-    /// Nil where it is no WAV with samples.
+    /// Nil if it is no WAV with samples.
     init?(path: String) {
         let raw = bytes(of: path)
         guard raw.count >= 12, ["RIFF", "RF64"].contains(Self.text(raw, 0)), Self.text(raw, 8) == "WAVE" else {
@@ -27,7 +27,7 @@ struct WaveContent: Sendable {
         return nil
     }
 
-    /// The audio of a recording, all its parts in order; none where there is none.
+    /// The audio of a recording, all its parts in order; empty without audio.
     static func samples(ofRecording number: Int, in storage: String) -> [Int16] {
         let digits = String(number)
         let folder = "\(storage)/recordings/\(String(repeating: "0", count: max(0, 6 - digits.count)))\(digits)"
