@@ -127,5 +127,31 @@ class RunnerTests(unittest.TestCase):
             parts.chosen(["Nonsense"])
 
 
+class WordsTests(unittest.TestCase):
+    """Tests/check-words on a file of its own."""
+
+    def check(self, text):
+        """The lines that it prints about a text, without the file's name, and its status."""
+        with tempfile.NamedTemporaryFile("w", suffix=".swift") as file:
+            file.write(text)
+            file.flush()
+            place = os.path.join(os.path.dirname(os.path.abspath(parts.__file__)), "check-words")
+            done = subprocess.run(["python3", "-B", place, file.name], capture_output=True, text=True)
+            return [line.removeprefix(file.name + ":") for line in done.stdout.splitlines()], done.returncode
+
+    def test_names_line_word_and_replacement(self):
+        said, status = self.check("// Fine.\n// This is told of, and made Anew.\n")
+        self.assertEqual(said, ['2: "is told of" is retired; write reported; warns, learns of',
+                                '2: "Anew" is retired; write again, from scratch', "2 retired words"])
+        self.assertEqual(status, 1)
+
+    def test_reads_identifiers_as_words(self):
+        said, _ = self.check("let struckRanges = isTwiceTheSame\nlet mostWaiting = UPKEEP_RUNS\n")
+        self.assertEqual([line.split('"')[1] for line in said[:-1]], ["struck", "is Twice The Same", "most Waiting", "UPKEEP"])
+
+    def test_passes_plain_text_and_exceptions(self):
+        self.assertEqual(self.check('// A household redacts; renew it.\ncase redacted = "struck"\n'), (["0 retired words"], 0))
+
+
 if __name__ == "__main__":
     unittest.main()
