@@ -10,7 +10,7 @@ import TestKit
 @testable import System
 
 @Suite("The control socket", .serialized) struct ControlSocketTests {
-    /// A control socket with what it needs, without panel and microphone.
+    /// A control socket with its dependencies, without panel and microphone.
     private final class Served: Sendable {
         let folder = TemporaryFolder()
         let path: String
@@ -86,7 +86,7 @@ import TestKit
     }
 
     @Test(
-        "what is no request is refused in words, and the next one is answered",
+        "an invalid request is refused with a message, and the next one is answered",
         arguments: [
             "", "{", "null", "[]", "\"start\"", "{\"command\":\"fly\"}", "{\"command\":7}",
             "\u{0}\u{1}\u{7F}", String(repeating: "[", count: 60_000), "{\"command\":\"show\",\"recording\":\"x\"}",
@@ -209,12 +209,12 @@ import TestKit
                 // It keeps its connection.
                 #expect(late.ask(#"{"command":"status"}"#)?.contains("idle") ?? false)
             }
-            // Those who only sit there lose their places to an order.
+            // Idle clients lose their places to an order.
             let idle = try (0..<8).map { _ in try served.client() }
             for _ in 0..<8 { #expect(try served.client().ask(#"{"command":"stop"}"#) == "{}") }
             _ = idle
             watchers.removeLast()
-            // The server sees the end of one before it takes the next, or refuses once more.
+            // The server handles the end of one before it accepts the next, or refuses again.
             var answer: String?
             while answer?.contains("recordings") != true { answer = try served.client().ask(#"{"command":"list"}"#) }
         }
@@ -240,10 +240,10 @@ import TestKit
             let words = String(repeating: "x", count: 10_000)
             for number in 0..<1_000 {
                 served.hub.publish(.mark(recording: number, mark: Bookmark(.zero, text: words)))
-                // The one that listens has all of them, in order.
+                // The reading watcher has all of them, in order.
                 #expect(listening.line()?.contains("\"recording\":\(number),") ?? false)
             }
-            // What had been sent to the other before it was dropped ends in mid-line.
+            // The output to the other watcher ends in the middle of a line.
             var lines = 0
             while deaf.line() != nil { lines += 1 }
             #expect(lines < 1_000)
@@ -299,7 +299,7 @@ import TestKit
         #expect(access(path, F_OK) == 0)
     }
 
-    /// How many of this process's descriptors are of that file.
+    /// The number of this process's descriptors for that file.
     private func descriptors(of path: String) -> Int {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         return names.count {

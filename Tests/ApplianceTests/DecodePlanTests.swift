@@ -4,7 +4,7 @@ import Testing
 
 @Suite("DecodePlan") struct DecodePlanTests {
     @Test(
-        "Workers are as many as cores, and as memory holds",
+        "there are as many workers as cores, if memory allows",
         arguments: [
             (cores: 4, megabytes: 3_000, sharesModel: true, workers: 4),
             (cores: 4, megabytes: 540, sharesModel: true, workers: 3),
@@ -20,7 +20,7 @@ import Testing
         #expect(DecodePlan(for: board).workers == workers)
     }
 
-    @Test("A slow board reads with the fast profile, and says whether that keeps pace")
+    @Test("a slow board uses the fast profile, and says whether that keeps pace")
     func speed() {
         func plan(_ speed: Double, cores: Int = 4) -> DecodePlan {
             DecodePlan(for: .init(cores: cores, memoryMegabytes: 4_000, liveSpeed: speed))
@@ -30,7 +30,7 @@ import Testing
         #expect(plan(0.2, cores: 1).keepsPace == false && !plan(0.2, cores: 1).secondPass)
     }
 
-    @Test("Where the speed was not measured nothing is claimed")
+    @Test("without a measured speed nothing is claimed")
     func unknown() {
         let plan = DecodePlan(for: .init(cores: 4, memoryMegabytes: 4_000))
         #expect(plan.keepsPace == nil && plan.profile == "live" && plan.secondPass)
@@ -42,7 +42,7 @@ import Testing
         #expect(!plan.secondPass && plan.workers == 1)
     }
 
-    @Test("What an engine takes decides: a small board reads with its faster profile, one worker, and once")
+    @Test("the engine's cost decides: a small board uses the faster profile, one worker, and one pass")
     func costs() {
         var cost = EngineCost()
         (cost.firstMegabytes, cost.furtherMegabytes, cost.faster, cost.finalRatio) = (220, 90, "fast", 1)

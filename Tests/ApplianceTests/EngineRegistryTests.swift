@@ -6,7 +6,7 @@ import TestKit
 @testable import Settings
 
 @Suite("The engines") struct EngineRegistryTests {
-    /// An engine that is there, or is not.
+    /// An engine that is installed, or not.
     private struct StandIn: EngineEntry {
         let name: String
         var lack: DeviceError.Code?
@@ -31,7 +31,7 @@ import TestKit
         func reader(in configuration: Configuration) -> String { name }
     }
 
-    @Test("auto takes the first that is whole, and the last where none is; what the others lack is told")
+    @Test("auto uses the first complete engine, or else the last; what the others lack is reported")
     func choosing() {
         let missing = StandIn(name: "best", lack: .missing)
         let damaged = StandIn(name: "second", lack: .damaged)
@@ -64,7 +64,7 @@ import TestKit
         for strange in ["", "command:", "Whisper", "command", "pocket"] { #expect(!EngineRegistry.isName(strange)) }
     }
 
-    @Test("what an engine knows follows from its entry")
+    @Test("an engine's abilities follow from its entry")
     func abilities() throws {
         var configuration = Configuration()
         configuration.recognizer.secondPass = .yes
@@ -80,7 +80,7 @@ import TestKit
     }
 
     @Test(
-        "a recording is read again where another engine or a faster profile has read it, and this one would read it better",
+        "a recording is transcribed again if another engine or a faster profile did it, and this one is better",
         arguments: [
             ("moonshine", "pocketsphinx", "final", false), ("moonshine", "moonshine", "fast", false),
             ("moonshine", "moonshine", "live", true), ("moonshine", "moonshine", "final", true),
@@ -100,7 +100,8 @@ import TestKit
         #expect(!entry.suffices(pass))
     }
 
-    @Test("what lacks is told with its remedy", arguments: ["whisper", "command:/nowhere/engine", "pocketsphinx"])
+    @Test(
+        "what is missing is reported with a remedy", arguments: ["whisper", "command:/nowhere/engine", "pocketsphinx"])
     func remedy(engine: String) throws {
         let configuration = Configuration().with(model: "/nowhere", engine: engine)
         let error = try #require(thrown { _ = try configuration.workerCommand(profile: "live") })

@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test(
-        "it beats while the recorder answers, waits for one whose disk stalls, and stops where bytes no longer reach it"
+        "it beats while the recorder answers, tolerates a stalled disk, and stops when bytes no longer reach the disk"
     )
     func pulse() {
         let limit = Int(RecorderState.stallLimit.components.seconds)

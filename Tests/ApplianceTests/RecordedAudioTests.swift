@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("a sector that cannot be read is told apart from what engine and archive refuse")
+    @Test("an unreadable sector is distinguished from errors of engine and archive")
     func sector() async throws {
         let broken = DeviceError(.failed, "pread", status: 5, "audio.wav: input/output error; replace the card")
         let audio = RecordedAudio(Failing(broken))
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("a reading that is cancelled is cancelled")
+    @Test("a cancelled transcription ends with a cancellation")
     func cancelled() async throws {
         let audio = RecordedAudio(Failing(CancellationError()))
         _ = try await audio.next()

@@ -163,7 +163,7 @@ struct RecorderWorld {
         if case .due = kind { true } else { false }
     }
 
-    // What the machine makes of it.
+    // The machine's effects.
 
     private mutating func take(_ kind: RecorderInput.Kind) {
         inputs += 1

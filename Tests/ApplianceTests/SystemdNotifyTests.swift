@@ -58,7 +58,7 @@ import TestKit
         systemd.extend(by: .milliseconds(40_500))
         #expect(receiver.next == "EXTEND_TIMEOUT_USEC=40500000")
         let value = try await systemd.extendingTimeout {
-            // It is another task that asks.
+            // Another task requests it.
             while receiver.next != "EXTEND_TIMEOUT_USEC=60000000" { await Task.yield() }
             return 7
         }
@@ -66,7 +66,7 @@ import TestKit
     }
 
     @Test(
-        "without systemd, or with one that is not ours, nothing is told",
+        "without systemd, or for another process, nothing is sent",
         arguments: [
             [:], ["NOTIFY_SOCKET": "vsock:2:1"], ["NOTIFY_SOCKET": ""], ["NOTIFY_SOCKET": "/nonexistent/socket"],
             ["NOTIFY_SOCKET": "/" + String(repeating: "x", count: 200)], ["WATCHDOG_USEC": "x"],

@@ -6,7 +6,7 @@ import TestKit
 @testable import Core
 @testable import System
 
-/// Sticks that somebody prepared, that are full, or that take nothing.
+/// Malicious, full and read-only sticks.
 @Suite("A malformed or hostile stick", .serialized) struct HostileTests {
     @Test(
         "links are not followed, and foreign files stay",

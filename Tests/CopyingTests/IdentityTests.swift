@@ -5,7 +5,7 @@ import TestKit
 @testable import Copying
 @testable import Core
 
-/// Folders are found by what is in them, not by what they are called.
+/// Folders are found by their content, not by their names.
 @Suite("Recorders' folders") struct IdentityTests {
     private let one = String(repeating: "1a", count: 16)
     private let other = String(repeating: "2b", count: 16)

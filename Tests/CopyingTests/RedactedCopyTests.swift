@@ -53,7 +53,7 @@ import TestKit
     }
 
     @Test(
-        "the next copy takes the place of one that still has it, even where no text differs", arguments: [true, false])
+        "the next copy replaces one that still has it, even if no text differs", arguments: [true, false])
     func replaces(hasTexts: Bool) async throws {
         var desk = try await Desk()
         if !hasTexts { desk.formats = [] }

@@ -10,7 +10,7 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-/// Copies that nobody can read but who has the key, as age and tar tell.
+/// Copies that only the key opens, checked with age and tar.
 @Suite("Encrypted copies", .serialized) struct SealedTests {
     private let keys: KeyPair
 

@@ -6,7 +6,7 @@ import TestKit
 @testable import Core
 @testable import System
 
-/// Public keys, files of them, tars, and what is passed through age.
+/// Public keys, files of them, tars, and encryption with age.
 @Suite("Keys, names and tar of encrypted copies") struct SealingTests {
     private let secret = "AGE-SECRET-KEY-1FPZUAA303EPDUW6H5GGKJSLT86WEN5L8HP6H4HJ64WRL3EE063MSULL5QQ"
     private let key = "age1gsys585vm88twneeqx8q3qzt670h5sesuytqjgg638l0mcnwevqqj8cygd"

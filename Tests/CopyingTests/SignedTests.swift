@@ -7,7 +7,7 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-/// Whether what signs is installed; without it, copies are not signed, and these tests have nothing to look at.
+/// Whether minisign is installed; without it, copies are not signed, and these tests are skipped.
 private let hasMinisign = shell("command -v minisign").status == 0
 
 @Suite("Signed copies", .enabled(if: hasMinisign)) struct SignedTests {
@@ -311,14 +311,14 @@ private let hasMinisign = shell("command -v minisign").status == 0
         )
     }
 
-    @Test("what minisign signs fits, with any comment of its own", arguments: ["", "-t 'a comment: with marks'"])
+    @Test("a signature of minisign is valid, with any comment", arguments: ["", "-t 'a comment: with marks'"])
     func fits(_ options: String) throws {
         let (minisign, bytes, signature, key) = try signed(options)
         #expect(minisign.fits(bytes, signature: signature, key: key))
         #expect(try minisign.comment(of: bytes, signature: signature, key: key) != nil)
     }
 
-    @Test("no byte of what was signed, of the signature's lines or of the key can be another") func refuses() throws {
+    @Test("changing any byte of the signed file, the signature or the key makes it invalid") func refuses() throws {
         let (minisign, bytes, signature, key) = try signed()
         // The first line is not signed.
         let start = try #require(signature.firstIndex(of: 0x0A)) + 1
@@ -347,7 +347,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
         #expect(!minisign.fits(bytes, signature: another.signature, key: key))
     }
 
-    @Test("the old form of signatures fits no more than it does for minisign, which reads from a pipe")
+    @Test("the old form of signatures is invalid, as for minisign reading from a pipe")
     func refusesTheOldForm() throws {
         let (minisign, bytes, signature, key) = try signed("-l")
         #expect(!minisign.fits(bytes, signature: signature, key: key))

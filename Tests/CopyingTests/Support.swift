@@ -9,7 +9,7 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-/// Recordings with real audio on one side, a folder that stands for a stick on the other.
+/// Recordings with real audio, and a folder instead of a stick.
 struct Desk {
     static let device = DeviceName(madeOf: "recorder")
     static let formats: [TranscriptFormat] = [.text, .json, .srt, .vtt, .csv, .textgrid, .eaf, .labels, .html]
@@ -146,7 +146,7 @@ struct Desk {
     }
 }
 
-/// What a folder holds, sorted; nothing where it is not there.
+/// The contents of a folder, sorted; empty if it does not exist.
 func names(_ path: String) -> [String] {
     shell("ls -A '\(path)' 2>/dev/null").output.split(separator: "\n").map(String.init)
 }

@@ -3,7 +3,7 @@ import Testing
 @testable import Core
 @testable import Transcripts
 
-@Suite("How well a recording was read") struct AccuracyTests {
+@Suite("Accuracy of a recording") struct AccuracyTests {
     private let base = [
         spoken(1, at: 0, "we crossed by the fort"), spoken(2, at: 10, "the water was cold"),
         spoken(3, at: 20, "no more"),
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test("what nobody has looked at is right in one figure, and does not count in the other")
+    @Test("unchecked lines are correct in one figure, and do not count in the other")
     func figures() {
         let accuracy = Accuracy(
             of: base, base: base, corrected: corrected([1: "we crossed by the old ford"], confirmed: 3))
@@ -25,7 +25,7 @@ import Testing
         #expect(accuracy.bins == [.init(), .init(), .init(words: 7, right: 6), .init()])
     }
 
-    @Test("another reading of it is measured by time, however it was cut")
+    @Test("another transcript is compared by time, however it is segmented")
     func otherReading() {
         let read = [
             spoken(1, at: 0, "we crossed by the ford x x x x x the waiter was cold"), spoken(2, at: 20, "no more"),
@@ -35,7 +35,7 @@ import Testing
         #expect(accuracy.heard.errors == 5 && accuracy.heard.words == 5)
     }
 
-    @Test("where nothing was corrected, nothing was heard")
+    @Test("without corrections there is no accuracy")
     func nothing() {
         let accuracy = Accuracy(of: base, base: base, corrected: base)
         #expect(accuracy.heard == WordErrors() && accuracy.whole.errors == 0 && accuracy + Accuracy() == accuracy)

@@ -3,7 +3,7 @@ import Testing
 @testable import Core
 @testable import Transcripts
 
-@Suite("A segment put right") struct CorrectedSegmentTests {
+@Suite("A corrected segment") struct CorrectedSegmentTests {
     /// Words of a second each, from second 10 on.
     private let old = spoken(7, at: 10, "we crossed by the fort below the mill")
 
@@ -11,7 +11,7 @@ import Testing
         CorrectedSegment(old, words: text.split(separator: " ").map(String.init))
     }
 
-    @Test("words that stayed keep their times and their confidence")
+    @Test("unchanged words keep their times and their confidence")
     func kept() {
         let new = corrected("we crossed by the ford below the mill")
         #expect(new.segment.words.map(\.range) == old.words.map(\.range))
@@ -37,7 +37,7 @@ import Testing
         #expect(!new[1].range.isEmpty && new[1].isSpread)
     }
 
-    @Test("what was taken away is told, and no word moves")
+    @Test("removed words are reported, and no word moves")
     func redacted() {
         let new = corrected("we crossed the fort the mill")
         #expect(new.changes.map(\.was) == [["by"], ["below"]] && new.changes.allSatisfy { $0.now.isEmpty })
@@ -45,14 +45,14 @@ import Testing
         #expect(corrected("").segment.words.isEmpty)
     }
 
-    @Test("capitals and marks are a change of the text alone")
+    @Test("changed capitals and punctuation change only the text")
     func capitals() {
         let new = corrected("We crossed by the Fort, below the mill.")
         #expect(new.segment.words.map(\.range) == old.words.map(\.range))
         #expect(new.changes.map(\.now) == [["We"], ["Fort,"], ["mill."]])
     }
 
-    @Test("times that were measured take the place of estimates alone, and never pass a neighbour")
+    @Test("measured times replace only estimates, and never pass a neighbor")
     func measured() {
         var new = corrected("we crossed by the old ford below the mill")
         let wild = SampleRange(SamplePosition(seconds: 0), SamplePosition(seconds: 14.25))
@@ -67,7 +67,7 @@ import Testing
         #expect(words[5].range.end.seconds == 15 && !words[5].isSpread)
     }
 
-    @Test("any edit leaves words in order, none outside of the segment", arguments: 0..<300)
+    @Test("any edit leaves words in order and inside the segment", arguments: 0..<300)
     func anyEdit(seed: Int) {
         var random = SplitMix(state: UInt64(seed))
         var words = old.words.map(\.text)
@@ -112,7 +112,7 @@ struct SplitMix: RandomNumberGenerator {
     }
 }
 
-/// The error that `body` ends with; nil where it does not.
+/// The error that `body` throws; nil without one.
 func refusal(_ body: () throws(DeviceError) -> Void) -> DeviceError? {
     do throws(DeviceError) { try body() } catch { return error }
     return nil

@@ -3,7 +3,7 @@ import Testing
 @testable import Core
 @testable import Transcripts
 
-@Suite("What a page has saved") struct CorrectionsFileTests {
+@Suite("Corrections saved by a page") struct CorrectionsFileTests {
     static let sound = String(repeating: "ab", count: 32)
     static let whole = """
         {"format":"fieldscribe-corrections","version":1,"recording":{"id":7,"sound":"\(sound)","pass":2},
@@ -28,7 +28,7 @@ import Testing
         #expect(try CorrectionsFile(file.text, name: "f") == file)
     }
 
-    @Test("people are called as it says, those that there can be")
+    @Test("valid names of people are applied")
     func speakers() throws {
         let text = Self.whole.replacing(
             #""details":"#,
@@ -39,7 +39,7 @@ import Testing
         #expect(try CorrectionsFile(Self.whole, name: "c").annotations.speakers == nil)
     }
 
-    @Test("half of it, at any place, is refused in one line")
+    @Test("a file truncated anywhere is refused in one line")
     func half() {
         for length in 0..<Self.whole.utf8.count {
             let error = refusal { () throws(DeviceError) in
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "what a stranger makes up is refused",
+        "malicious content is refused",
         arguments: [
             ("\"version\":1", "\"version\":2"), ("\"version\":1", "\"version\":1e300"), ("\"id\":7", "\"id\":-7"),
             ("\"id\":7", "\"id\":\"7\""), ("fieldscribe-corrections", "other"), (sound, "ab"),

@@ -3,7 +3,7 @@ import Testing
 @testable import Core
 @testable import Transcripts
 
-@Suite("Two people's texts of one") struct MergedTimelinesTests {
+@Suite("Merging two people's corrections") struct MergedTimelinesTests {
     private func text(
         _ lines: String..., title: String = "", notes: [String] = [], marks: [String] = [],
         speakers: [String: String]? = nil
@@ -35,7 +35,7 @@ import Testing
         return timeline
     }
 
-    @Test("have both people's changes, and mine where both have changed the same")
+    @Test("the result has both people's changes, and mine if both changed the same line")
     func merged() throws {
         let base = text("one", "two", "three", "four", title: "old", notes: ["a", "b"], speakers: ["A": "Al"])
         let mine = text(
@@ -53,14 +53,14 @@ import Testing
         #expect(MergedTimelines.areSame(other.timeline, theirs) && other.isMore)
     }
 
-    @Test("of other lines are not put together")
+    @Test("texts with different lines are not merged")
     func others() {
         #expect(MergedTimelines(text("one", "two"), text("one"), over: text("one", "two")) == nil)
         #expect(
             !MergedTimelines.areSame(text("one"), text("two")) && !MergedTimelines.haveSameLines(text(), text("one")))
     }
 
-    @Test("marks that one has set, and the other has taken away")
+    @Test("bookmarks that one added and the other removed")
     func marks() throws {
         let both = try #require(
             MergedTimelines(text("x", marks: ["a", "c"]), text("x", marks: ["b"]), over: text("x", marks: ["a", "b"])))

@@ -3,7 +3,7 @@ import Testing
 @testable import Core
 @testable import Transcripts
 
-@Suite("What corrections teach") struct MissedPhrasesTests {
+@Suite("Words learned from corrections") struct MissedPhrasesTests {
     private func missed(_ heard: String, _ corrected: String) -> MissedPhrases {
         let old = spoken(1, at: 10, heard)
         let new = CorrectedSegment(old, words: corrected.split(separator: " ").map(String.init)).segment
@@ -16,7 +16,7 @@ import Testing
         return all?.map(\.phrase.text) ?? ["failed"]
     }
 
-    @Test("names that follow each other are one phrase, without marks and without a 's")
+    @Test("consecutive names are one phrase, without punctuation and 's")
     func names() {
         #expect(worth(missed("we met a wed draw go", "we met Awa Ouedraogo.")) == ["Awa Ouedraogo"])
         #expect(worth(missed("that is hails house", "that is Hale's house")) == ["Hale"])
@@ -24,7 +24,7 @@ import Testing
         #expect(worth(missed("the you nick man", "the UNICEF man"), known: ["unicef"]) == ["UNICEF"])
     }
 
-    @Test("what was heard right, is only written otherwise, or was taken away teaches nothing")
+    @Test("correct, respelled and removed words are not learned")
     func unchanged() {
         #expect(worth(missed("Hale's house in koudougou", "Hale's house in Koudougou!")).isEmpty)
         #expect(worth(missed("the Hale house", "the Hale's house")).isEmpty)
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "words that hold a sentence together, numbers, letters and what is no word are not learned",
+        "function words, numbers, letters and non-words are not learned",
         arguments: [
             "the", "Seven", "7", "B2", "x", "I", "a=b", "zor|p", "#zorp", "zo<rp", "zo*rp", "…", "“”",
             "\u{202E}zorp\u{202E}x",
@@ -45,7 +45,7 @@ import Testing
         #expect(learned.allSatisfy { $0.allSatisfy { $0.isLetter } })
     }
 
-    @Test("a common word is learned once it was missed twice, and no less often than it was heard")
+    @Test("a common word is learned after two misses, if it was missed at least as often as recognized")
     func common() {
         let once = missed("by the fort", "by the ford")
         #expect(worth(once, known: ["ford"]).isEmpty && worth(once) == ["ford"])
@@ -59,20 +59,20 @@ import Testing
         #expect(worth(missed("on. ago so", "on. Ford so"), known: ["ford"]).isEmpty)
     }
 
-    @Test("parts of a compound that the dictionary has are no new word")
+    @Test("a compound of known words is no new word")
     func compound() {
         let phrases = missed("a well nun man", "a sought-after man")
         #expect(worth(phrases, known: ["sought", "after"]).isEmpty && worth(phrases) == ["sought-after"])
     }
 
-    @Test("a word that was heard as a part of another is none that was missed; one that was heard in pieces is")
+    @Test("a word recognized as part of another was not missed; one recognized in pieces was")
     func pieces() {
         #expect(worth(missed("a shop-boy there", "a zorp boy there")) == ["boy", "zorp"])
         #expect(worth(missed("a zorp-boy there", "a zorp boy there")).isEmpty)
         #expect(worth(missed("in koudou gou there", "in Koudougou there")) == ["Koudougou"])
     }
 
-    @Test("the most often corrected come first; what another segment has does not count")
+    @Test("the most often corrected come first; words of other segments do not count")
     func order() {
         let zorp = missed("a fort", "a zorp")
         #expect(worth(missed("a fort", "a balafon") + zorp + zorp) == ["zorp", "balafon"])

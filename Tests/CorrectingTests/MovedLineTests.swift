@@ -3,7 +3,7 @@ import Testing
 @testable import Core
 @testable import Transcripts
 
-@Suite("Lines that people add and move") struct MovedLineTests {
+@Suite("Added and moved lines") struct MovedLineTests {
     /// Formats whose lines have times.
     private static let formats: [TranscriptFormat] = [.srt, .vtt, .csv, .textgrid, .eaf, .labels]
 
@@ -45,14 +45,14 @@ import Testing
         }
     }
 
-    @Test("times are read as they were written", arguments: formats)
+    @Test("times are read back unchanged", arguments: formats)
     func times(format: TranscriptFormat) throws {
         let read = try Self.written(format)
         #expect(read.readings[0].map(\.range) == Self.timeline.segments.map(\.range), "\(read)")
         #expect(read.format == format.rawValue)
     }
 
-    @Test("a line that was added keeps its times", arguments: formats)
+    @Test("an added line keeps its times", arguments: formats)
     func added(format: TranscriptFormat) throws {
         var written = try Self.written(format)
         written.readings[0].append(WrittenText.Piece("the boats we saw", range(18.5, 20)))
@@ -64,7 +64,7 @@ import Testing
                 "3 18.5-20.0 the boats we saw", "4 30.0-35.0 and the boats were out",
             ])
         #expect(text.changed == 1 && text.isSimilar)
-        // When its words were said, the model tells; when it begins and ends, the person does.
+        // The model decides the times of its words, the person its start and end.
         var line = text.lines[2]
         line.apply(times: (0..<4).map { range(18.75 + Double($0) * 0.25, 19 + Double($0) * 0.25) })
         #expect(line.segment.words.map(\.range.start.seconds) == [18.5, 19, 19.25, 19.5])
@@ -72,7 +72,7 @@ import Testing
         #expect(WordChange.changes(from: Self.timeline.segments, to: text.lines.map(\.segment)).count == 1)
     }
 
-    @Test("a line in a pause within another parts it", arguments: formats)
+    @Test("a line in a pause of another one splits it", arguments: formats)
     func within(format: TranscriptFormat) throws {
         var timeline = Self.timeline
         timeline.segments[1].words.removeSubrange(2...3)
@@ -87,7 +87,7 @@ import Testing
             "\(lines(text))")
     }
 
-    @Test("a line that was moved keeps its times, and its words follow each other as before", arguments: formats)
+    @Test("a moved line keeps its times, and its words their order", arguments: formats)
     func moved(format: TranscriptFormat) throws {
         var written = try Self.written(format)
         written.readings[0][1].range = range(20, 23)
@@ -99,7 +99,7 @@ import Testing
         #expect(text.lines[0].segment == Self.timeline.segments[0])
     }
 
-    @Test("a line that was moved past another, and corrected, stands where it was put", arguments: formats)
+    @Test("a line moved past another and corrected stays at its new time", arguments: formats)
     func past(format: TranscriptFormat) throws {
         var written = try Self.written(format)
         written.readings[0][0] = WrittenText.Piece("we went down to the lake", range(40, 43))
@@ -110,7 +110,7 @@ import Testing
         #expect(text.lines.flatMap { $0.segment.words }.count == 17, "\(lines(text))")
     }
 
-    @Test("an end that was moved is kept, and words in it stay", arguments: formats)
+    @Test("a moved end is kept, and the words inside stay", arguments: formats)
     func boundary(format: TranscriptFormat) throws {
         var written = try Self.written(format)
         written.readings[0][1].range = range(10, 17.5)
@@ -120,7 +120,7 @@ import Testing
         #expect(text.lines[1].segment.words[1].range == Self.timeline.segments[1].words[1].range)
     }
 
-    @Test("lines of which nothing is left as it was stay where they were", arguments: formats)
+    @Test("completely rewritten lines keep their times", arguments: formats)
     func rewritten(format: TranscriptFormat) throws {
         var written = try Self.written(format)
         for index in written.readings[0].indices { written.readings[0][index].text = "new\(index) words are here" }
@@ -131,7 +131,7 @@ import Testing
         #expect(text.lines.map(\.segment.text) == (0...2).map { "new\($0) words are here" })
     }
 
-    @Test("a recording of which nothing was read is given a text", arguments: formats + [.text])
+    @Test("a recording without text gets one", arguments: formats + [.text])
     func unread(format: TranscriptFormat) throws {
         var empty = Self.timeline
         empty.segments = []
@@ -147,7 +147,7 @@ import Testing
             #expect(text.lines.map(\.segment.text) == Self.timeline.segments.map(\.text))
             #expect(text.lines.map(\.segment.range) == Self.timeline.segments.map(\.range))
         }
-        // Speech of which no word was read.
+        // Speech without recognized words.
         empty.segments = Self.timeline.segments
         for index in empty.segments.indices { empty.segments[index].words = [] }
         let placed = CorrectedText(written, over: empty)
@@ -156,7 +156,7 @@ import Testing
         #expect(placed.lines.map(\.segment.range) == empty.segments.map(\.range))
     }
 
-    @Test("cues that were parted or joined move nothing", arguments: [TranscriptFormat.srt, .vtt])
+    @Test("split or joined cues move nothing", arguments: [TranscriptFormat.srt, .vtt])
     func joined(format: TranscriptFormat) throws {
         var written = try Self.written(format)
         written.readings[0][0...1] = [
@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test(
-        "a word that was moved or added on its tier keeps its times",
+        "a word moved or added on its tier keeps its times",
         arguments: [TranscriptFormat.textgrid, .eaf, .csv])
     func word(format: TranscriptFormat) throws {
         var written = try Self.written(format)
@@ -182,7 +182,7 @@ import Testing
         #expect(text.lines[0].segment.words[2].range == Self.timeline.segments[0].words[2].range)
     }
 
-    @Test("any lines at any times end in a text whose lines and words are in order", arguments: formats)
+    @Test("any lines at any times give a text with lines and words in order", arguments: formats)
     func any(format: TranscriptFormat) throws {
         let seed = UInt64.random(in: 0 ... .max)
         var random = SplitMix(state: seed)

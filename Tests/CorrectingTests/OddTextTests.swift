@@ -3,7 +3,7 @@ import Testing
 @testable import Core
 @testable import Transcripts
 
-@Suite("Odd texts, written and read back") struct OddTextTests {
+@Suite("Unusual texts, written and read back") struct OddTextTests {
     private static let formats: [TranscriptFormat] = [.text, .qda, .srt, .vtt, .csv, .textgrid, .eaf, .labels]
 
     private static let odd = [
@@ -19,7 +19,7 @@ import Testing
         "…", "\u{85}", "<v Ann>", "…]", "[not", "read]",
     ]
 
-    /// Words that are odd alone and behind each other, with one in each segment that can be found again.
+    /// Words that are unusual alone and in sequence, with a unique one in each segment.
     private static func timeline(_ random: inout SplitMix) -> Timeline {
         var segments: [Segment] = []
         var start = 0.0
@@ -27,7 +27,7 @@ import Testing
             var texts = (0..<Int.random(in: 0...9, using: &random)).map { _ in
                 Bool.random(using: &random) ? odd.randomElement(using: &random) ?? "" : word(&random)
             }
-            // A text without one word of the original replaces it, with the words of which a file shows nothing.
+            // A text without a word of the original replaces it, including words that a file cannot show.
             texts.insert("kept", at: Int.random(in: 0...texts.count, using: &random))
             texts.insert("unlike\(id)", at: Int.random(in: 0...texts.count, using: &random))
             let words = texts.enumerated().map { index, text in
@@ -76,7 +76,7 @@ import Testing
         return String(word)
     }
 
-    @Test("a file that nobody has edited changes nothing, and an edited word only itself", arguments: formats)
+    @Test("an unedited file changes nothing, and an edited word only itself", arguments: formats)
     func roundTrip(format: TranscriptFormat) throws {
         let seed = UInt64.random(in: 0 ... .max)
         var random = SplitMix(state: seed)
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(
-        "a copy that was made before people got names, and before a bookmark was set, changes nothing",
+        "a copy made before people were named and a bookmark set changes nothing",
         arguments: formats)
     func older(format: TranscriptFormat) throws {
         var random = SplitMix(state: 7)
@@ -112,14 +112,14 @@ import Testing
             if timeline.speakers != nil { timeline.annotations?.speakers = ["A": "Awa", "B": "Bo"] }
             timeline.marks = [Bookmark(SamplePosition(seconds: 1), text: "another one")]
             let isNamed = timeline.speakers != nil && [.text, .qda, .srt].contains(format)
-            // Names that are gone since cannot be told from words.
+            // Removed names cannot be distinguished from words.
             guard !isNamed else { continue }
             let marks = try WrittenText(text, ending: ending, name: "t").changes(in: timeline)
             #expect(marks == [:], "\(text)")
         }
     }
 
-    @Test("a word that reads like a name stays a word", arguments: [TranscriptFormat.text, .qda, .srt])
+    @Test("a word that looks like a name stays a word", arguments: [TranscriptFormat.text, .qda, .srt])
     func names(format: TranscriptFormat) throws {
         var timeline = WrittenTextTests.timeline
         timeline.segments = [
@@ -139,7 +139,7 @@ import Testing
         #expect(try changes(text.replacing("there", with: "here")) == [3: ["A:", "here"]], "\(text)")
     }
 
-    @Test("what players take for markup is no word, and what they do not is one")
+    @Test("text that players treat as markup is no word, other text is")
     func markup() throws {
         let text = """
             1
@@ -158,7 +158,7 @@ import Testing
         #expect(cue.map(\.text) == ["we <i> went"] && cue[0].range?.start.seconds == 60)
     }
 
-    @Test("SubRip holds nothing that players take for markup or for times")
+    @Test("SubRip contains nothing that players treat as markup or times")
     func written() throws {
         var timeline = WrittenTextTests.timeline
         timeline.segments = [spoken(1, at: 1, "<laughs> {\\an8} --> <i>x</i> \\N"), spoken(2, at: 20, "we went")]
@@ -167,7 +167,7 @@ import Testing
         #expect(text.components("-->") == 3 + 1 && text.contains("laughs>"), "\(text)")
     }
 
-    @Test("no field of a table begins as a formula")
+    @Test("no field of a table begins like a formula")
     func formulas() throws {
         var timeline = WrittenTextTests.timeline
         timeline.segments = [spoken(1, at: 1, "=1+1 went"), spoken(2, at: 20, "@SUM(A1) '=x 'tis")]
@@ -189,7 +189,7 @@ import Testing
 }
 
 extension String {
-    /// How many parts a text parts it into.
+    /// The number of parts into which a text splits it.
     fileprivate func components(_ separator: String) -> Int {
         split(separator: separator, omittingEmptySubsequences: false).count
     }

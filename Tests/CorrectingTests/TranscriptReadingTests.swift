@@ -32,7 +32,7 @@ import Testing
         return timeline
     }
 
-    @Test("gives what was written, to the sample")
+    @Test("gives what was written, exact to the sample")
     func roundTrip() throws {
         let timeline = Self.timeline()
         let read = try TranscriptReading(Array(TranscriptFormat.json.render(timeline).utf8), name: "f").timeline
@@ -43,7 +43,7 @@ import Testing
         )
     }
 
-    @Test("whatever is in a transcript, it is read as the standard library's decoder reads it")
+    @Test("any transcript is decoded as by the standard library")
     func isTheDecoders() throws {
         let written = Array(try TranscriptFormat.json.render(Self.timeline()).utf8)
         #expect(JSONScanner.segments(in: written)?.segments.count == 2)
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test("a page gives what people have added, and which recording it is of")
+    @Test("a page gives people's additions, and its recording")
     func page() throws {
         var timeline = Self.timeline()
         var added = Annotations()
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test(
-        "what is none of them is refused by its name",
+        "other files are refused by name",
         arguments: ["", "{", "[]", "{\"file\":1}", "\u{FFFF}", "<html>", "{\"\\ud800\":1}"])
     func refused(text: String) {
         for read in [

@@ -7,7 +7,7 @@ import Testing
     private static let identity = RecordingIdentity(
         recording: 7, pass: 3, sound: String(repeating: "0123456789abcdef", count: 4))
 
-    /// With a gap, marks that formats put between the words, a segment without words, and characters that formats escape.
+    /// With a gap, bookmarks that formats put between words, a segment without words, and characters that formats escape.
     static let timeline = Timeline(
         name: "000007", length: SamplePosition(seconds: 90),
         engine: EngineDescription(name: "pocketsphinx", version: "", model: ""),
@@ -31,13 +31,13 @@ import Testing
 
     private static let formats: [TranscriptFormat] = [.text, .srt, .vtt, .csv, .textgrid, .eaf]
 
-    @Test("what nobody has edited changes nothing", arguments: formats)
+    @Test("an unedited text changes nothing", arguments: formats)
     func unchanged(format: TranscriptFormat) throws {
         let written = try WrittenText(Self.written(format), ending: format.fileExtension, name: "t")
         #expect(written.changes(in: Self.timeline) == [:])
     }
 
-    @Test("an edited word changes its segment alone", arguments: formats)
+    @Test("an edited word changes only its segment", arguments: formats)
     func edited(format: TranscriptFormat) throws {
         let text = try Self.written(format).replacing("cold", with: "very chilly").replacing("\n", with: "\r\n")
         let written = try WrittenText(text, ending: format.fileExtension, name: "t")
@@ -45,7 +45,7 @@ import Testing
         #expect(written.changes(in: Self.timeline) == [4: expected])
     }
 
-    @Test("who spoke stands in it, and is no word", arguments: formats)
+    @Test("speakers are in it, and are no words", arguments: formats)
     func speakers(format: TranscriptFormat) throws {
         var told = Self.timeline
         let seconds = { (start: Double, end: Double) in
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(
-        "names that begin with another's, or hold what a format cannot, are no words",
+        "names that begin with another's, or that a format cannot contain, are no words",
         arguments: formats + [.qda],
         [["Ann", "Ann: Marie"], ["Ann: Marie", "Ann"], ["<v Bob>-->", "-->"], ["Anna (3 s)", "[the other one]"]])
     func oddNames(format: TranscriptFormat, names: [String]) throws {
@@ -81,7 +81,7 @@ import Testing
         #expect(try WrittenText(text, ending: ending, name: "t").changes(in: told) == [:], "\(text)")
     }
 
-    @Test("what several say at once is marked in it, and the marks are no words", arguments: formats)
+    @Test("overlapping speech is marked in it, and the marks are no words", arguments: formats)
     func overlap(format: TranscriptFormat) throws {
         var told = Self.timeline
         let seconds = { (start: Double, end: Double) in
@@ -101,7 +101,7 @@ import Testing
         #expect(corrected.changes(in: told).keys.sorted() == [4])
     }
 
-    @Test("the recording's identity is in each format that can hold it")
+    @Test("the recording's identity is in each format that can contain it")
     func identity() throws {
         for format in TranscriptFormat.allCases {
             let found = RecordingIdentity(in: try Self.written(format))
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test("another recording's text is told from one that was corrected", arguments: formats)
+    @Test("another recording's text is distinguished from a corrected one", arguments: formats)
     func other(format: TranscriptFormat) throws {
         var other = Self.timeline
         other.segments = [
@@ -120,7 +120,7 @@ import Testing
         #expect(!CorrectedText(written, over: Self.timeline).isSimilar)
     }
 
-    @Test("a file cut anywhere is read or refused, and nothing worse", arguments: formats)
+    @Test("a file truncated anywhere is read or refused", arguments: formats)
     func cut(format: TranscriptFormat) throws {
         let bytes = Array(try Self.written(format).utf8)
         for length in stride(from: 0, to: bytes.count, by: 7) {
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(
-        "sizes, types and depths that a stranger makes up are refused in one line",
+        "malicious sizes, types and depths are refused in one line",
         arguments: [
             ("TextGrid", "File type = \"ooTextFile\"\n\"TextGrid\"\n0 1 <exists> 1e300"),
             ("TextGrid", "\"ooTextFile\" \"TextGrid\" 0 1 <exists> -1"),
@@ -177,7 +177,7 @@ import Testing
         #expect(read.readings[0][1].range == SampleRange(SamplePosition(seconds: 1), SamplePosition(seconds: 2)))
     }
 
-    @Test("thirty thousand words with a thousand edits are compared, and each edit is found where it was made")
+    @Test("of thirty thousand words with a thousand edits, each edit is found in its place")
     func long() throws {
         var random = SplitMix(state: 1)
         let vocabulary = (0..<2_000).map { "w\($0)" }
@@ -199,7 +199,7 @@ import Testing
 }
 
 extension WrittenText {
-    /// The words of each line that is not as it was.
+    /// The words of each changed line.
     func changes(in timeline: Timeline) -> [Int: [String]] {
         let changed = CorrectedText(self, over: timeline).lines.filter { !$0.changes.isEmpty || $0.isMoved }
         return Dictionary(uniqueKeysWithValues: changed.map { ($0.segment.id, $0.segment.words.map(\.text)) })

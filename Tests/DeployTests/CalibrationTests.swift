@@ -18,7 +18,7 @@ import TestKit
         #expect(try Calibration(levels: steady(-90), microphone: "tone:1").threshold == -80)
     }
 
-    @Test("noise that swells raises the threshold above its swells")
+    @Test("noise that swells raises the threshold above its peaks")
     func swells() throws {
         var levels = steady(-50)
         for index in stride(from: 0, to: 500, by: 20) { levels[index] = -35 }
@@ -32,7 +32,7 @@ import TestKit
         (Array(repeating: -18, count: 500), "too loud"),
     ]
 
-    @Test("what tells nothing of the room is refused", arguments: refused)
+    @Test("levels that say nothing about the room are refused", arguments: refused)
     func refusals(levels: [Double], reason: String) {
         let error = thrown { _ = try Calibration(levels: levels, microphone: "alsa:x") }
         #expect(error?.code == .unsupported)
@@ -41,7 +41,7 @@ import TestKit
     }
 
     @Test(
-        "one value changes, and every other byte stays",
+        "saving changes one value and no other byte",
         arguments: [
             ("", "[speech]\nk = 7\n"),
             ("[capture]\nrate = 8000", "[capture]\nrate = 8000\n\n[speech]\nk = 7\n"),
@@ -65,7 +65,7 @@ import TestKit
         #expect(Array(configurationText(before, setting: "k", in: "speech", to: "7").utf8) == Array(after.utf8))
     }
 
-    @Test("whatever the sample's lines say, the file still reads, and only the threshold is another")
+    @Test("whatever the sample's lines are, the file stays valid, and only the threshold changes")
     func sample() throws {
         var generator = SeededGenerator(seed: 20_261_121)
         let lines = try text(of: Repository.file("deploy/fieldscribe.conf")).split(
@@ -84,7 +84,7 @@ import TestKit
         }
     }
 
-    @Test("the file keeps its mode, and stays behind the link that names it")
+    @Test("the file keeps its mode, and a link to it stays a link")
     func modeAndLink() throws {
         let folder = TemporaryFolder()
         let (path, link) = (folder.file("real.conf"), folder.file("link.conf"))
@@ -98,7 +98,7 @@ import TestKit
         #expect(try text(of: path) == "[speech]\nthreshold-decibels = -40\n")
     }
 
-    @Test("the command measures a room's noise and saves it, and saves nothing while somebody speaks")
+    @Test("the command saves a room's noise, but nothing while somebody speaks")
     func command() throws {
         let folder = TemporaryFolder()
         let (conf, noise) = (folder.file("fieldscribe.conf"), folder.file("noise.wav"))

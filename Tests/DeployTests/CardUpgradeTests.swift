@@ -1,12 +1,12 @@
 import Testing
 import TestKit
 
-@Suite("An image that a stick brings as an upgrade of a card") struct CardUpgradeTests {
+@Suite("A card image on a stick as an upgrade") struct CardUpgradeTests {
     private let folder = TemporaryFolder()
 
     private static let signed = "fieldscribe-image version=1.1 made=2000 mebibytes=100"
 
-    /// The system that is asked: version 1.0, made in second 1000, which takes what `ours` has signed.
+    /// The running system: version 1.0, built at second 1000, which accepts images signed by `ours`.
     init() throws {
         let upgrades = "run/fieldscribe-stick/Fieldscribe/upgrade"
         for name in [
@@ -16,7 +16,7 @@ import TestKit
         }
         #expect(try Tool("cp", Repository.file("deploy/card/slot"), folder.file("usr/lib/fieldscribe")).status == 0)
         try write("version=1.0\nmade=1000\nslot=a\ntrial=\ndisk=mmcblk0\n", to: folder.file("etc/fieldscribe/image"))
-        // What is asked of the machine itself is not done.
+        // Replaces the commands that would change this machine.
         for name in ["mount", "systemctl"] {
             _ = try folder.program("bin/\(name)", "echo \"$0 $*\" >>'\(folder.file("calls"))'")
         }
@@ -46,7 +46,7 @@ import TestKit
 
     private func calls() -> String { (try? text(of: folder.file("calls"))) ?? "" }
 
-    @Test("is copied to the card and checked there; what a Mac leaves beside it does not count")
+    @Test("is copied to the card and checked there; a Mac's own files beside it are ignored")
     func accepted() throws {
         #expect(try take().status == 0, "a stick without an upgrade")
         #expect(calls() == "")
@@ -103,7 +103,7 @@ import TestKit
         #expect(try Tool("find", folder.file("card"), "-name", "new*").output == "", "something is left")
     }
 
-    @Test("that the recorder has already is no fault")
+    @Test("that is already installed is no fault")
     func same() throws {
         try write("the image", to: upgrade("new.img.xz"))
         try sign("new.img.xz", "fieldscribe-image version=1.0 made=1000 mebibytes=100")
@@ -121,7 +121,7 @@ import TestKit
         #expect(try take().errors.contains("has no signature"))
     }
 
-    @Test("slot.txt has one length, whatever it says, and fits a sector; its first start is asked for in its own words")
+    @Test("slot.txt always has one length and fits a sector; it names a system's first start")
     func slot() throws {
         let script = ". '\(Repository.file("deploy/card/slot"))'; slot_text"
         for words in ["a", "b", "b 'trial of b'", "a 'tried b'"] {

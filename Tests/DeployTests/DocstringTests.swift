@@ -28,7 +28,7 @@ import TestKit
         #expect(tool.output.contains("1 without a docstring"))
     }
 
-    @Test("what a documented protocol asks for, what only stores, and what is nobody else's needs none")
+    @Test("requirements of a documented protocol, initializers that only store, and internal declarations need none")
     func spared() throws {
         let tool = try check(
             """

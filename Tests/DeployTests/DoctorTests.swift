@@ -6,8 +6,8 @@ import TestKit
 @testable import Core
 @testable import Settings
 
-@Suite("The doctor's judgement") struct DoctorTests {
-    /// A Raspberry Pi 4 that is well.
+@Suite("The doctor's findings") struct DoctorTests {
+    /// A Raspberry Pi 4 without problems.
     private static func healthy() -> DoctorFacts {
         var sound = DoctorFacts.Sound()
         sound.seconds = 2
@@ -240,7 +240,7 @@ import TestKit
         Case("settings for another board", .notice, .profile, "4 workers") { $0.configuration.recognizer.workers = 1 },
     ]
 
-    @Test("a machine that is well has nothing but good words")
+    @Test("a machine without problems has only good findings")
     func well() {
         let findings = Self.healthy().findings
         #expect(findings.allSatisfy { $0.status == .ok && $0.remedy == nil }, "\(findings)")
@@ -248,7 +248,7 @@ import TestKit
         #expect(findings.exitStatus == 0)
     }
 
-    @Test("each ill is told with its remedy, and counts in the exit status", arguments: cases)
+    @Test("each problem has a remedy, and counts in the exit status", arguments: cases)
     func ill(_ ill: Case) throws {
         var facts = Self.healthy()
         ill.change(&facts)
@@ -261,7 +261,7 @@ import TestKit
         #expect(findings.allSatisfy { !$0.message.contains("\n") })
     }
 
-    @Test("where copies cannot be sealed, sticks and the recorder's own sealing are told, too")
+    @Test("if copies cannot be encrypted, findings for sticks and the recorder say so")
     func bothSealings() {
         var facts = Self.healthy()
         facts.configuration.export.sticks = .known
@@ -276,14 +276,14 @@ import TestKit
         #expect(facts.findings.exitStatus == 3)
     }
 
-    @Test("every refused line of the configuration is told")
+    @Test("every invalid line of the configuration is a finding")
     func everyProblem() {
         var facts = Self.healthy()
         facts.configurationProblems = ["a.conf:3: bad", "a.conf:4: worse"]
         #expect(facts.findings.filter { $0.check == .configuration }.map(\.message) == facts.configurationProblems)
     }
 
-    @Test("where the microphone is missing, those that are there are named")
+    @Test("if the microphone is missing, the available ones are named")
     func others() {
         var facts = Self.healthy()
         facts.sound = .failure(Self.missing)
@@ -292,7 +292,7 @@ import TestKit
     }
 
     @Test(
-        "boards are told what suits their memory, cores and speed, as the appliance does it",
+        "a board gets the settings for its memory, cores and speed that the appliance uses",
         arguments: [
             ("Zero 2 W", 420, 4, 0.25, "1 worker, no second pass; the text is written after"),
             ("3 B", 900, 4, 0.15, "4 workers, no second pass; the text is written after"),
@@ -310,14 +310,14 @@ import TestKit
         let profile = facts.findings.first { $0.check == .profile }
         let finding = try #require(profile)
         #expect(finding.message.contains(words), "\(finding.message)")
-        // By itself it does what suits it.
+        // The default suits it.
         #expect(finding.remedy == nil)
         facts.configuration.recognizer.secondPass = .yes
         let remedy = facts.findings.first { $0.check == .profile }?.remedy
         #expect(remedy == (words.contains("no second") ? "in [recognizer], set second-pass = auto" : nil))
     }
 
-    @Test("where a second pass would read the same, none is promised")
+    @Test("if a second pass would give the same text, none is promised")
     func readAlike() throws {
         var facts = Self.healthy()
         facts.configuration.recognizer.engine = "moonshine"
@@ -357,7 +357,7 @@ import TestKit
     func measures() throws {
         let (status, report) = try examine("[capture]\ndevice = tone:440\n[panel]\nbutton = sim:\nlamp = none")
         let ills = report.findings.filter { $0.status == "failed" || $0.status == "missing" }
-        // What else is wrong with the machine that runs the tests is its own affair.
+        // Other problems of the test machine do not matter.
         #expect(ills.allSatisfy { ["permissions", "board", "disk"].contains($0.check) }, "\(ills)")
         #expect(status == report.exitStatus)
         // A sine with its peaks at -20 dBFS.
@@ -368,7 +368,7 @@ import TestKit
         #expect(try Tool("ls", "-A", folder.path).output == "fieldscribe.conf\n")
     }
 
-    @Test("goes on where a setting is refused and devices are missing, and ends with 3")
+    @Test("continues despite an invalid setting and missing devices, and exits with 3")
     func missing() throws {
         let (status, report) = try examine(
             "[capture]\nrate = 9\n[recognizer]\nmodel = /no/such/model\n[panel]\nbutton = gpio:NO_SUCH_LINE")
@@ -377,7 +377,7 @@ import TestKit
         #expect(report.findings.allSatisfy { ["ok", "notice"].contains($0.status) || $0.remedy != nil })
     }
 
-    @Test("names a model that is not there")
+    @Test("names a missing model")
     func model() throws {
         let (status, report) = try examine("[recognizer]\nmodel = /no/such/model\n[panel]\nbutton = none\nlamp = none")
         #expect(status == 3)
@@ -400,7 +400,7 @@ import TestKit
         #expect(try doctorDrivePorts(system: folder.file("none"), programs: [folder.file("bin")]).get() == [])
     }
 
-    @Test("what others may read of an archive is found, unless its folder keeps them out")
+    @Test("files of an archive that others may read are found, unless its folder excludes them")
     func readable() throws {
         let folder = TemporaryFolder()
         for (mode, name) in [("600", "archive.sqlite"), ("644", "history.jsonl"), ("640", "signing.pub")] {

@@ -1,8 +1,8 @@
 import Testing
 import TestKit
 
-/// The steps of the drive, on a kernel of plain files and with stand-ins for what only root may do. `sleep` plays the script: each
-/// time the next line, a piece of shell, after which it notes what a laptop would see.
+/// The steps of the drive, with files instead of the kernel and replacements for root's commands. `sleep` plays the script: each
+/// call runs the next line in a shell, and then notes what a laptop would see.
 @Suite("The steps of the drive") struct DriveTests {
     private let folder = TemporaryFolder()
 
@@ -91,7 +91,7 @@ import TestKit
         return words.joined(separator: "; ")
     }
 
-    @Test("where it is off, or no port can be a drive, it ends without a fault")
+    @Test("if it is off, or no port can be a drive, it exits without a fault")
     func nothing() throws {
         let off = try serve(step: "off")
         #expect(off.tool.status == 0 && off.log == [] && off.tool.errors == "")
@@ -101,7 +101,7 @@ import TestKit
         #expect(none.tool.errors.hasPrefix("<4>drive: usb.drive is yes, but no USB port of this board can be a drive"))
     }
 
-    @Test("what is new waits until the laptop has ejected the drive")
+    @Test("new recordings wait until the laptop has ejected the drive")
     func ejected() throws {
         let script = [
             Self.line("configured"), Self.line(step: "update"), Self.line(), Self.line(ejects: true), Self.line(), "",
@@ -115,7 +115,7 @@ import TestKit
     }
 
     @Test(
-        "a cable that was pulled is told by the port's state, and a laptop that sleeps by that of the gadget, after a while"
+        "the port's state shows a pulled cable, and the gadget's state a sleeping laptop, after a while"
     )
     func away() throws {
         let pulled = try serve(
@@ -129,7 +129,7 @@ import TestKit
         #expect(log.filter { $0 == "fill" }.count == 1 && log.last == "fill", "\(log)")
         #expect(log.filter { $0 == "seen: image" }.count == 6)
         try write("", to: folder.file("log"))
-        // It only looked away.
+        // It was only suspended.
         let moment = [
             Self.line("configured", suspended: 0), Self.line(suspended: 1, step: "update"), Self.line(suspended: 0),
             Self.line(),
@@ -148,7 +148,7 @@ import TestKit
     }
 
     @Test(
-        "where recordings need the room, or nothing may be copied, the image is gone",
+        "if recordings need the space, or copying is not allowed, the image is removed",
         arguments: ["yield", "refused", "off"])
     func gone(step: String) throws {
         let (log, tool) = try serve(
@@ -157,7 +157,7 @@ import TestKit
         #expect(try Tool("ls", "-A", folder.file("storage/drive")).output == "")
     }
 
-    /// A step of root's; what it mounts, and what it answers.
+    /// A step as root; what it mounts, and its answer.
     private func step(_ name: String, result: String = "success") throws -> (mounts: [String], answer: String) {
         _ = try folder.program("bin/id", "echo 0")
         _ = try folder.program("bin/mount", "echo \"$*\" >>\"$DESK/mounts\"")
@@ -180,7 +180,7 @@ import TestKit
         return (try text(of: folder.file("mounts")).split(separator: "\n").map(String.init), answer)
     }
 
-    @Test("root mounts the image by a folder in which no link leads anywhere, and tells how it went")
+    @Test("root mounts the image in a folder without links, and reports the result")
     func steps() throws {
         let mount = try step("mount")
         #expect(mount.answer == "yes\n" && mount.mounts.count == 3, "\(mount)")
@@ -195,7 +195,7 @@ import TestKit
         #expect(try step("unmount").answer == "success\n")
     }
 
-    @Test("what does not read back is not shown, and is made again from nothing")
+    @Test("an image that fails its read-back is not shown, and is made again from scratch")
     func unreliable() throws {
         try write("unreliable", to: folder.file("fails"))
         let (log, _) = try serve(step: "update", "")
@@ -203,7 +203,7 @@ import TestKit
         #expect(try Tool("ls", "-A", folder.file("storage/drive")).output == "")
     }
 
-    @Test("what could not be filled is not shown, and is tried again after ten minutes")
+    @Test("an image that could not be filled is not shown, and is tried again after ten minutes")
     func fails() throws {
         try write("failed", to: folder.file("fails"))
         let (log, tool) = try serve(

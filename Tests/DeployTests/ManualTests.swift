@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test("the manual of the appliance and the instructions have every setting of fieldscribe.txt, as its sample has")
+    @Test("the appliance's manual, the guide and the sample have every setting of fieldscribe.txt")
     func cardSettings() throws {
         let sample = try text(of: Repository.file("deploy/card/fieldscribe.txt"))
         let names = sample.split(separator: "\n").filter { $0.hasPrefix("#") && !$0.hasPrefix("# ") }.compactMap {
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test("manual, completion and sample name every engine there is")
+    @Test("manual, completion and sample name every engine")
     func engines() throws {
         let names = [EngineRegistry.automaticName] + EngineRegistry.all.map(\.form)
         #expect(Set(names).count == names.count && names.count > 3)
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test("manual, completion and sample name every format there is")
+    @Test("manual, completion and sample name every format")
     func formats() throws {
         let names = TranscriptFormat.allCases.map(\.rawValue)
         #expect(Set(names).count == names.count && names.count >= 10)
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    /// What stands between the first of one text and the next of another.
+    /// The part between the first occurrence of one text and the next of another.
     private func part(of page: String, from first: String, to next: String) throws -> Substring {
         let start = try #require(page.firstRange(of: first))
         let rest = page[start.upperBound...]

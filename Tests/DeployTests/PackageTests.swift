@@ -1,7 +1,7 @@
 import Testing
 import TestKit
 
-/// The package around an executable that takes no time to build.
+/// The package of an executable that builds instantly.
 @Suite("The Debian package") struct PackageTests {
     private let folder = TemporaryFolder()
 
@@ -14,7 +14,7 @@ import TestKit
         return try "\(output)/\(Tool("ls", output).output.split(separator: "\n").joined())"
     }
 
-    @Test("carries the version of the program, what it depends on, and the configuration as such")
+    @Test("has the program's version and dependencies, and the configuration as a conffile")
     func control() throws {
         let package = try pack(into: "one")
         let version = try Tool(Repository.executable(), "--version").output.split(whereSeparator: \.isWhitespace)
@@ -31,7 +31,7 @@ import TestKit
         #expect(contents.contains { $0.hasSuffix("./usr/share/doc/fieldscribe/copyright") })
     }
 
-    @Test("the desk has a package of its own, and the recorder's carries none of it")
+    @Test("the office has its own package, and the recorder's contains none of it")
     func office() throws {
         let package = try pack(into: "office", "--office")
         let control = try Tool("dpkg-deb", "--field", package).output
@@ -52,10 +52,10 @@ import TestKit
         #expect(!needed.contains("libpq") && !needed.contains("libmicrohttpd"))
     }
 
-    /// What of a program can be read.
+    /// The readable strings of a program.
     private func content(of program: String) throws -> String { try Tool("strings", program).output }
 
-    @Test("its change log is made from deploy/CHANGELOG.md")
+    @Test("its changelog is made from deploy/CHANGELOG.md")
     func changes() throws {
         let package = try pack(into: "one")
         let unpacked = folder.file("unpacked")
@@ -95,7 +95,7 @@ import TestKit
             .compactMap { $0.split(separator: "[").last?.dropLast() }
         #expect(libraries.count > 5)
         for library in libraries {
-            // The Swift runtime, which a release has within, is of no package here or of swiftlang.
+            // A release contains the Swift runtime, which here belongs to no package or to swiftlang.
             let owner = try Tool("dpkg-query", "--search", "*/\(library)").output.prefix { $0 != ":" }
             if owner.isEmpty || owner.contains("swiftlang") { continue }
             let source = try Tool("dpkg-query", "--show", "--showformat", "${source:Package}", "\(owner)").output
@@ -104,21 +104,21 @@ import TestKit
         }
     }
 
-    @Test("has the same bytes when it is packed again")
+    @Test("is reproducible")
     func reproducible() throws {
         let (one, two) = (try pack(into: "one"), try pack(into: "two"))
         #expect(try Tool("cmp", one, two).output == "")
         #expect(try Tool("cmp", one, two).status == 0)
     }
 
-    @Test("is free of what lintian calls an error")
+    @Test("has no lintian errors")
     func lintian() throws {
         let tool = try Tool("lintian", "--allow-root", "--fail-on", "error", try pack(into: "one"))
         #expect(tool.status == 0, "\(tool.output)")
     }
 
     @Test(
-        "its scripts are free of what shellcheck knows, and keep recordings unless told",
+        "its scripts pass shellcheck, and keep recordings by default",
         arguments: [
             "postinst", "prerm", "postrm", "moonshine-tiny-en/postinst", "moonshine-tiny-en/postrm",
         ])

@@ -11,7 +11,7 @@ import TestKit
             environment: ["FIELDSCRIBE_STICK": folder.file("stick"), "TZ": "UTC"])
     }
 
-    /// A folder as the export leaves it, with its sums.
+    /// A folder as an export leaves it, with its checksums.
     private func copy(_ name: String, sums: String? = nil) throws {
         let path = folder.file("stick/Fieldscribe/device/\(name)")
         #expect(try Tool("mkdir", "-p", path).status == 0)
@@ -20,14 +20,14 @@ import TestKit
         try write(text, to: "\(path)/SHA256SUMS")
     }
 
-    @Test("of sealed copies, those that are new are checked against the sums beside them", arguments: ["", "x"])
+    @Test("new encrypted copies are compared with the checksums beside them", arguments: ["", "x"])
     func sealed(change: String) throws {
         let path = folder.file("stick/Fieldscribe/sealed-1a2b3c")
         #expect(try Tool("mkdir", "-p", path).status == 0)
         for name in ["000001", "000002"] { try write("sealed \(name)\n", to: "\(path)/\(name).fieldscribe.age") }
         let sums = try Tool("bash", "-c", "cd '\(path)' && sha256sum *.age").output
         try write(sums, to: "\(path)/SHA256SUMS")
-        // The older one was changed by somebody, and is not this copy's.
+        // The older one was changed before, and does not belong to this copy.
         try write("other\n", to: "\(path)/000001.fieldscribe.age")
         #expect(try Tool("touch", "--date=2 hours ago", "\(path)/000001.fieldscribe.age").status == 0)
         try write("sealed 000002\n\(change)", to: "\(path)/000002.fieldscribe.age")
@@ -38,13 +38,13 @@ import TestKit
         #expect(try stick("check", "sda1").status == 1)
     }
 
-    /// The moment at which the export began.
+    /// The start of the export.
     private func began(_ date: String) throws {
         #expect(try Tool("touch", "--date=\(date)", folder.file("stick.owner.began")).status == 0)
     }
 
     @Test(
-        "a name that the kernel would not give is refused before anything is done",
+        "a device name that the kernel never gives is refused first",
         arguments: ["", "../sda1", "sda1;reboot", "sd a1", "SDA1", "-sda1", "$(reboot)"])
     func names(name: String) throws {
         for step in ["admit", "mount", "mount-again", "check", "unmount"] {
@@ -56,7 +56,7 @@ import TestKit
     }
 
     @Test(
-        "a stick is asked for before it is mounted: what is refused is no failure, and what goes wrong is no refusal",
+        "permission is checked before mounting: a refusal is no failure, and a failure is no refusal",
         arguments: [(0, 0, ""), (6, 1, "refused"), (4, 255, "failed"), (127, 255, "failed")])
     func admit(status: Int, expected: Int32, lamp: String) throws {
         // Instead of runuser: notes its arguments, and answers for fieldscribe.
@@ -77,11 +77,11 @@ import TestKit
         #expect(tool.errors.contains("the reason") == !lamp.isEmpty)
         let asked = try text(of: folder.file("asked")).split(separator: "\n").dropFirst()
         #expect(asked.first.map(String.init) == (lamp.isEmpty ? nil : "-u fieldscribe -- fieldscribe lamp \(lamp)"))
-        // Nothing is left of it, and no stick's turn was taken.
+        // Nothing is left, and no stick was delayed.
         #expect(try Tool("ls", "-A", folder.path).output == "asked\nprograms\n")
     }
 
-    /// Runs a step with stand-ins for what only a real stick has; `mount` mounts for writing, for reading alone, or not at all.
+    /// Runs a step with replacements for a real stick; `mount` mounts writable, read-only, or not.
     private func ntfs(_ step: String, mounts: String, fix: Int = 0) throws -> (tool: Tool, calls: String) {
         let calls = folder.file("calls")
         let noted = "echo \"${0##*/} $*\" >>'\(calls)'"
@@ -91,7 +91,7 @@ import TestKit
             ("runuser", "\(noted)"), ("id", "echo 0"), ("chown", ""), ("ntfsfix", "\(noted)\nexit \(fix)"),
             ("setpriv", "while [ \"$1\" != -- ]; do shift; done; shift; exec \"$@\""), ("mountpoint", "exit 1"),
         ] { _ = try folder.program("programs/\(name)", body) }
-        // A disk that every machine has, and that nothing is done to.
+        // A disk that every machine has; it is not changed.
         let script = folder.file("steps")
         try write(
             text(of: Repository.file("deploy/stick")).replacing("[ -b \"$device\" ]", with: "true"), to: script)
@@ -103,7 +103,9 @@ import TestKit
         return (tool, (try? text(of: calls)) ?? "")
     }
 
-    @Test("NTFS that Windows has not let go of is told from a stick that cannot be mounted, also by the lamp")
+    @Test(
+        "an NTFS stick left in use by Windows is reported differently from one that cannot be mounted, also by the lamp"
+    )
     func locked() throws {
         let (tool, calls) = try ntfs("mount", mounts: "reading")
         #expect(tool.status == 1 && tool.errors.contains("eject it in Windows, or run: sudo fieldscribe stick repair"))
@@ -117,7 +119,7 @@ import TestKit
     }
 
     @Test(
-        "the repair takes the mark away, of NTFS alone, and says in a line what keeps it from that", arguments: [0, 1])
+        "the repair removes the mark, of NTFS only, and a line says why if it cannot", arguments: [0, 1])
     func repair(fix: Int) throws {
         let (tool, calls) = try ntfs("repair", mounts: "never", fix: fix)
         #expect(tool.status == Int32(fix) && calls == "ntfsfix --clear-dirty /dev/null\n", "\(tool.output)")
@@ -129,14 +131,14 @@ import TestKit
         #expect(try ntfs("repair", mounts: "never").tool.output.contains("while a stick is copied to"))
     }
 
-    @Test("what is no block device is refused")
+    @Test("anything but a block device is refused")
     func noDevice() throws {
         let tool = try stick("mount", "null")
         #expect(tool.status == 1)
         #expect(tool.errors == "<3>stick=null is no block device\n")
     }
 
-    @Test("a copy that reads back as it was written passes")
+    @Test("a copy that reads back unchanged passes")
     func whole() throws {
         try copy("000001")
         try copy("000002_it's (2)")
@@ -145,7 +147,7 @@ import TestKit
         #expect(tool.status == 0, "\(tool.errors)")
     }
 
-    @Test("a copy of which one byte is wrong does not pass")
+    @Test("a copy with one wrong byte fails")
     func damaged() throws {
         try copy("000001")
         try copy("000002")
@@ -156,14 +158,14 @@ import TestKit
         #expect(tool.errors.contains("does not read back"))
     }
 
-    @Test("sums that lead out of their folder are not followed")
+    @Test("checksums with paths outside of their folder are not followed")
     func escape() throws {
         try copy("000001", sums: try Tool("sha256sum", "/etc/hostname", "/etc/passwd").output)
         try began("1 hour ago")
         #expect(try stick("check", "sda1").status == 1)
     }
 
-    @Test("sums that name a pipe are not waited for")
+    @Test("checksums that name a pipe do not block")
     func pipe() throws {
         try copy("000001", sums: String(repeating: "0", count: 64) + "  pipe\n")
         #expect(try Tool("mkfifo", folder.file("stick/Fieldscribe/device/000001/pipe")).status == 0)
@@ -171,13 +173,13 @@ import TestKit
         #expect(try stick("check", "sda1").errors.contains("does not read back"))
     }
 
-    @Test("what was written after the clock was set back is checked, too")
+    @Test("files written after the clock was set back are checked, too")
     func clockSetBack() throws {
         for name in ["umount", "mount", "sync"] { _ = try folder.program("programs/\(name)", "exit 0") }
         _ = try folder.program("programs/blkid", "echo vfat")
         _ = try folder.program("programs/id", "echo 0")
         try copy("000001", sums: "nonsense\n")
-        // An hour ahead, until it was set right behind this.
+        // An hour ahead, until it was corrected after this.
         try began("58 minutes")
         let hourAhead = "echo $(($(date +%s) - $(cut -d. -f1 /proc/uptime) + 3600))"
         try write(try Tool("sh", "-c", hourAhead).output, to: folder.file("stick.owner.clock"))
@@ -191,20 +193,20 @@ import TestKit
         #expect(try stick("check", "sda1").errors.contains("does not read back"))
     }
 
-    @Test("folders of earlier exports are not read again")
+    @Test("folders of earlier exports are not checked again")
     func earlier() throws {
         try copy("000001", sums: "nonsense\n")
         try began("tomorrow")
         #expect(try stick("check", "sda1").status == 0)
     }
 
-    @Test("unmounting leaves another stick's turn alone")
+    @Test("unmounting does not affect another stick")
     func turns() throws {
         #expect(try Tool("ln", "-s", "sdb1", folder.file("stick.owner")).status == 0)
         #expect(try stick("unmount", "sda1").status == 0)
         #expect(try Tool("readlink", folder.file("stick.owner")).output == "sdb1\n")
         let tool = try stick("unmount", "sdb1")
-        // Nothing is mounted there: whatever was copied, it was not copied to a stick.
+        // Nothing is mounted there, so nothing was copied to a stick.
         #expect(tool.errors == "<3>stick=sdb1 not everything was copied (not-mounted): the next stick carries on\n")
         #expect(try Tool("ls", "-A", folder.path).output == "")
     }

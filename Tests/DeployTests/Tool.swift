@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import TestKit
 
-/// A program that is run to its end, and what it said.
+/// A program that ran to its end, and its output.
 struct Tool {
     struct CannotStart: Error {
         var program: String
@@ -15,7 +15,7 @@ struct Tool {
 
     /// Runs a program that is on the PATH.
     ///
-    /// - Parameter environment: added to our own, or in its place where the name is the same.
+    /// - Parameter environment: added to our own, and replaces variables with the same name.
     init(_ words: [String], environment: [String: String] = [:]) throws {
         let folder = TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
@@ -26,7 +26,7 @@ struct Tool {
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, O_WRONLY | O_CREAT, 0o600)
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, O_WRONLY | O_CREAT, 0o600)
-        // env(1) changes the environment of the child and of nobody else.
+        // env(1) changes only the child's environment.
         let command = ["env", "TMPDIR=\(folder.path)"] + environment.map { "\($0)=\($1)" } + words
         let strings = command.map { strdup($0) }
         defer { strings.forEach { free($0) } }
@@ -58,7 +58,7 @@ enum Repository {
     static func executable(_ name: String = "fieldscribe") throws -> String { try builtProgram(name) }
 }
 
-/// What the executable says of itself, which manual and completion must match.
+/// The executable's help, which manual and completion must match.
 struct Manual {
     let program: String
     let commands: [String]

@@ -7,14 +7,14 @@ import TestKit
         "fieldscribe-drive-copy.service", "fieldscribe-drive-copy.path",
     ]
 
-    /// Ten times the exposure that systemd may tell of each.
+    /// Ten times the maximum exposure of each, by systemd-analyze.
     static let exposures = [
         ("fieldscribe.service", 7), ("fieldscribe-export@.service", 3), ("fieldscribe-drive-copy.service", 3),
         ("fieldscribe-drive.service", 8),
     ]
 
     @Test(
-        "the sandbox leaves an exposure of 0.3 to 0.8 at most, and what it leaves is told with its reason",
+        "the sandbox leaves an exposure of at most 0.3 to 0.8, and each open point has a reason",
         arguments: exposures)
     func exposure(unit: String, most: Int) throws {
         let path = Repository.file("deploy/\(unit)")
@@ -34,7 +34,7 @@ import TestKit
         }
     }
 
-    /// The units that only a card has: ten times the exposure, as above.
+    /// The units of the card image, with ten times their exposure.
     static let cards = [
         ("fieldscribe-card.service", 20), ("fieldscribe-card-clock.service", 20),
         ("fieldscribe-card-console@.service", 20),
@@ -48,7 +48,7 @@ import TestKit
         let path = Repository.file("deploy/card/\(unit)")
         let tool = try Tool("systemd-analyze", "security", "--offline=true", "--threshold=\(most)", "--no-pager", path)
         #expect(tool.status == 0, "\(tool.output.split(separator: "\n").last ?? "")")
-        // Each that can be left out is left out with its reason.
+        // Each exemption has a reason.
         let lines = try text(of: path).split(separator: "\n").map(String.init)
         for setting in ["PrivateTmp", "ProcSubset", "ProtectSystem", "ProtectClock", "ProtectHostname", "ProtectHome"] {
             let isSet = lines.contains { $0.hasPrefix("\(setting)=") }
@@ -56,7 +56,7 @@ import TestKit
         }
     }
 
-    @Test("all of a card's units are measured, and none runs outside of its sandbox")
+    @Test("all of the card's units are measured, and none runs without its sandbox")
     func cardUnits() throws {
         let found = try Tool("sh", "-c", "cd '\(Repository.file("deploy/card"))' && ls *.service").output
         #expect(found.split(separator: "\n").map(String.init) == Self.cards.map(\.0).sorted())
@@ -66,7 +66,7 @@ import TestKit
         }
     }
 
-    @Test("a unit without its sandbox would not pass")
+    @Test("a unit without its sandbox fails")
     func exposureCanFail() throws {
         let folder = TemporaryFolder()
         let path = folder.file("fieldscribe.service")
@@ -75,10 +75,10 @@ import TestKit
         #expect(try Tool("systemd-analyze", "security", "--offline=true", "--threshold=8", path).status != 0)
     }
 
-    @Test("systemd reads the units without a word", arguments: units)
+    @Test("systemd reads the units without a warning", arguments: units)
     func verify(unit: String) throws {
         let folder = TemporaryFolder()
-        // What is installed later is not there yet: any program stands for it.
+        // Programs that are installed later are replaced by any program.
         for name in Self.units {
             let unitText = try text(of: Repository.file("deploy/\(name)"))
                 .replacing("/usr/bin/fieldscribe", with: "/bin/true")
@@ -91,7 +91,7 @@ import TestKit
         #expect(tool.status == 0)
     }
 
-    @Test("has no network, comes back however often it fails, and says when it is ready")
+    @Test("has no network, restarts after every failure, and reports when it is ready")
     func promises() throws {
         let unit = try text(of: Repository.file("deploy/fieldscribe.service")).split(separator: "\n").map(String.init)
         #expect(unit.filter { $0.hasPrefix("RestrictAddressFamilies=") } == ["RestrictAddressFamilies=AF_UNIX"])
@@ -103,25 +103,25 @@ import TestKit
         ] {
             #expect(unit.contains(line), "\(line) is gone")
         }
-        // Without the machine's own files in /proc Debian's ONNX Runtime for arm64 does not load, and nobody knows what memory is left.
+        // Without the machine's files in /proc, Debian's ONNX Runtime for arm64 does not load, and the free memory is unknown.
         #expect(!unit.contains { $0.hasPrefix("ProcSubset=") })
         // Back within 15 s after a hang.
         let watchdog = unit.first { $0.hasPrefix("WatchdogSec=") }?.split(separator: "=").last.flatMap { Int($0) }
         #expect(watchdog ?? 99 <= 10)
     }
 
-    @Test("the sandbox of the copy lets its steps open the stick, and the copy open files below its folder")
+    @Test("the copy's sandbox allows its steps to open the stick, and the copy to open files below its folder")
     func copyIsPossible() throws {
         let unit = try text(of: Repository.file("deploy/fieldscribe-export@.service")).split(separator: "\n")
         #expect(unit.contains("DeviceAllow=/dev/%i rw"))
-        // What is mounted elsewhere than in the mounts of process 1, the next command does not see.
+        // The next command only sees mounts of process 1's namespace.
         let privileged = unit.filter { $0.contains("=+") }
         #expect(privileged.count == 4)
         #expect(
             privileged.allSatisfy { $0.contains("=+/usr/bin/nsenter --target 1 --mount /usr/lib/fieldscribe/stick ") })
     }
 
-    @Test("the drive's units have no rights: what root does for them is a step of its own, which is seen by the others")
+    @Test("the drive's units have no privileges: root's work is a separate step, which the others see")
     func driveIsPossible() throws {
         for (name, steps) in [
             ("fieldscribe-drive", ["prepare", "clear"]), ("fieldscribe-drive-copy", ["mount", "again", "unmount"]),
@@ -133,7 +133,7 @@ import TestKit
                 privileged.map { $0.split(separator: "+")[1] }
                     == steps.map { "/usr/bin/nsenter --target 1 --mount /usr/lib/fieldscribe/drive \($0)" })
         }
-        // A network of its own has a /sys of its own, in which the gadget is not.
+        // A separate network namespace has its own /sys, without the gadget.
         let drive = try text(of: Repository.file("deploy/fieldscribe-drive.service")).split(separator: "\n")
         #expect(drive.contains("ReadWritePaths=-/sys/kernel/config") && !drive.contains("PrivateNetwork=yes"))
         #expect(drive.contains("Wants=fieldscribe-drive-copy.path"))
@@ -141,12 +141,12 @@ import TestKit
             let copy = try text(of: Repository.file("deploy/\(name)")).split(separator: "\n")
             #expect(copy.contains("BindsTo=fieldscribe-drive.service"))
         }
-        // Whoever changes usb.drive restarts the recorder.
+        // A change of usb.drive requires a restart of the recorder.
         let recorder = try text(of: Repository.file("deploy/fieldscribe.service")).split(separator: "\n")
         #expect(recorder.contains("Wants=fieldscribe-drive.service"))
     }
 
-    @Test("the user is made, and is in the groups of sound and GPIO")
+    @Test("the user is created, and is in the groups for sound and GPIO")
     func user() throws {
         let tool = try Tool("systemd-sysusers", "--dry-run", Repository.file("deploy/fieldscribe.sysusers"))
         #expect(tool.status == 0)
@@ -155,11 +155,11 @@ import TestKit
         #expect(lines.contains("m fieldscribe audio") && lines.contains("m fieldscribe gpio"))
     }
 
-    @Test("the folders' rules are understood")
+    @Test("the rules for folders are valid")
     func folders() throws {
         let root = TemporaryFolder()
         let rules = try text(of: Repository.file("deploy/fieldscribe.tmpfiles"))
-        // In an empty root there is no such user, and only root could give a folder away.
+        // An empty root has no such user, and only root could change a folder's owner.
         try write(rules.replacing("fieldscribe fieldscribe", with: "- -"), to: root.file("rules.conf"))
         let tool = try Tool("systemd-tmpfiles", "--create", "--root=\(root.path)", root.file("rules.conf"))
         #expect(tool.status == 0, "\(tool.errors)")
@@ -168,7 +168,7 @@ import TestKit
         }
     }
 
-    @Test("udev's rules are understood", arguments: ["60-fieldscribe.rules", "80-fieldscribe-stick.rules"])
+    @Test("the udev rules are valid", arguments: ["60-fieldscribe.rules", "80-fieldscribe-stick.rules"])
     func rules(name: String) throws {
         let path = Repository.file("udev/\(name)")
         let lines = try text(of: path).split(separator: "\n").filter { !$0.hasPrefix("#") }
@@ -181,7 +181,7 @@ import TestKit
         let jumps = Set(lines.compactMap { $0.firstMatch(of: #/GOTO="(\w+)"/#)?.1 })
         let labels = Set(lines.compactMap { $0.firstMatch(of: #/LABEL="(\w+)"/#)?.1 })
         #expect(jumps == labels)
-        // systemd 254 brought a checker; before, the rules above are all there is. The group gpio comes with the package.
+        // systemd 254 added a checker; earlier versions only have the rules above. The package adds the group gpio.
         if try Tool("udevadm", "verify", "--help").status == 0 {
             let tool = try Tool("udevadm", "verify", "--no-summary", "--resolve-names=never", path)
             #expect(tool.status == 0, "\(tool.output)\(tool.errors)")

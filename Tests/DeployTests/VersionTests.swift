@@ -1,11 +1,11 @@
 import Testing
 import TestKit
 
-/// What a build knows of its sources.
+/// The version and commit in a build.
 @Suite("The version") struct VersionTests {
     private let folder = TemporaryFolder()
 
-    /// What deploy's scripts tell a build in that folder.
+    /// The commit that deploy's scripts pass to a build in that folder.
     private func commit(in place: String) throws -> String {
         let script = "cd '\(place)' && . '\(Repository.file("deploy/lib/packages.sh"))' && source_commit"
         let tool = try Tool("bash", "-euc", script)
@@ -13,7 +13,7 @@ import TestKit
         return tool.output
     }
 
-    @Test("the executable tells its version and its commit, or that it was not told of one")
+    @Test("the executable prints its version and its commit, or that it has none")
     func executable() throws {
         let output = try Tool(Repository.executable(), "--version").output
         #expect(
@@ -21,7 +21,7 @@ import TestKit
                 of: Regex(#"fieldscribe \d+\.\d+\.\d+ \(commit (unknown|[0-9a-f]{7,40}(-dirty)?)\)\n"#)) != nil)
     }
 
-    @Test("a build is told the commit of its own repository, and whether files differ from it")
+    @Test("a build gets the commit of its own repository, and whether files differ from it")
     func repository() throws {
         let place = "\(folder.path)/sources"
         let made = try Tool(
@@ -34,13 +34,13 @@ import TestKit
         #expect(made.status == 0, "\(made.errors)")
         let head = try Tool("git", "-C", place, "rev-parse", "--short=12", "HEAD").output
         #expect(try commit(in: place) == head && head.count == 13)
-        // A tarball that was unpacked within another repository is none of it.
+        // A tarball unpacked inside another repository does not belong to it.
         #expect(try commit(in: "\(place)/within") == "")
         try write("two", to: "\(place)/file")
         #expect(try commit(in: place) == head.dropLast() + "-dirty\n")
     }
 
-    @Test("outside of a repository there is no commit, and that is no error")
+    @Test("outside of a repository there is no commit and no error")
     func tarball() throws {
         #expect(try commit(in: folder.path) == "")
     }

@@ -19,7 +19,7 @@ import TestKit
         var noise = 20.0
     }
 
-    /// The talk as two channels hear it, interleaved.
+    /// The conversation in two channels, interleaved.
     private func sound(_ talk: Talk, seed: UInt64) -> [Int16] {
         var random = SeededGenerator(seed: seed)
         let count = Int(talk.seconds * Double(Self.rate))
@@ -71,7 +71,7 @@ import TestKit
     }
 
     @Test(
-        "each turn is the one's whose microphone it is, whatever reaches the other's, and however sensitive that is",
+        "each turn belongs to the owner of the microphone, whatever crosstalk and gain the other one has",
         arguments: [-6.0, -12, -20, -60], [0.0, 10, -10])
     func turns(crosstalk: Double, gain: Double) throws {
         let talk = conversation(crosstalk: crosstalk, gain: gain)
@@ -88,7 +88,7 @@ import TestKit
     }
 
     @Test(
-        "one voice alone is one person, in whichever microphone and whatever the other one hears of it",
+        "a single voice is one person, in either microphone and with any crosstalk",
         arguments: [0, 1])
     func alone(person: Int) throws {
         for crosstalk in [-8.0, -15, -60] {
@@ -104,7 +104,7 @@ import TestKit
         #expect(speakers.count == 2 && abs(speakers.seconds[1] - 1.4) < 0.3, "\(speakers.seconds)")
     }
 
-    @Test("where both speak, both are told; and only there")
+    @Test("overlap is reported where both speak, and only there")
     func overlap() throws {
         let talk = Talk(
             turns: [(0, 6, 0), (5, 10, 1), (10.3, 14, 0), (14.2, 18, 1), (17.2, 22, 0)], seconds: 22, crosstalk: -15)
@@ -118,7 +118,7 @@ import TestKit
     }
 
     @Test(
-        "channels that do not tell say so: twice the same, one that is dead, as loud in both, silence, next to nothing")
+        "unusable channels give nil: identical, one dead, equally loud, silent, or nearly so")
     func undecided() {
         #expect(told(conversation(crosstalk: 0)) == nil)
         #expect(told(conversation(crosstalk: -1)) == nil)

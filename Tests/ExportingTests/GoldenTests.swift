@@ -3,14 +3,14 @@ import Testing
 @testable import Core
 @testable import Transcripts
 
-@Suite("Each format to the letter")
+@Suite("Exact output of each format")
 struct GoldenTests {
-    @Test("text is the words, a line per segment that has any, and marks that say something in front of what follows")
+    @Test("text has a line per segment with words, and bookmarks with text before what follows")
     func text() throws {
         #expect(try TranscriptFormat.text.render(sample) == "go forward\n[bookmark 0:00: say \"here\"]\nten meters\n")
     }
 
-    @Test("JSON has the shape of the contract, with numbers that print short")
+    @Test("JSON has the documented shape, with short numbers")
     func json() throws {
         #expect(
             try TranscriptFormat.json.render(sample) == """
@@ -36,7 +36,7 @@ struct GoldenTests {
                 """)
     }
 
-    @Test("JSON Lines is a header, all in the order of time, and the statistics")
+    @Test("JSON Lines has a header, everything in order of time, and the statistics")
     func jsonLines() throws {
         var short = sample
         short.segments = [segment(1, [word("go", 0.5, 1)])]
@@ -80,7 +80,7 @@ struct GoldenTests {
                 """)
     }
 
-    @Test("WebVTT has the marks as comments at their places")
+    @Test("WebVTT has bookmarks as comments at their times")
     func webVTT() throws {
         #expect(
             try TranscriptFormat.vtt.render(sample) == """
@@ -103,7 +103,7 @@ struct GoldenTests {
                 """)
     }
 
-    @Test("csv is a row a segment, a word, a gap and a mark")
+    @Test("csv has a row for each segment, word, gap and bookmark")
     func csv() throws {
         var short = sample
         short.segments = [segment(1, [word("go, \"now\"", 0.5, 1)])]
@@ -116,7 +116,7 @@ struct GoldenTests {
                 ].joined(separator: "\r\n"))
     }
 
-    @Test("labels are segments, gaps and marks in the order of time")
+    @Test("labels are segments, gaps and bookmarks in order of time")
     func labels() throws {
         #expect(
             try TranscriptFormat.labels.render(sample) == """
@@ -162,7 +162,7 @@ struct GoldenTests {
         "odt": "odt", "markdown": "md",
     ]
 
-    @Test("every format is named as people expect, and found by that name", arguments: TranscriptFormat.allCases)
+    @Test("every format has its usual name, and is found by it", arguments: TranscriptFormat.allCases)
     func names(format: TranscriptFormat) {
         #expect(format.fileExtension == Self.endings[format.rawValue])
         #expect(TranscriptFormat(rawValue: format.rawValue) == format)

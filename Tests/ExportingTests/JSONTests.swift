@@ -49,7 +49,7 @@ struct JSONTests {
         try JSONDecoder().decode(type, from: Data(json.utf8))
     }
 
-    @Test("a transcript comes back with the same times, to the sample")
+    @Test("a transcript is read back with the same times, to the sample")
     func transcript() throws {
         let read = try decode(Document.self, TranscriptFormat.json.render(sample))
         #expect(read.file == sample.name)
@@ -85,7 +85,7 @@ struct JSONTests {
     }
 
     @Test(
-        "odd characters come back as they were, and every object stays on its line",
+        "unusual characters are read back unchanged, and every object stays on one line",
         arguments: [
             "\"quoted\" \\ /slashes/", "two\nlines\r\nand\u{2028}more", "nul\0nul", "👩‍🚀 e\u{301}",
             "\u{202E}bidi\u{202C}",
@@ -103,7 +103,7 @@ struct JSONTests {
         #expect(try lines.map { try decode(Kind.self, $0).type } == ["header", "segment", "mark"])
     }
 
-    @Test("confidences that are no numbers are 0", arguments: [Double.nan, .infinity, -.infinity])
+    @Test("NaN confidences are 0", arguments: [Double.nan, .infinity, -.infinity])
     func notANumber(confidence: Double) throws {
         let written = timeline([segment(1, [word("a", 0, 1, confidence)])])
         let read = try decode(Document.self, TranscriptFormat.json.render(written))
@@ -111,7 +111,7 @@ struct JSONTests {
         #expect(read.segments.first?.confidence == 0)
     }
 
-    @Test("a word says that its times are an estimate, and only then")
+    @Test("a word is marked only if its times are an estimate")
     func estimated() throws {
         var estimate = word("b", 1, 2)
         estimate.isSpread = true

@@ -4,7 +4,7 @@ import Testing
 @testable import Transcripts
 
 @Suite("Punctuation") struct PunctuatorTests {
-    /// A word a half second, in segments as given, with half a second between two segments.
+    /// A word every half second, in the given segments, with half a second between them.
     private func spoken(_ lines: [String], model: String = "en-us") -> Timeline {
         var time = 0.0
         let segments = lines.enumerated().map { index, line in
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "what is said of marks becomes marks, and nothing else",
+        "spoken names of punctuation become punctuation, and nothing else",
         arguments: [
             (["dear bob comma how are you question mark"], "Dear bob, how are you?\n"),
             (["the end period then nothing full stop"], "The end. Then nothing.\n"),
@@ -40,7 +40,7 @@ import Testing
         #expect(try text(lines, Punctuator(.spoken)) == expected)
     }
 
-    @Test("a sentence ends where pause and language model together say so, and at the end")
+    @Test("a sentence ends where pause and language model together indicate it, and at the end")
     func sentences() throws {
         let lines = ["we met him he was old and", "kind i think"]
         let never = Punctuator(.automatic) { _, _ in -10 }
@@ -53,7 +53,7 @@ import Testing
         #expect(try text(lines, Punctuator(.both) { _, _ in -10 }) == "We met him he was old and\nkind I think.\n")
     }
 
-    @Test("a longer pause never makes an end less likely, nor does a better opinion of the language model")
+    @Test("neither a longer pause nor better odds of the language model make an end less likely")
     func monotonic() {
         let values = [-20, -5, -1, 0, 1, 5, 20].map(Double.init)
         for pause in [0, 0.1, 0.5, 1, 9] {
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("a voice that falls makes an end likelier, one that stays up less likely; one that is not told of neither")
+    @Test("a falling voice makes an end more likely, a level one less likely; an unknown one does neither")
     func pitch() throws {
         func score(_ lowering: Double?) -> Double {
             Punctuator.Boundary(word: 0, pauseSeconds: 0.5, odds: 0, lowering: lowering).score
@@ -85,7 +85,7 @@ import Testing
         #expect(try never.punctuated(fallen).segments.map(\.text) == ["We met him.", "He was old."])
     }
 
-    @Test("times, confidences and segments stay; without punctuation all stays", arguments: Punctuation.allCases)
+    @Test("times, confidences and segments stay; without punctuation everything stays", arguments: Punctuation.allCases)
     func unchanged(punctuation: Punctuation) throws {
         let before = spoken(["go forward ten meters", "and stop there"])
         let after = try Punctuator(punctuation) { _, _ in 10 }.punctuated(before)
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(
-        "marks around a word and its capitals go, what is inside stays",
+        "punctuation around a word and its capitals go, punctuation inside stays",
         arguments: [
             ("Hello,", "hello"), ("\u{201C}Don\u{2019}t!\u{201D}", "don\u{2019}t"), ("well-known.", "well-known"),
             ("3.5", "3.5"), ("(R2-D2)", "r2-d2"), ("\u{2014}", ""), ("...", ""), ("", ""),
@@ -109,12 +109,12 @@ import Testing
         ])
     func bare(text: String, expected: String) { #expect(bareWord(text) == expected) }
 
-    /// What an engine that writes marks wrote, and what becomes of it.
+    /// Text of an engine that writes punctuation, and the result.
     private func shown(_ lines: [String], _ punctuation: Punctuation) throws -> Timeline {
         try Punctuator(punctuation, writtenBy: ["pocketsphinx"]) { _, _ in 10 }.punctuated(spoken(lines))
     }
 
-    @Test("what tells of sentences is asked for where it is needed, and what it lacks is told there alone")
+    @Test("the sentence model is loaded only if needed, and only then reports what is missing")
     func lazily() throws {
         let lack = DeviceError(.missing, "access", "/nowhere: this language model is not there; install it")
         let punctuator = Punctuator(.both, writtenBy: ["whisper"], asking: { () throws(DeviceError) in throw lack })
@@ -124,7 +124,7 @@ import Testing
         #expect(try punctuator.punctuated(written).segments == written.segments)
     }
 
-    @Test("marks that an engine wrote are left alone, or taken away as a whole; no time changes")
+    @Test("an engine's punctuation stays or is removed completely; no time changes")
     func engineMarks() throws {
         let lines = ["\u{201C}Come in,\u{201D} said Ms. O'Neil \u{2014} and", "\u{2026}", "I came comma At 3.5 m."]
         let before = spoken(lines)
@@ -136,11 +136,11 @@ import Testing
         let ranges = before.segments.flatMap(\.words).filter { !bareWord($0.text).isEmpty }.map(\.range)
         #expect(bare.segments.flatMap(\.words).map(\.range) == ranges)
         #expect(bare.segments.map(\.id) == [1, 3])
-        // What another engine wrote stays as it was heard.
+        // Another engine's text stays unchanged.
         #expect(try Punctuator(.none, writtenBy: ["whisper"]).punctuated(before).segments == before.segments)
     }
 
-    @Test("a mark whose name is said becomes one also where the engine wrote it as a word")
+    @Test("a spoken name of punctuation that the engine wrote as a word becomes punctuation, too")
     func saidInMarks() throws {
         let after = try shown(["Dear Bob, comma, how are you Question Mark."], .spoken)
         #expect(after.segments.map(\.text) == ["Dear Bob, how are you?"])

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Who spoke, in each format")
 struct SpeakerTests {
-    /// Two people, one of whom goes on in a segment that the other has begun.
+    /// Two people, one of whom continues in a segment that the other began.
     static let told: Timeline = {
         func turn(_ start: Double, _ end: Double, _ speaker: Int) -> Speakers.Turn {
             Speakers.Turn(
@@ -25,14 +25,14 @@ struct SpeakerTests {
         return named
     }
 
-    @Test("text is a paragraph a turn")
+    @Test("text has a paragraph for each turn")
     func text() throws {
         #expect(
             try TranscriptFormat.text.render(Self.told) == "A: how are you\n\nB: well and\n\nA: you\nfine\n")
         #expect(try TranscriptFormat.text.render(Self.named).hasPrefix("Anna <1>: how are you\n\nB: well and\n"))
     }
 
-    @Test("a single voice is nobody's name in a text, and JSON still tells it")
+    @Test("a single voice has no name in a text, but has one in JSON")
     func alone() throws {
         var alone = Self.told
         alone.speakers = Speakers(turns: [
@@ -47,7 +47,7 @@ struct SpeakerTests {
         #expect(try !TranscriptFormat.json.render(plain).contains("speaker"))
     }
 
-    @Test("the page proposes a name in the field of who has none, and takes it for nobody's")
+    @Test("the page proposes a name for an unnamed speaker, without setting it")
     func proposed() throws {
         var details = RecordingDetails(title: "t")
         let plain = try TranscriptFormat.html.render(Self.told, details: details)
@@ -59,7 +59,7 @@ struct SpeakerTests {
         #expect(try TranscriptFormat.text.render(Self.told, details: details).contains("B: well and"))
     }
 
-    /// The second one begins to speak while the first one still does.
+    /// The second speaker begins while the first one still speaks.
     static var overlapped: Timeline {
         var both = told
         let range = SampleRange(SamplePosition(seconds: 1.4), SamplePosition(seconds: 2.6))
@@ -67,7 +67,7 @@ struct SpeakerTests {
         return both
     }
 
-    @Test("what two say at once stands between slashes, has a tier, a word in a table, a sign on the page")
+    @Test("overlapping speech is between slashes, on a tier, marked in a table and on the page")
     func overlap() throws {
         let both = Self.overlapped
         let json = try TranscriptFormat.json.render(both)
@@ -91,7 +91,7 @@ struct SpeakerTests {
         }
     }
 
-    @Test("JSON tells it of each word and segment, and how long each speaks")
+    @Test("JSON has it for each word and segment, and each speaker's time")
     func json() throws {
         let json = try TranscriptFormat.json.render(Self.named)
         #expect(
@@ -102,7 +102,7 @@ struct SpeakerTests {
         #expect(try TranscriptFormat.jsonl.render(Self.named).contains(#""speaker":"A","start":8,"text":"fine""#))
     }
 
-    @Test("subtitles change with the voice: WebVTT tags it, SubRip writes it where it changes")
+    @Test("subtitles change with the speaker: WebVTT tags the name, SubRip writes it at changes")
     func subtitles() throws {
         #expect(
             try TranscriptFormat.vtt.render(Self.named) == """
@@ -126,7 +126,7 @@ struct SpeakerTests {
         #expect(srt.contains("\nfine\n"))
     }
 
-    @Test("a mark above a line of somebody's is nobody's")
+    @Test("a bookmark above a line belongs to no speaker")
     func marks() throws {
         var marked = Self.told
         marked.marks = [Bookmark(SamplePosition(seconds: 1.2), text: "look")]
@@ -136,7 +136,7 @@ struct SpeakerTests {
             try TranscriptFormat.text.render(marked).hasPrefix("A: how are you\n[bookmark 0:01: look]\n\nB: well and"))
     }
 
-    @Test("for who codes interviews: a paragraph a turn, its end, pauses, and what was lost")
+    @Test("for coding interviews: a paragraph for each turn, its end, pauses, and gaps")
     func coding() throws {
         var told = Self.told
         told.segments.append(segment(4, at: 3_725.04, "late"))
@@ -167,7 +167,7 @@ struct SpeakerTests {
         #expect(withoutTimeStamps("well (3 s) and # 5-0#") == "well (3 s) and # 5-0#")
     }
 
-    @Test("the page names them where they begin, how long they speak, and lets them be named")
+    @Test("the page shows speakers at their turns with their times, and lets people name them")
     func page() throws {
         let details = RecordingDetails(
             title: "t", identity: RecordingIdentity(recording: 7, sound: String(repeating: "0", count: 64)))
@@ -183,7 +183,7 @@ struct SpeakerTests {
         #expect(!other.contains(##"class="who"##) && !other.contains(##"<select id="speaker">"##))
     }
 
-    @Test("a table has a column for it")
+    @Test("a table has a column for the speaker")
     func table() throws {
         let rows = try TranscriptFormat.csv.render(Self.told).split(separator: "\r\n")
         #expect(rows.first == "kind,segment,start,end,text,confidence,detail,speaker")
@@ -191,7 +191,7 @@ struct SpeakerTests {
         #expect(rows.contains("word,2,5,5.5,you,0.9,,A"))
     }
 
-    @Test("Praat and ELAN have a tier for each, behind or beside the others")
+    @Test("Praat and ELAN have a tier for each speaker, after or among the others")
     func tiers() throws {
         let grid = try TranscriptFormat.textgrid.render(Self.named)
         #expect(
@@ -202,7 +202,7 @@ struct SpeakerTests {
         #expect(document.contains(#"PARTICIPANT="B" TIER_ID="speaker B""#))
     }
 
-    @Test("tiers are told apart by their names, be two people called alike, or as the other's letter")
+    @Test("tiers have different names, even if two people have one name, or one has the other's letter")
     func alike() throws {
         for (names, expected) in [
             (["A": "Anna", "B": "Anna"], ["Anna (A)", "Anna (B)"]), (["A": "B"], ["B (A)", "B (B)"]),

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Subtitles of any transcript")
 struct SubtitleProperties {
-    @Test("cues are in order, never overlap, and hold every word once, in order")
+    @Test("cues are in order, never overlap, and contain every word once, in order")
     func anyTimeline() throws {
         let seed = UInt64.random(in: 0 ... .max)
         print("seed of anyTimeline: \(seed)")

@@ -9,7 +9,7 @@ struct SubtitleTests {
         try Subtitles(format.render(timeline)).cues
     }
 
-    @Test("one word is shown for a second where there is room, and no longer than the recording")
+    @Test("a single word is shown for a second if possible, and not beyond the recording")
     func oneWord() throws {
         let word = [segment(1, [word("yes", 1, 1.1)])]
         #expect(try cues(timeline(word)) == [.init(start: 1_000, end: 2_000, lines: ["yes"])])
@@ -61,7 +61,7 @@ struct SubtitleTests {
             ])
     }
 
-    @Test("a gap in a segment stands between its words")
+    @Test("a gap in a segment is between its words")
     func gapInside() throws {
         let words = [word("before", 1, 2), word("after", 4, 5.5)]
         #expect(
@@ -73,7 +73,7 @@ struct SubtitleTests {
     }
 
     @Test(
-        "a gap's length is said in units that suit it",
+        "a gap's length has suitable units",
         arguments: [
             (0.01, "10 ms"), (0.0996, "0.1 s"), (0.1, "0.1 s"), (2.26, "2.3 s"), (9.96, "10.0 s"), (600, "600.0 s"),
         ])
@@ -81,7 +81,9 @@ struct SubtitleTests {
         #expect(try cues(timeline(gaps: [gap(1, 1 + seconds)])).map(\.lines) == [["[gap \(said): overrun]"]])
     }
 
-    @Test("what would be markup or times is not", arguments: ["-->", "--->", "-->\u{301}", "a-->b", "-- >", "-->-->"])
+    @Test(
+        "words that look like markup or times are escaped",
+        arguments: ["-->", "--->", "-->\u{301}", "a-->b", "-- >", "-->-->"])
     func arrow(text: String) throws {
         let odd = timeline([segment(1, [word(text, 0, 1)])], marks: [Bookmark(SamplePosition(seconds: 3), text: text)])
         for format in [TranscriptFormat.srt, .vtt] {
@@ -93,7 +95,7 @@ struct SubtitleTests {
         }
     }
 
-    @Test("WebVTT escapes its markup, SubRip parts it by a character without width")
+    @Test("WebVTT escapes markup, SubRip breaks it with a zero-width character")
     func escapes() throws {
         let odd = timeline([segment(1, [word("<b>a&amp;b", 0, 1)])])
         #expect(try cues(odd, .vtt).map(\.lines) == [["&lt;b&gt;a&amp;amp;b"]])
@@ -110,7 +112,7 @@ struct SubtitleTests {
     }
 
     @Test(
-        "what would end a line or a cue is a space",
+        "characters that would end a line or a cue become spaces",
         arguments: ["two\n\nlines", "two\r\nlines", " two \0 lines ", "two\u{2029}lines", "two\u{A0}\u{B}lines"])
     func lineBreaks(text: String) throws {
         let odd = timeline([segment(1, [word(text, 0, 1)])], marks: [Bookmark(SamplePosition(seconds: 3), text: text)])
@@ -122,7 +124,7 @@ struct SubtitleTests {
     }
 
     @Test(
-        "marks that say something stand above what is shown at their place, or alone where nothing is",
+        "bookmarks with text are above the cue at their time, or alone without one",
         arguments: [TranscriptFormat.srt, .vtt])
     func marks(format: TranscriptFormat) throws {
         let marks = [(1.5, "first"), (1.5, "second"), (3.5, "soon"), (7, "alone"), (8, " "), (20, "late")].map {
@@ -138,7 +140,7 @@ struct SubtitleTests {
             ])
     }
 
-    @Test("a long mark has two lines, and says that it goes on")
+    @Test("a long bookmark has two lines, and ends in an ellipsis")
     func longMark() throws {
         let mark = Bookmark(SamplePosition(seconds: 1), text: String(repeating: "many words ", count: 30))
         let cues = try cues(timeline(marks: [mark]))
@@ -146,21 +148,21 @@ struct SubtitleTests {
         #expect(cues[0].lines[0].hasPrefix("[bookmark 0:01: many words") && cues[0].lines[1].hasSuffix(" …]"))
     }
 
-    @Test("a word of nothing but blanks gives no cue and no line")
+    @Test("a blank word gives no cue and no line")
     func blankWords() throws {
         let odd = timeline([segment(1, [word("\n", 0, 1), word("", 1, 2)])])
         #expect(try cues(odd).isEmpty)
         #expect(try TranscriptFormat.text.render(odd) == "")
     }
 
-    @Test("a word that is longer than a line has a line of its own")
+    @Test("a word longer than a line has its own line")
     func longWord() throws {
         let long = String(repeating: "x", count: 60)
         let cues = try cues(timeline([segment(1, at: 0, "a \(long) b")]))
         #expect(cues.map(\.lines) == [["a"], [long], ["b"]])
     }
 
-    @Test("ffmpeg reads as many cues as there are, at the same times", arguments: [TranscriptFormat.srt, .vtt])
+    @Test("ffmpeg reads all cues at the same times", arguments: [TranscriptFormat.srt, .vtt])
     func ffmpeg(format: TranscriptFormat) throws {
         var timeline = sample
         let odd = ["12", "👩‍🚀 & <i> \u{202E}bidi", "-->", "\"quoted\"", "NOTE", "1\n2"]

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// Subtitles as a reader of the file sees them.
+/// Subtitles as a player reads them.
 struct Subtitles {
     struct Cue: Equatable {
         var start: Int
@@ -33,7 +33,7 @@ struct Subtitles {
         return ((numbers[0] * 60 + numbers[1]) * 60 + numbers[2]) * 1_000 + numbers[3]
     }
 
-    /// What ffmpeg makes of a file of these contents, as srt.
+    /// A file with this content, converted to srt by ffmpeg.
     static func throughFFmpeg(_ text: String, format: String) throws -> Subtitles {
         let file = FileManager.default.temporaryDirectory.appending(path: "fieldscribe-\(UUID().uuidString).\(format)")
         try Data(text.utf8).write(to: file)

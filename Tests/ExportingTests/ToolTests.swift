@@ -6,7 +6,7 @@ import TestKit
 @testable import Core
 @testable import Transcripts
 
-/// Each format is read by the tool that it is for.
+/// Each format, read by the tool that it is for.
 @Suite("Formats as their tools read them") struct ToolTests {
     static let oddWords = [
         "plain", "\"quoted\"", "a,b", "tab\there", "new\nline", "<b>&amp;</b>", "שלום", "\u{202E}bidi", "👩‍🚀",
@@ -14,7 +14,7 @@ import TestKit
         "it's", "\\a trigraph", "]]>", "x\u{0}y", "-->", "=1+1",
     ]
 
-    /// As every tool shows a word: on one line.
+    /// A word on one line, as every tool shows it.
     static let shownWords = oddWords.map {
         $0.replacing("\t", with: " ").replacing("\n", with: " ").replacing("\0", with: " ")
     }
@@ -32,7 +32,7 @@ import TestKit
             Bookmark(.zero),
         ], seconds: 30)
 
-    /// Transcripts at the edges: nothing, a word, hours, times that an engine got wrong.
+    /// Extreme transcripts: empty, one word, hours, wrong times of an engine.
     static let edges: [(String, Timeline)] = [
         ("empty", timeline(seconds: 0)), ("silent", timeline(seconds: 10)),
         ("one word", timeline([segment(1, [word("yes", 0, 0.5)])], seconds: 0.5)),
@@ -109,7 +109,7 @@ import TestKit
         }
     }
 
-    @Test("ELAN's document is well-formed and keeps the rules of its schema", arguments: edges.map(\.0))
+    @Test("ELAN's document is well-formed and valid by its schema", arguments: edges.map(\.0))
     func elan(name: String) throws {
         let folder = TemporaryFolder()
         let timeline = try #require(Self.edges.first { $0.0 == name }?.1)
@@ -132,7 +132,7 @@ import TestKit
     }
 
     @Test(
-        "ELAN's document names the sound, and of which kind it is",
+        "ELAN's document names the sound and its type",
         arguments: [
             ("audio.wav", "audio/x-wav"), ("talk.WAV", "audio/x-wav"), ("audio.flac", "audio/flac"),
             ("a.mp3", "audio/mpeg"),
@@ -143,7 +143,7 @@ import TestKit
         #expect(text.contains(#"RELATIVE_MEDIA_URL="./\#(name)" MIME_TYPE="\#(kind)""#), "\(text)")
     }
 
-    @Test("a document is a package whose kind comes first, with well-formed files in it", arguments: edges.map(\.0))
+    @Test("a document is a package with its MIME type first and well-formed files", arguments: edges.map(\.0))
     func package(name: String) throws {
         let folder = TemporaryFolder()
         let timeline = try #require(Self.edges.first { $0.0 == name }?.1)
@@ -151,7 +151,7 @@ import TestKit
         let bytes = try TranscriptFormat.odt.file(timeline)
         try Data(bytes).write(to: URL(filePath: path))
         #expect(try TranscriptFormat.odt.file(timeline) == bytes, "the same text is the same file")
-        // What tells the kind of a file looks there.
+        // file(1) reads the type there.
         #expect(Array(bytes[30..<38]) == Array("mimetype".utf8))
         #expect(Array(bytes[38..<77]) == Array("application/vnd.oasis.opendocument.text".utf8))
         let checker =
@@ -163,7 +163,7 @@ import TestKit
             let formed = try run("python3 -c '\(content)' '\(path)' \(part) | xmllint --noout -")
             #expect(formed.status == 0, "\(part): \(formed.output)")
         }
-        // Nothing is in a style that there is none of.
+        // Every used style is defined.
         let file = String(decoding: bytes, as: UTF8.self)
         let (used, known) = (
             file.matches(of: /text:style-name="(.*?)"/), file.matches(of: /<style:style style:name="(.*?)"/)
@@ -187,7 +187,7 @@ import TestKit
             converted.status == 0,
             "soffice (package libreoffice-writer-nogui) has to be installed: \(converted.output)")
         let text = try String(contentsOf: URL(filePath: folder.file("t.txt")), encoding: .utf8)
-        // As Word would have it: by way of its own format the text is the same.
+        // As Word reads it: converted to its format, the text is the same.
         func conversion(_ form: String, _ path: String) -> String {
             "HOME='\(folder.path)' soffice --headless --convert-to \(form) --outdir '\(folder.path)/word' '\(path)'"
         }
@@ -203,7 +203,7 @@ import TestKit
             ])
     }
 
-    @Test("Markdown shows what was said, whatever signs are in it, as cmark reads it")
+    @Test("Markdown shows the words, whatever characters they have, as cmark reads it")
     func markdown() throws {
         let folder = TemporaryFolder()
         var told = SpeakerTests.named
@@ -229,7 +229,7 @@ import TestKit
                 """)
     }
 
-    @Test("Python's csv reads each field as it was said", arguments: edges.map(\.0))
+    @Test("Python's csv reads each field unchanged", arguments: edges.map(\.0))
     func csv(name: String) throws {
         let folder = TemporaryFolder()
         let timeline = try #require(Self.edges.first { $0.0 == name }?.1)

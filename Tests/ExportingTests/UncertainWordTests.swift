@@ -32,7 +32,7 @@ import Testing
         #expect(UncertainWord.order([]).isEmpty)
     }
 
-    @Test("a mark that stands alone is nothing to listen to again")
+    @Test("punctuation alone is nothing to review")
     func marks() {
         let marked = [segment(1, [word("Go", 0, 0.5, 0.3), word("—", 0.5, 0.6, 0), word("on!", 0.6, 1, 0.4)])]
         #expect(UncertainWord.worst(9, of: marked).map(\.word.text) == ["Go", "on!"])
@@ -47,7 +47,7 @@ import Testing
         #expect(SpeechMetadata(of: [segment(1, [])]) == nil)
     }
 
-    @Test("a recording's voice is that of its segments, by their length; silence does not count")
+    @Test("a recording's voice is the mean of its segments by length; silence does not count")
     func voice() throws {
         var (long, short) = (segments[0], segments[1])
         long.voice = VoiceAnalytics(pitch: 100, jitter: 0.01, shimmer: 0.1, voicing: 0.6)
@@ -57,7 +57,7 @@ import Testing
         #expect(VoiceAnalytics(of: segments) == nil)
     }
 
-    @Test("JSON tells voice and pace of each segment and of the whole, where there are words")
+    @Test("JSON has voice and pace of each segment with words and of the whole")
     func json() throws {
         var spoken = segments[0]
         spoken.voice = VoiceAnalytics(pitch: 100.00004, jitter: 0.01, shimmer: 0.1, voicing: 0.6)
@@ -68,7 +68,7 @@ import Testing
         #expect(json.split(separator: pace, omittingEmptySubsequences: false).count == 3, "\(json)")
     }
 
-    @Test("the page leads to the words least sure, and tells voice and pace")
+    @Test("the page links to the least certain words, and shows voice and pace")
     func page() throws {
         var spoken = segments[0]
         spoken.voice = VoiceAnalytics(pitch: 100, jitter: 0.01, shimmer: 0.1, voicing: 0.6)
@@ -81,7 +81,7 @@ import Testing
         #expect(!sure.contains("Words to review"))
     }
 
-    @Test("the page tells what was lost apart from what was left out")
+    @Test("the page distinguishes losses from intended gaps")
     func gaps() throws {
         var timeline = timeline([segment(1, [word("go", 0, 1, 0.9)])])
         let range = { (from: Double, to: Double) in

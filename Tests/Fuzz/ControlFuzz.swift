@@ -3,7 +3,7 @@ import Glibc
 @testable import Appliance
 @testable import Core
 
-/// What a client of the control socket sends, and the answers that it is given.
+/// Requests on the control socket, and their answers.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     var ends: (Int32, Int32) = (-1, -1)
     let paired = withUnsafeMutableBytes(of: &ends) {
@@ -37,7 +37,7 @@ private func answer(
     precondition(request.count <= ControlLine.longest)
     let decoded = try? ControlLine.decode(ControlRequest.self, from: request)
     let bytes = decoded.map { ControlLine.encode($0) } ?? []
-    // What is within the ranges of `RequestField` stays there.
+    // Values within the ranges of `RequestField` stay there.
     precondition(decoded == nil || (try? ControlLine.decode(ControlRequest.self, from: bytes)) == decoded)
     if case .archive(.importing(let part, _), _) = decoded {
         _ = try? imported.append(part, from: 1)

@@ -5,7 +5,7 @@ import FoundationEssentials
 @testable import Office
 @testable import Transcripts
 
-/// What a copy brings to an archive: a tar in pieces, a transcript, a page, or corrections; the first byte tells which.
+/// The files of a gathered copy: a tar in pieces, a transcript, a page, or corrections, by the first byte.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: data, count: size))
     guard let kind = bytes.first else { return 0 }
@@ -30,7 +30,7 @@ import FoundationEssentials
     return 0
 }
 
-/// A file's bytes come between its beginning and its end, and no name leads anywhere else.
+/// Checks that a file's bytes are between its beginning and its end, and that no name leads outside.
 private func readTar(_ content: [UInt8], pieces: Int) {
     var tar = TarReading()
     var isOpen = false

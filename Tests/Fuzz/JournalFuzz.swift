@@ -4,7 +4,7 @@ import Glibc
 @testable import Core
 @testable import Transcripts
 
-/// A recording's journal: as it is, and each line with a checksum that holds, as if somebody meant it; taken into an archive
+/// A recording's journal, unchanged and with valid checksums on each line; restored into an archive
 /// and shown.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let bytes = UnsafeBufferPointer(start: data, count: size)
@@ -16,7 +16,7 @@ import Glibc
     let (entries, damaged) = Journal.entries(in: signed)
     precondition(damaged == 0)
     check(entries)
-    // What nobody understands changes nothing.
+    // An unknown line changes nothing.
     if !entries.isEmpty { take(signed) }
     return 0
 }
@@ -31,7 +31,7 @@ private func check(_ entries: [JournalEntry]) {
     }
 }
 
-/// An archive in memory, whose one recording comes and goes.
+/// An archive in memory with one recording, which is added and removed.
 private let storage = {
     var template = Array("/dev/shm/fieldscribe-journal-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { fatalError("mkdtemp") }

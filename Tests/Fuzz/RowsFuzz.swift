@@ -8,8 +8,8 @@ import Glibc
 @testable import Maintenance
 @testable import Transcripts
 
-/// The rows of an archive, with anything in them that SQLite takes: as they are shown, in every format, copied, verified and
-/// listed to hear again.
+/// The rows of an archive with any values that SQLite accepts: shown in every format, copied, verified and
+/// listed for review.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     var rest = UnsafeBufferPointer(start: data, count: size)[...]
     do {
@@ -28,7 +28,7 @@ private struct Bench {
     var storage: String
 }
 
-/// An archive of one recording whose rows may be changed in every way.
+/// An archive of one recording whose rows may be changed arbitrarily.
 // Safety: libFuzzer calls from one thread.
 private nonisolated(unsafe) let bench = {
     var template = Array("/dev/shm/fieldscribe-rows-XXXXXX".utf8CString)

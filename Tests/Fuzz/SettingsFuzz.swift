@@ -3,7 +3,7 @@ import Glibc
 @testable import Recognition
 @testable import Settings
 
-/// What somebody brings on a stick: a configuration, a vocabulary or a grammar. Whatever is in it, it ends, and changes nothing
+/// A stick's files: a configuration, a vocabulary or a grammar. With any content, parsing ends, and changes nothing
 /// that a stick may not.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: data, count: size))

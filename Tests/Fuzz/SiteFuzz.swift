@@ -6,9 +6,9 @@ import Glibc
 @testable import System
 @testable import Transcripts
 
-/// A web server with an archive of two recordings, by a socket in a folder of its own, for one request after the other.
+/// A web server with an archive of two recordings, on a socket in its own folder, for one request after the other.
 private final class Served {
-    /// What is told to nobody without the password; what lies beside the archive is told to nobody at all.
+    /// Texts that nobody may get without the password, and a text beside the archive that nobody may get.
     static let (title, beside) = ("<b>TITLE-OF-ALL", "WORDS-BESIDE")
 
     private let path: String
@@ -61,7 +61,7 @@ private final class Served {
         }
     }
 
-    /// Sends something as it is, and nothing behind it; gives what comes back.
+    /// Sends bytes unchanged and closes; returns the answer.
     func answer(to bytes: [UInt8]) -> [UInt8] {
         let client = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
         defer { close(client) }
@@ -84,7 +84,7 @@ private final class Served {
                 if isOver { break }
             }
             rounds += 1
-            // Once it has been read: of an end that comes with the last bytes the library learns by its timeout alone.
+            // After it has been read: the library notices an end together with the last bytes only by its timeout.
             if rounds == 3 { shutdown(client, Int32(SHUT_WR)) }
             precondition(rounds < 1_000, "a half-closed connection never ends")
             return !isOver
@@ -110,8 +110,8 @@ private let statuses: Set<Int> = [
     100, 200, 204, 206, 400, 401, 403, 404, 405, 409, 411, 413, 414, 416, 417, 421, 429, 431, 500, 501, 503, 505,
 ]
 
-/// What a browser, or anybody, sends to a server of an archive: the request line, headers and a body, as they come; the first byte tells
-/// whether a password is asked for.
+/// A request to the server of an archive: request line, headers and body, unchanged; the first byte says
+/// whether it needs a password.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: data, count: size))
     guard let kind = bytes.first, bytes.count < 100_000 else { return 0 }
@@ -119,9 +119,9 @@ private let statuses: Set<Int> = [
     let text = String(decoding: answer, as: UTF8.self)
     precondition(!text.contains(Served.beside), "what is not the archive's is told")
     if kind % 2 == 1 { precondition(!text.contains("TITLE-OF-ALL"), "it is shown to anyone") }
-    // Nothing that was written by people or sent is markup.
+    // No text from people or requests is markup.
     precondition(!text.contains("<b>TITLE") && !text.contains("<fuzz"))
-    // An answer, or several, or none: but no part of what is none.
+    // One answer, several or none, but never a partial one.
     guard !answer.isEmpty else { return 0 }
     let words = text.prefix { $0 != "\r\n" }.split(separator: " ")
     precondition(words.first?.hasPrefix("HTTP/1.") == true && words.count > 1, "\(text.prefix(80))")

@@ -4,7 +4,7 @@ import Glibc
 @testable import Core
 @testable import System
 
-/// Recordings of ours that a power cut, a card or a person has changed: WAV and RF64.
+/// Our recordings after a power cut, card damage or changes: WAV and RF64.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let path = "/proc/self/fd/\(memory)"
     guard ftruncate(memory, off_t(size)) == 0, pwrite(memory, data, size, 0) == size else { return 0 }

@@ -4,7 +4,7 @@ import Glibc
 @testable import Recognition
 @testable import System
 
-/// What a decode worker is sent.
+/// The input of a decode worker.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     guard ftruncate(memory, off_t(size)) == 0, pwrite(memory, data, size, 0) == size else { return 0 }
     var worker = DecodeWorker(
@@ -14,7 +14,7 @@ import Glibc
     return 0
 }
 
-/// Recognizes nothing, but looks at every sample.
+/// Recognizes nothing, but reads every sample.
 private final class Deaf: Adaptation, PartialReading {
     struct Provider: RecognizerProvider {
         func open() throws(DeviceError) -> any Recognizer { Deaf() }

@@ -101,7 +101,7 @@ import TestKit
     }
 
     @Test(
-        "What is damaged keeps its length and its times, and where it is damaged is said",
+        "damage keeps the length and the times, and its place is reported",
         arguments: ContainerRecipe.all)
     func damaged(recipe: ContainerRecipe) throws {
         let folder = try Folder()

@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(
-        "other formats that are cut off give what is left",
+        "other truncated formats give the rest",
         arguments: [
             (SF_FORMAT_AIFF | SF_FORMAT_PCM_16, 0.5), (SF_FORMAT_CAF | SF_FORMAT_PCM_16, 0.5),
             (SF_FORMAT_FLAC | SF_FORMAT_PCM_16, 0.3), (SF_FORMAT_OGG | SF_FORMAT_VORBIS, 0.3),

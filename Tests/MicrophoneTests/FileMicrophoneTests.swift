@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "a tone that cannot be is refused",
+        "an impossible tone is refused",
         arguments: ["tone:", "tone:0", "tone:-3", "tone:8000", "tone:nan", "tone:a"])
     func refusesTones(uri: String) throws {
         #expect(try deviceError { _ = try ToneMicrophone(uri: uri) }.code == .unsupported)

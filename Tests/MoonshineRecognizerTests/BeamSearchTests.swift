@@ -32,14 +32,14 @@ private struct Table: TokenSource {
     }
 }
 
-@Suite("The search for the likeliest text")
+@Suite("Beam search")
 struct BeamSearchTests {
     /// The most likely first token leads to a less likely text.
     private let garden = Table([
         []: [5: 0.6, 6: 0.4], [5]: [7: 0.4, 8: 0.3, 9: 0.3], [6]: [10: 0.95], [6, 10]: [2: 0.99], [5, 7]: [2: 0.9],
     ])
 
-    @Test("one hypothesis takes the likeliest token each time, and four find the likelier text")
+    @Test("one hypothesis chooses the most likely token each time, and four find the more likely text")
     func widths() throws {
         var source = garden
         let greedy = try BeamSearch(width: 1, lengthExponent: 0.5).readings(of: &source, limit: 10)
@@ -57,7 +57,7 @@ struct BeamSearchTests {
         #expect(best.evidence[0].entropy > best.evidence[1].entropy)
     }
 
-    @Test("what is far behind is given up: no step is made for it, and it does not end; with phrases it is followed")
+    @Test("a hypothesis far behind is dropped without another step; with phrases it is kept")
     func margin() throws {
         var search = BeamSearch(width: 4, lengthExponent: 0.5, margin: 3)
         var source = garden
@@ -76,7 +76,7 @@ struct BeamSearchTests {
         #expect(try search.readings(of: &source, limit: 10).first?.tokens == [5, 6])
     }
 
-    @Test("it tells how likely nothing was said, and reads nothing where that is likeliest")
+    @Test("it returns the probability of no speech, and no text if that is the most likely")
     func nothing() throws {
         var source = Table([[]: [2: 0.9]])
         let readings = try BeamSearch(width: 1, lengthExponent: 0.5).readings(of: &source, limit: 10)
@@ -84,7 +84,7 @@ struct BeamSearchTests {
         #expect(abs(try #require(readings.first).firstEnd - log(0.9)) < 0.01)
     }
 
-    @Test("what never ends is ended at the limit", arguments: [1, 4])
+    @Test("a text without an end stops at the limit", arguments: [1, 4])
     func endless(width: Int) throws {
         var loop: [[Int]: [Int: Double]] = [:]
         for count in 0...40 { loop[Array(repeating: 5, count: count)] = [5: 0.99] }
@@ -94,7 +94,7 @@ struct BeamSearchTests {
         #expect(source.steps <= 20)
     }
 
-    @Test("a phrase is preferred where it is said as a whole, and taken back where it is not")
+    @Test("a phrase is preferred if it is complete, and its bonus is withdrawn otherwise")
     func phrases() throws {
         // 5 begins a word, 6 continues it, 7 is another end of it; 3 begins words, too.
         let trie = PhraseTrie(
@@ -115,7 +115,7 @@ struct BeamSearchTests {
         #expect(try search.readings(of: &source, limit: 10).first?.tokens == [3])
     }
 
-    @Test("a phrase with a weight of its own is raised by that; where two share a beginning, by the greater")
+    @Test("a phrase gets its own weight; if two share a beginning, the greater one")
     func weights() {
         let trie = PhraseTrie(
             [(number: 0, tokens: [5, 6]), (number: 1, tokens: [3, 6]), (number: 2, tokens: [5, 7, 7])], weight: 2,
@@ -127,7 +127,7 @@ struct BeamSearchTests {
         #expect(bonus([5, 7, 2]) == 0)
     }
 
-    @Test("a phrase that is a part of a longer word gains nothing, and one said twice in a row gains once")
+    @Test("a phrase inside a longer word gains nothing, and one repeated immediately gains once")
     func wholeWords() {
         let trie = PhraseTrie(
             [(number: 0, tokens: [5, 6])], weight: 2, beginsWord: { [3, 5].contains($0) }, isMark: { $0 == 2 })

@@ -28,7 +28,7 @@ struct MoonshineModelTests {
 
     private static let files = ["encoder_model.ort", "decoder_model_merged.ort", "tokenizer.bin"]
 
-    @Test("what a folder lacks is named, with the remedy", arguments: files)
+    @Test("a missing file is named, with a remedy", arguments: files)
     func lacking(name: String) throws {
         let model = try make(Self.files.filter { $0 != name })
         let error = thrown { try model.check() }
@@ -38,10 +38,10 @@ struct MoonshineModelTests {
         #expect(model.isThere)
     }
 
-    @Test("a folder of something else holds no model of this kind")
+    @Test("a folder of something else has no model of this kind")
     func other() throws { #expect(try !make(["mdef", "tokenizer.bin"]).isThere) }
 
-    @Test("digests are compared, and the file that differs is named; without digests none is")
+    @Test("digests are compared, and a different file is named; without digests none is")
     func digests() throws {
         let good = Self.files.map { "\(Digest.of($0))  \($0)\n" }.joined()
         try make(Self.files, digests: good).verify()
@@ -55,12 +55,12 @@ struct MoonshineModelTests {
     // Not inline, because Swift 6.0.3 cannot parse it among the arguments.
     private static let badLists = ["hello\n", String(repeating: "0", count: 64) + "  ../x\n"]
 
-    @Test("a list of digests that is none is damaged", arguments: badLists)
+    @Test("an invalid list of digests counts as damaged", arguments: badLists)
     func badDigests(text: String) throws {
         #expect(thrown { try make(Self.files, digests: text).verify() }?.code == .damaged)
     }
 
-    @Test("a library that is no ONNX Runtime is told so")
+    @Test("a library that is not ONNX Runtime is reported")
     func noRuntime() throws {
         let model = try make(Self.files + ["libonnxruntime.so.1"])
         _ = try tokenizer(["▁a"], in: folder)
@@ -68,7 +68,7 @@ struct MoonshineModelTests {
         #expect(thrown { _ = try OnnxRuntime([]) }?.code == .missing)
     }
 
-    @Test("the real model tells what it is")
+    @Test("the real model describes itself")
     func real() throws {
         guard let realModel else { return }
         try realModel.verify()

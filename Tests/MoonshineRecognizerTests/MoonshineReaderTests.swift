@@ -38,7 +38,8 @@ struct MoonshineReaderTests {
     }
 
     @Test(
-        "it reads what somebody reads, with capitals and marks, greedy and by a beam", arguments: MoonshineProfile.all)
+        "it transcribes speech with capitals and punctuation, greedily and with a beam", arguments: MoonshineProfile.all
+    )
     func reading(profile: MoonshineProfile) throws {
         guard let realModel else { return }
         let reader = try MoonshineReader(realModel, profile: profile)
@@ -69,7 +70,7 @@ struct MoonshineReaderTests {
             try text(reader, of: loud.map { Int16(clamping: Int($0) + 3_000) }).lowercased().hasPrefix("go forward"))
     }
 
-    @Test("other readings come from the beam, none twice, and their shares are shares")
+    @Test("alternatives come from the beam, each once, with valid shares")
     func alternatives() throws {
         guard let realModel else { return }
         let reader = try MoonshineReader(realModel, profile: .live)
@@ -82,7 +83,7 @@ struct MoonshineReaderTests {
         #expect(outcome.words.allSatisfy { (0...1).contains($0.confidence) })
     }
 
-    @Test("of no sound, too little, silence, noise and a tone there are no words", arguments: [0, 1, 894, 895, 32_000])
+    @Test("no sound, too little, silence, noise and a tone give no words", arguments: [0, 1, 894, 895, 32_000])
     func nothing(count: Int) throws {
         guard let realModel else { return }
         let reader = try MoonshineReader(realModel, profile: .fast)
@@ -94,7 +95,7 @@ struct MoonshineReaderTests {
         #expect(try text(reader, of: tone).isEmpty)
     }
 
-    @Test("phrases of a vocabulary are read as they are written there, and one that nobody said is not")
+    @Test("phrases are written as in the vocabulary, and only if they were said")
     func phrases() throws {
         guard let realModel else { return }
         let samples = try samples("librivox/sense_and_sensibility_01_austen_64kb-0870.wav")
@@ -104,7 +105,7 @@ struct MoonshineReaderTests {
         #expect(raised.contains("Mr. Jon Dashwood had then leisure") && !raised.contains("Ouaga"))
     }
 
-    @Test("files that are no network are refused as damaged, whatever runtime there is")
+    @Test("invalid networks are refused as damaged by any runtime")
     func noNetwork() throws {
         guard let realModel else { return }
         let folder = TemporaryFolder()
@@ -134,7 +135,7 @@ struct MoonshineReaderTests {
         #expect(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self) == "own\n")
     }
 
-    @Test("of several that load at the same time, none leaves standard error with another's file")
+    @Test("several that load at the same time restore standard error correctly")
     func together() async {
         func identity() -> [UInt64] {
             var status = stat()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Recognition
 
-@Suite("Listed phrases, set into what was read without the list")
+@Suite("Phrases inserted into a text read without the list")
 struct PhraseGraftTests {
     /// Returns the merged text; `listed` has its phrases in brackets.
     private func text(_ plain: String, _ listed: String) -> String {
@@ -18,7 +18,7 @@ struct PhraseGraftTests {
     }
 
     @Test(
-        "a phrase takes the place of what sounds like it, and other words stay as they were",
+        "a phrase replaces what sounds like it, and other words stay unchanged",
         arguments: [
             ("he met mister brown", "he met mister [Braun]", "he met mister Braun"),
             // A word outside the phrase changed, too.
@@ -39,7 +39,7 @@ struct PhraseGraftTests {
         ])
     func graft(plain: String, listed: String, expected: String) { #expect(text(plain, listed) == expected) }
 
-    @Test("whole phrases are found by their tokens, the longer one of two, and not where their word goes on")
+    @Test("complete phrases are found by their tokens, the longer of two, and not inside a longer word")
     func phrases() {
         // 10 and above begin words; 9 is a mark.
         let trie = PhraseTrie(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Recognition
 
-@Suite("What is speech, and what a network makes of none")
+@Suite("Speech, and network output without speech")
 struct SpeechGateTests {
     private func isSpeech(
         _ text: String, tokens: [Int]? = nil, limit: Int = 23, end: Double = -15, entropy: Double = 0.5,
@@ -22,11 +22,11 @@ struct SpeechGateTests {
     }
 
     @Test(
-        "what silence, music and noise give is none",
+        "output for silence, music and noise is not",
         arguments: ["", " ", "♪♪♪", "© transcript Emily Beynon", "ご視聴ありがとうございました", "..."])
     func strange(text: String) { #expect(!isSpeech(text, end: -7.8)) }
 
-    @Test("what is said in another alphabet, or with a sign, is speech where the network is sure of it")
+    @Test("text in another alphabet, or with a sign, is speech if the network is certain")
     func otherAlphabets() {
         #expect(isSpeech("Він не був поганою молодою людиною.", end: -13))
         #expect(isSpeech("ご視聴ありがとうございました", end: -13))
@@ -44,7 +44,7 @@ struct SpeechGateTests {
         #expect(!isSpeech("Yes, yes, yes, yes, yes.", tokens: again, end: -9.6, entropy: 0.6))
     }
 
-    @Test("a usual text, an end at once, few tokens for their time, and loops are none")
+    @Test("frequent texts, an immediate end, too few tokens, and loops are not speech")
     func lowConfidence() {
         #expect(!isSpeech("Thank you.", end: -8))
         #expect(!isSpeech("You", end: -5))
@@ -64,7 +64,7 @@ struct SpeechGateTests {
         #expect(SpeechGate.isLikely(evidence(2), [0.02]))
     }
 
-    @Test("loops are told by three tokens in a row that come again")
+    @Test("loops are detected by repeated sequences of three tokens")
     func repeats() {
         #expect(SpeechGate.repeats(Array(0..<20)) == 0)
         #expect(SpeechGate.repeats([1, 2, 3, 1, 2, 3, 1, 2, 3]) > 0.5)

@@ -32,7 +32,7 @@ struct TokenizerTests {
         #expect(tokens.words(of: []).isEmpty)
     }
 
-    @Test("a character of several tokens is whole again, and what is no UTF-8 is replaced")
+    @Test("a character of several tokens is joined, and invalid UTF-8 is replaced")
     func bytes() throws {
         let tokens = try tokenizer(["▁caf"], in: folder)
         let bytes = Array("é".utf8).map { Int($0) + 3 }
@@ -40,7 +40,7 @@ struct TokenizerTests {
         #expect(tokens.words(of: [259, bytes[0]]).map(\.text) == ["caf\u{FFFD}"])
     }
 
-    @Test("a text is told by the pairs with the lowest numbers first, unknown characters by their bytes")
+    @Test("encoding merges the pairs with the lowest numbers first, and uses bytes for unknown characters")
     func encoding() throws {
         let tokens = try tokenizer(["▁", "a", "b", "ab", "▁a", "▁ab"], in: folder)
         // "▁a" is after "ab", so "a" and "b" are merged first.
@@ -56,7 +56,7 @@ struct TokenizerTests {
         #expect(try tokenizer(["▁" + long], in: folder).words(of: [259]).map(\.text) == [long])
     }
 
-    @Test("what is no such file is refused, and named", arguments: ["", "\u{3}ab", "short"])
+    @Test("an invalid file is refused by name", arguments: ["", "\u{3}ab", "short"])
     func damaged(text: String) throws {
         let path = folder.file("tokenizer.bin")
         try Data(text.utf8).write(to: URL(filePath: path))

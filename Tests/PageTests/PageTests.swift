@@ -19,7 +19,7 @@ import TestKit
         "a word is heard alone", "three hours",
     ]
 
-    /// What the driver said, by check; the browser runs once.
+    /// The driver's results by check; the browser runs once.
     static let outcome: [String: String] = {
         do {
             let pages = try Pages()
@@ -42,13 +42,13 @@ import TestKit
         }
     }()
 
-    @Test("the page does what it says", arguments: checks)
+    @Test("the page works", arguments: checks)
     func check(name: String) {
         let found = Self.outcome[name]
         #expect(found == "", "\(found ?? "it did not run: \(Self.outcome[""] ?? "")")")
     }
 
-    @Test("in Firefox a word is corrected, kept, saved as a download and shown again from beside the page")
+    @Test("in Firefox a word is corrected, kept, downloaded, and shown again from the file beside the page")
     func firefox() throws {
         let pages = try Pages()
         let driver = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/firefox.py"
@@ -57,7 +57,7 @@ import TestKit
         #expect(said == "ok editing in Firefox\nok saving and loading in Firefox\n")
     }
 
-    @Test("a page names the digests of its styles and its script, so that no other runs")
+    @Test("a page lists the digests of its styles and script, so that no other runs")
     func digests() throws {
         let pages = try Pages()
         for name in ["talk/index.html", "index.html"] {
@@ -79,7 +79,7 @@ import TestKit
     }
 }
 
-/// What a shell command prints.
+/// The output of a shell command.
 func run(_ command: String) -> String {
     guard let pipe = popen(command, "r") else { return "popen failed" }
     var output: [UInt8] = []

@@ -4,7 +4,7 @@ import TestKit
 @testable import Core
 @testable import Transcripts
 
-/// A folder as a stick carries it: an index and three recordings' pages, of which one has its sound.
+/// A folder as on a stick: an index and three recordings' pages, one of them with sound.
 struct Pages {
     static let hostileWords = [
         "</script><script>window.pwned=1</script>", "<img src=x onerror=window.pwned=1>", "\"quoted\"", "it's",
@@ -55,7 +55,7 @@ struct Pages {
                 }, readings: Self.readings), "index.html")
     }
 
-    /// Ten recordings, each read twice; the engines become better.
+    /// Ten recordings with two passes each, by better engines each time.
     private static let readings: [PlottedReading] = {
         var readings: [PlottedReading] = []
         for recording in 1...10 {

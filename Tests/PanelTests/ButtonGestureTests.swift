@@ -8,11 +8,11 @@ import Testing
         arguments: [
             ("-p-r--", "-S----"),
             ("-p-r-p-r-p-r", "-S-----X-S--"),
-            // Held 900 ms is a press, held 1 s is a hold; nothing more comes of either.
+            // 900 ms is a press, 1 s is a hold; neither has another effect.
             ("pr-p--------r--", "S-----------X--"),
             ("pr-p---------r---", "S------------M---"),
             ("pr-p------------r---", "S------------M------"),
-            // Holding the press that starts means no more than pressing.
+            // Holding the press that starts has no other effect.
             ("p--------------------r-pr", "S-----------------------X"),
             ("pr-p-----------r-p----------r-pr", "S------------M-------------M---X"),
         ])
@@ -20,7 +20,7 @@ import Testing
         #expect(marbles(line, .init(.toggle)) == expected)
     }
 
-    @Test("a press that is held for something else means nothing more; a short one or a stuck button is not held")
+    @Test("a press held for another purpose has no other effect; a short press and a stuck button are not held")
     func claimed() {
         func button(shutdown: Duration? = nil, recording: Bool = false) -> MeantButton {
             var button = MeantButton(.init(.toggle, shutdown: shutdown), recording: recording)
@@ -59,10 +59,10 @@ import Testing
     }
 
     @Test(
-        "pause: a press pauses at once and the next goes on once it ends; holding stops, paused or not",
+        "pause: a press pauses immediately, and the end of the next one resumes; holding stops, paused or not",
         arguments: [
             ("-p-r--", "-S----"),
-            // Nothing is taken after the press, and nothing before it is over.
+            // Nothing is recorded from the first press until the second one ends.
             ("pr-p-r----p--r-----p", "S--P---------R-----P"),
             ("pr-p------------r-p", "S--P---------X----S"),
             ("pr-pr-p------------r-pr", "S--P------------X----S-"),
@@ -89,13 +89,13 @@ import Testing
         #expect(actions.contains(.redact(at: .seconds(1))))
     }
 
-    @Test("a press that acknowledges a fault neither pauses nor goes on")
+    @Test("a press that acknowledges a fault neither pauses nor resumes")
     func pauseAndFault() {
         #expect(marbles("f-p-r-pr-f-p-r-pr", .init(.pause), recording: true) == "--A---P----A----R")
     }
 
     @Test(
-        "holding for 5 s while idle shuts down where that is allowed, and then a recording starts as the press ends",
+        "holding for 5 s while idle shuts down if allowed; then a recording starts when the press ends",
         arguments: [
             ("p-r", "--S"),
             (
@@ -113,21 +113,21 @@ import Testing
         #expect(!marbles(line, .init(.toggle, shutdown: .seconds(5)), recording: true).contains("D"))
     }
 
-    @Test("a press acknowledges a fault; idle it starts as well, while recording it does nothing else")
+    @Test("a press acknowledges a fault; while idle it also starts, while recording it does nothing else")
     func fault() {
         #expect(marbles("f-p-r-pr", .init(.toggle)) == "--(AS)----X")
         #expect(marbles("f-p-r-pr", .init(.toggle), recording: true) == "--A----X")
         #expect(marbles("f-p-----------r-pr", .init(.mark), recording: true) == "--A--------------M")
     }
 
-    @Test("a stuck button is told once and ignored until it is free")
+    @Test("a stuck button is reported once and ignored until it is released")
     func stuck() {
         let settings = MeantButton.Settings(.toggle, stuck: .seconds(2))
         #expect(marbles("p-------------------------r-pr", settings) == "S-------------------K-----F--X")
         #expect(marbles("p-------------------------r", settings, recording: true) == "----------M---------K-----F")
     }
 
-    @Test("a button that is down at the start is stuck, and its release means nothing")
+    @Test("a button that is down at the start is stuck, and its release has no effect")
     func heldFromBoot() {
         var button = MeantButton(.init(.toggle), pressed: true)
         #expect(button.gesture.wakeAt == nil)
@@ -138,18 +138,18 @@ import Testing
         #expect(button.handle(ButtonGesture.Event.pressed(at: .seconds(102))) == [.start(at: .seconds(102))])
     }
 
-    @Test("what a press means is decided by its times, however late they are told")
+    @Test("a press is interpreted by its times, however late they are reported")
     func late() {
         var button = MeantButton(.init(.toggle), recording: true)
         #expect(button.handle(.change(.init(pressed: true, time: .seconds(1)))) == [])
-        // Nobody called at 2 s.
+        // No call came at 2 s.
         #expect(button.handle(.change(.init(pressed: false, time: .seconds(9)))) == [.mark(at: .seconds(1))])
         _ = button.handle(.change(.init(pressed: true, time: .seconds(20))))
         #expect(
             button.handle(.change(.init(pressed: false, time: .milliseconds(20_999)))) == [.stop(at: .seconds(20))])
     }
 
-    @Test("it asks to be called when something is due, and not otherwise")
+    @Test("it requests a call only when something is due")
     func wakeAt() {
         var gesture = ButtonGesture()
         #expect(gesture.wakeAt == nil)

@@ -4,7 +4,7 @@ import TestKit
 @testable import Core
 
 @Suite("Debouncing") struct DebouncerTests {
-    /// Feeds edges at milliseconds, then waits for as long as it asks.
+    /// Feeds edges at milliseconds, then waits as long as requested.
     private func changes(_ edges: [(Int, Bool)], until end: Int, dropped: Set<Int> = []) -> [Debouncer.Change] {
         var debouncer = Debouncer(period: .milliseconds(20))
         var changes: [Debouncer.Change] = []
@@ -16,7 +16,7 @@ import TestKit
         return changes + debouncer.handle(.time(.milliseconds(end)))
     }
 
-    @Test("a level counts when it has lasted, from where it began")
+    @Test("a level counts from its beginning once it has lasted")
     func lasting() {
         #expect(changes([(100, true)], until: 119) == [])
         #expect(changes([(100, true)], until: 120) == [.init(pressed: true, time: .milliseconds(100))])
@@ -26,7 +26,7 @@ import TestKit
         #expect(changes([(100, true), (119, false)], until: 500) == [])
     }
 
-    @Test("a press that is told late, with its release, is not missed")
+    @Test("a press reported late, together with its release, is not missed")
     func late() {
         #expect(
             changes([(100, true), (150, false)], until: 500)
@@ -35,14 +35,14 @@ import TestKit
                 ])
     }
 
-    @Test("what lay before a lost edge is not known to have lasted")
+    @Test("before a lost edge, no level counts as lasting")
     func lost() {
         #expect(changes([(100, true), (300, false)], until: 500, dropped: [300]) == [])
         #expect(
             changes([(100, true), (300, true)], until: 500) == [.init(pressed: true, time: .milliseconds(300))])
     }
 
-    @Test("it asks to be called only while a level may yet last")
+    @Test("it requests a call only while a level may still last")
     func wakeAt() {
         var debouncer = Debouncer(period: .milliseconds(20))
         #expect(debouncer.wakeAt == nil)
@@ -55,7 +55,7 @@ import TestKit
     }
 
     @Test(
-        "a minute of bounce at 10 kHz is nothing, and of a thousand presses in it none is missed",
+        "a minute of bounce at 10 kHz is no press, and of a thousand presses within it none is missed",
         arguments: [0, 1_000])
     func storm(_ presses: Int) {
         var generator = SeededGenerator()
@@ -79,7 +79,7 @@ import TestKit
                 bounce(for: .milliseconds(Int.random(in: 1...10, using: &generator)), endingAt: pressed)
                 expected.append(.init(pressed: pressed, time: time))
                 time += .milliseconds(Int.random(in: 20...29, using: &generator))
-                // Sometimes the time is told before the next edge, sometimes not.
+                // Sometimes the time is reported before the next edge, sometimes not.
                 if Bool.random(using: &generator) { found += debouncer.handle(.time(time)) }
             }
         }

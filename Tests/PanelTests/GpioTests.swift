@@ -5,7 +5,7 @@ import TestKit
 @testable import Appliance
 @testable import Core
 
-/// By the real libgpiod; what needs a chip is tested in the virtual machine.
+/// With the real libgpiod; the virtual machine tests what needs a chip.
 @Suite("GPIO") struct GpioTests {
     @Test(
         "addresses have four forms",
@@ -25,7 +25,7 @@ import TestKit
     }
 
     @Test(
-        "what has none of them is none",
+        "anything else is no address",
         arguments: [
             "", "gpio", "gpio:", "gpio:/", "gpio:/3", "gpio:gpiochip0/", "gpio:gpiochip0/+3", "gpio:gpiochip0/-1",
             "gpio:gpiochip0/x", "gpio:gpiochip0/65536", "GPIO17", "sim", "sim:1", "none:", "None", "gpio:a/\u{661}",
@@ -49,11 +49,11 @@ import TestKit
     }
 
     @Test(
-        "what is no chip, though named as one, is told by its name",
+        "a device named like a chip that is none is reported by name",
         arguments: [PanelAddress.gpioName("GPIO17"), .gpioOffset(chip: "0", offset: 17)])
     func notAChip(_ address: PanelAddress) {
         let folder = TemporaryFolder()
-        // A device, but another; and a link to nothing, which sorts behind it.
+        // Another kind of device; and a dangling link, which sorts after it.
         #expect(symlink("/dev/null", folder.file("gpiochip2")) == 0)
         #expect(symlink("nowhere", folder.file("gpiochip10")) == 0)
         let error = failure(address, in: folder.path)
@@ -61,7 +61,7 @@ import TestKit
         #expect(error?.message == "\(folder.path)/gpiochip2: not a GPIO chip; list them with gpiodetect")
     }
 
-    @Test("other names in the folder are no chips")
+    @Test("other names in the folder are ignored")
     func otherNames() {
         let folder = TemporaryFolder()
         for name in ["gpiochip", "gpiochipX", "gpio0", "ttyS0"] {

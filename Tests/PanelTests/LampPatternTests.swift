@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Lamp patterns") struct LampPatternTests {
     @Test(
-        "each mode has its picture, whenever it begins",
+        "each mode has its pattern, whenever it begins",
         arguments: [
             (LampPattern.Mode.off, "........................................................................"),
             (.steady, "########################################################################"),
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("a lamp that is called only when it asks shows the same, and one that rests does not ask")
+    @Test("a lamp updated only on request shows the same, and a constant one requests nothing")
     func schedule() {
         for mode in LampPattern.Mode.allCases {
             for blinksAt in [nil, Duration.milliseconds(1_300)] {
@@ -48,7 +48,7 @@ import Testing
         #expect(done.next(after: .seconds(3)).until == nil)
     }
 
-    @Test("a blink is the other level, once")
+    @Test("a blink inverts the level once")
     func blink() {
         let length = LampPattern.markBlink
         let dark = LampPattern().blinking(at: .milliseconds(100), for: length)
@@ -72,7 +72,7 @@ import Testing
         #expect(lamp.mode(at: .zero) == .steady)
     }
 
-    @Test("a layer shows until it ends, and then the one below, as if that had been there all the time")
+    @Test("a layer shows until it ends, then the one below, as if it had been shown all the time")
     func layers() {
         let lamp = LampPattern([
             LampPattern.Layer(.steady, since: .zero, until: .milliseconds(300)),

@@ -1,6 +1,6 @@
 @testable import Core
 
-/// Runs a button by a marble line; returns what it means, in the same form.
+/// Plays a marble line on a button; returns the actions in the same form.
 ///
 /// A letter is 100 ms. In: `p` pressed, `r` released, `f` a fault is shown, `-` nothing. Out: `S` start, `X` stop,
 /// `M` mark, `P` pause, `R` resume, `T` redact, `D` shut down, `A` acknowledge, `K` stuck, `F` free; two together in brackets.
@@ -22,7 +22,7 @@ func marbles(_ line: String, _ settings: MeantButton.Settings, recording: Bool =
     return out
 }
 
-/// A button with what its gestures mean to a recorder that follows each action.
+/// A button with a recorder that follows each action.
 struct MeantButton {
     struct Settings {
         var style: PanelStyle

@@ -2,12 +2,12 @@ import Testing
 
 @testable import Core
 
-@Suite("The button from edge to gesture") struct PanelButtonTests {
+@Suite("Edges to gestures") struct PanelButtonTests {
     private func edge(_ pressed: Bool, _ milliseconds: Int) -> PanelButton.Input {
         .edge(ButtonEdge(pressed: pressed, time: .milliseconds(milliseconds)))
     }
 
-    @Test("a press is reported 20 ms after the contacts have come to rest")
+    @Test("a press is reported 20 ms after the contacts have settled")
     func answer() {
         var button = PanelButton()
         #expect(button.wakeAt == nil)
@@ -18,7 +18,7 @@ import Testing
         #expect(button.handle(.time(.milliseconds(1_022))) == [.pressed(at: .milliseconds(1_002))])
     }
 
-    @Test("a release just before the hold is no hold, though it comes to rest after")
+    @Test("a release just before the hold is no hold, even if it settles later")
     func releaseBeforeHold() {
         var button = PanelButton()
         _ = button.handle(edge(true, 0))
@@ -29,7 +29,7 @@ import Testing
         #expect(button.handle(.time(.milliseconds(1_010))) == [.released])
     }
 
-    @Test("a hold is not put off by contacts that bounce after it")
+    @Test("a hold is not delayed by contacts that bounce after it")
     func holdThenBounce() {
         var button = PanelButton()
         _ = button.handle(edge(true, 0))

@@ -27,14 +27,14 @@ import TestKit
         #expect(
             failure?.code == .failed
                 && failure?.message.contains("/bin/sleep: did not read its input within 1 s") == true)
-        // Nobody restarts a program that is asked once.
+        // Nothing restarts a program that answers once.
         #expect(failure?.message.hasSuffix("; try again") == true, "\(failure?.message ?? "")")
         // wait: as above
         let worker = try ChildProcess("/bin/sleep", arguments: ["600"], remedy: "it is restarted")
         #expect(write(to: worker, timeoutSeconds: 1)?.message.hasSuffix("; it is restarted") == true)
     }
 
-    @Test("what is added to its environment is there, but nothing takes the place of what we have")
+    @Test("added variables are in its environment, but replace none of ours")
     func environment() throws {
         let child = try ChildProcess(
             "/bin/sh", arguments: ["-c", "echo \"$ADDED $HOME\""], environment: ["ADDED": "new", "HOME": "/other"])
@@ -44,14 +44,14 @@ import TestKit
         #expect(String(decoding: answer[..<count], as: UTF8.self) == "new \(home)\n")
     }
 
-    @Test("one that is slow gets all of it")
+    @Test("a slow reader gets everything")
     func slow() throws {
         // wait: stands for a program that reads late; how late does not matter
         let child = try ChildProcess("/bin/sh", arguments: ["-c", "sleep 0.2; wc -c"])
         #expect(write(to: child, timeoutSeconds: 300) == nil)
     }
 
-    /// A child that one thread hands to the next.
+    /// A child that one thread passes to the next.
     // Safety: the threads follow each other.
     private final class Handed: @unchecked Sendable {
         let child: ChildProcess
@@ -64,7 +64,7 @@ import TestKit
         }
     }
 
-    @Test("it lives on when the thread that asked for it has ended")
+    @Test("it survives the thread that started it")
     func threads() async throws {
         let (cat, thread) = try await onThread(named: "short") {
             (try Handed("/bin/cat", []), try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self"))
@@ -74,7 +74,7 @@ import TestKit
         #expect(try cat.answer() == "still here")
     }
 
-    @Test("it is as nice as the thread that asked for it, though another one starts it")
+    @Test("it has the niceness of the requesting thread, although another one starts it")
     func nice() async throws {
         let here = try Handed("/usr/bin/nice", []).answer()
         let there = try await onThread(named: "nice", niceness: 3) { try Handed("/usr/bin/nice", []).answer() }
@@ -82,13 +82,13 @@ import TestKit
         #expect(there == "\(min(19, base + 3))\n")
     }
 
-    @Test("a program that is not there, or may not be run, is told as such")
+    @Test("a missing program, and one that may not be run, are different errors")
     func refused() {
         #expect(thrown { _ = try ChildProcess("/nowhere/at-all", arguments: []) }?.code == .missing)
         #expect(thrown { _ = try ChildProcess("/etc/passwd", arguments: []) }?.code == .denied)
     }
 
-    @Test("who is no child of ours is not taken for a copy")
+    @Test("a process that is not our child does not count as a copy")
     func stranger() {
         #expect { _ = try ChildProcess(adopting: getpid(), ChildPipes(to: "/bin/true")) } throws: { error in
             let error = error as? DeviceError
@@ -96,7 +96,7 @@ import TestKit
         }
     }
 
-    @Test("one that has ended is an error")
+    @Test("an ended child is an error")
     func ended() throws {
         let child = try ChildProcess("/bin/true", arguments: [])
         var answer = [UInt8](repeating: 0, count: 8)

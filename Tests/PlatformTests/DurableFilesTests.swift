@@ -13,7 +13,7 @@ import TestKit
     private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder.path) }
     private func content(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
 
-    @Test("a file is made, then replaced, and nothing else stays beside it", arguments: ["", "new", "longer than old"])
+    @Test("a file is created, then replaced, and no other file is left", arguments: ["", "new", "longer than old"])
     func replaces(text: String) throws {
         let path = folder.file("state")
         try durableReplace(path: path, with: "old")
@@ -27,7 +27,7 @@ import TestKit
     }
 
     @Test(
-        "what is not a file is refused by its kind, and stays; a link is replaced itself",
+        "anything but a file is refused by its kind and stays; a link itself is replaced",
         arguments: [
             (#"mkfifo "$P""#, "a FIFO"), (#"mknod "$P" c 1 3"#, "a device"), (#"mkdir "$P""#, "a folder"),
             (#"ln -s "$T" "$P""#, nil),
@@ -48,7 +48,7 @@ import TestKit
         #expect(try names().sorted() == ["path", "target"])
     }
 
-    @Test("where it fails, the old content and no other file is there")
+    @Test("after a failure the old content stays, and no other file")
     func failureLeavesTheOld() throws {
         let path = folder.file("state")
         try makeFolder(path)
@@ -63,7 +63,7 @@ import TestKit
         #expect(error.code == .missing)
     }
 
-    @Test("who reads meanwhile sees whole contents only, never none and no mixture")
+    @Test("a concurrent reader sees only complete contents")
     func neverNone() async throws {
         let path = folder.file("state")
         let texts = ["a", "b"].map { String(repeating: $0, count: 100_000) }
@@ -87,7 +87,7 @@ import TestKit
         #expect(try content(path) == texts[0])
     }
 
-    @Test("a folder is made with those above it; one that is there is kept", arguments: ["a", "a/b/c", "a/b/c/"])
+    @Test("a folder is created with its parents; an existing one is kept", arguments: ["a", "a/b/c", "a/b/c/"])
     func makesFolders(name: String) throws {
         let path = folder.file(name)
         try makeFolder(path)

@@ -8,7 +8,7 @@ import TestKit
 @Suite struct FileDescriptorTests {
     let folder = TemporaryFolder()
 
-    @Test("what cannot be opened is told by code, path and remedy")
+    @Test("a failed open is an error with code, path and remedy")
     func openingFails() throws {
         let path = folder.file("none")
         let error = try #require(thrown { _ = try FileDescriptor(opening: path, O_RDONLY) })
@@ -17,7 +17,7 @@ import TestKit
         #expect(error.message == "\(path): no such file or directory; check the path")
     }
 
-    @Test("bytes are read back from where they were written, up to the end of the file")
+    @Test("bytes are read back from their offset, up to the end of the file")
     func writesAndReads() throws {
         let path = folder.file("bytes")
         let file = try FileDescriptor(opening: path, O_RDWR | O_CREAT | O_EXCL)
@@ -32,7 +32,7 @@ import TestKit
         #expect(try read(10, of: file, at: 0) == [1, 2])
     }
 
-    @Test("a pipe that takes little at a time gets every byte in order")
+    @Test("a full pipe gets every byte in order")
     func shortWrites() async throws {
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
@@ -40,7 +40,7 @@ import TestKit
         let bytes = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
         async let written: Void = onThread(named: "pipe") {
             let pipe = FileDescriptor(adopting: input, named: "pipe")
-            // The pipe holds 64 KiB, so what is written comes out in many pieces.
+            // The pipe holds 64 KiB, so the data arrives in many pieces.
             var failure: DeviceError?
             bytes.withUnsafeBytes { bytes in
                 do throws(DeviceError) { try pipe.write(bytes) } catch { failure = error }
@@ -73,7 +73,7 @@ import TestKit
         #expect(!isOpen(number, folder.path))
     }
 
-    @Test("writing to a full device says that it is full")
+    @Test("writing to a full device reports that it is full")
     func full() throws {
         let file = try FileDescriptor(opening: "/dev/full", O_WRONLY)
         let error = try #require(thrown { try write([1], to: file, at: 0) })
@@ -82,7 +82,7 @@ import TestKit
     }
 }
 
-/// Whether a descriptor leads to that path; another test may have got the number meanwhile.
+/// Whether a descriptor refers to that path; another test may have its number now.
 private func isOpen(_ number: Int32, _ path: String) -> Bool {
     var target = [CChar](repeating: 0, count: 4096)
     let count = readlink("/proc/self/fd/\(number)", &target, target.count - 1)

@@ -16,7 +16,7 @@ import TestKit
         return outside
     }
 
-    @Test("Removing takes links themselves, however deep, and nothing that they point at")
+    @Test("removing deletes links themselves, however deep, and not their targets")
     func removing() throws {
         let outside = try outside()
         let inside = temporary.file("inside")
@@ -32,7 +32,7 @@ import TestKit
     }
 
     // wait: a guard; code that opens the pipe hangs
-    @Test("A file is opened; a pipe, a folder and a link of its name are refused at once", .timeLimit(.minutes(60)))
+    @Test("a file is opened; a pipe, a folder and a link are refused immediately", .timeLimit(.minutes(60)))
     func opening() throws {
         let outside = try outside()
         let folder = try Folder(opening: temporary.path)
@@ -68,7 +68,7 @@ import TestKit
 }
 
 @Suite("Names that are not UTF-8") struct OddNameTests {
-    @Test("They go with the folder that they are in, however deep, and no link is followed")
+    @Test("they are removed with their folder, however deep, and no link is followed")
     func removed() throws {
         let temporary = TemporaryFolder()
         let top = temporary.file("top")
@@ -86,8 +86,8 @@ import TestKit
     }
 }
 
-@Suite("A folder for a while") struct ScratchFolderTests {
-    @Test("It is this user's alone, has a name of its own, and goes with what is in it")
+@Suite("A temporary folder") struct ScratchFolderTests {
+    @Test("it is private, has a unique name, and is removed with its contents")
     func goes() throws {
         var path = ""
         do {
@@ -101,7 +101,7 @@ import TestKit
         #expect(!isTaken(path))
     }
 
-    @Test("What a process left that was killed goes with the next; what a living one has stays, and so does a link")
+    @Test("the next process removes folders of killed ones; those of running ones and links stay")
     func sweeps() throws {
         let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         // No process has such a number.

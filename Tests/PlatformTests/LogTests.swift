@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The log") struct LogTests {
     @Test(
-        "a line has a priority for journald, an event, and values that stay in their place",
+        "a line has a priority for journald, an event, and escaped values",
         arguments: [
             ([("code", "missing")], "<3>fault code=missing\n"),
             ([("message", "no such card; plug it in")], "<3>fault message=\"no such card; plug it in\"\n"),
@@ -24,7 +24,7 @@ import Testing
         #expect(Log.line(.information, "ready", [("a", "b"), ("c", "d")], marksPriority: false) == "ready a=b c=d\n")
     }
 
-    @Test("without a wish everything from info on is logged, for every room", arguments: [nil, "", ",", "info"])
+    @Test("by default every category logs from info on", arguments: [nil, "", ",", "info"])
     func usual(_ text: String?) {
         let filter = LogFilter(text)
         #expect(filter.problem == nil)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("a level is for every room, and a room's own takes its place")
+    @Test("a level applies to every category, unless a category has its own")
     func rooms() {
         let filter = LogFilter("debug, recording = warning,control=error,control=notice")
         #expect(filter.problem == nil)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "what cannot be understood is named with what can, and the rest counts",
+        "an invalid level is named with the valid ones, and the rest applies",
         arguments: ["loud", "cellar=debug", "recording=", "=debug", "recording=debug=info", "\u{1F4A9}"])
     func wrong(_ part: String) {
         let filter = LogFilter("decoder=debug,\(part)")
@@ -58,8 +58,8 @@ import Testing
     }
 }
 
-@Suite("What nobody reads") struct OfferTests {
-    @Test("a pipe or socket that is full takes nothing, and is not waited for", arguments: [false, true])
+@Suite("A log without a reader") struct OfferTests {
+    @Test("a full pipe or socket loses lines, and does not block", arguments: [false, true])
     func full(isSocket: Bool) throws {
         var ends: [Int32] = [0, 0]
         let status = isSocket ? socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) : pipe(&ends)

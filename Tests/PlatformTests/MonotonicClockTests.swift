@@ -10,6 +10,6 @@ import Testing
         ] as [(Int, Bool)])
     func isSet(maximumError: Int, isSet: Bool) { #expect(MonotonicClock.isSet(maximumError: maximumError) == isSet) }
 
-    @Test("the kernel may be asked here, or says that it may not")
+    @Test("the kernel answers here, or denies the call")
     func mayAsk() { #expect(MonotonicClock.mayAskKernel || !MonotonicClock.isSet(maximumError: -1)) }
 }

@@ -12,7 +12,7 @@ import TestKit
         thrown { try removeStaleSocket(at: path, listener: "somebody", remedy: "name another path") }
     }
 
-    @Test("one that an ended process left is removed; what is not there is fine")
+    @Test("a stale one is removed; a missing one is fine")
     func stale() {
         let path = folder.file("socket")
         #expect(remove(path) == nil)
@@ -22,7 +22,7 @@ import TestKit
     }
 
     @Test(
-        "anything else is named, and stays as it is",
+        "anything else is named and stays unchanged",
         arguments: [
             (#"touch "$P""#, "is a file, not a socket"), (#"mkdir "$P""#, "is a folder, not a socket"),
             (#"mkfifo "$P""#, "is a FIFO, not a socket"), (#"ln -s /nowhere "$P""#, "is a symbolic link, not a socket"),
@@ -43,7 +43,7 @@ import TestKit
         #expect(FileStatus(path) == before && isTaken(stale))
     }
 
-    @Test("one that somebody listens at stays, be its queue full", arguments: [false, true])
+    @Test("one in use stays, even with a full queue", arguments: [false, true])
     func used(isFull: Bool) {
         let path = folder.file("socket")
         let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -70,7 +70,7 @@ import TestKit
         #expect(isTaken(path))
     }
 
-    @Test("one's own is removed at the end, another's of its name is not")
+    @Test("our own is removed at the end, another's with its name is not")
     func own() throws {
         let path = folder.file("socket")
         #expect(leaveSocket(at: path))

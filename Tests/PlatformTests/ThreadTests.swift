@@ -8,7 +8,7 @@ import TestKit
 @testable import System
 
 @Suite struct ThreadTests {
-    @Test("the body runs on a thread of its name, and its value comes back")
+    @Test("the body runs on a thread with its name, and its value is returned")
     func returnsItsValue() async throws {
         let name = try await onThread(named: "a-thread") {
             try String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
@@ -16,15 +16,15 @@ import TestKit
         #expect(name == "a-thread\n")
     }
 
-    @Test("what the body throws comes back")
+    @Test("an error of the body is thrown")
     func throwsItsError() async {
         let failure = DeviceError(.failed, "test", "a test")
         await #expect(throws: failure) { try await onThread(named: "throws") { throw failure } }
     }
 }
 
-@Suite("A thread that is kept") struct WorkThreadTests {
-    /// The threads on which something was done.
+@Suite("A persistent thread") struct WorkThreadTests {
+    /// The threads that ran a body.
     private final class Log: Sendable {
         private let done = Mutex<[UInt]>([])
 
@@ -33,7 +33,7 @@ import TestKit
         func add() { done.withLock { $0.append(UInt(pthread_self())) } }
     }
 
-    @Test("all that it is handed is done on that one thread")
+    @Test("it runs everything on that one thread")
     func order() async throws {
         let thread = WorkThread(named: "worker")
         let name = try await thread.run { try String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8) }
@@ -49,7 +49,7 @@ import TestKit
         #expect(Set(log.threads).count == 1)
     }
 
-    @Test("what the body throws comes back, and the next thing is done")
+    @Test("an error of the body is thrown, and the next body runs")
     func throwing() async throws {
         let thread = WorkThread(named: "throws")
         let failure = DeviceError(.failed, "test", "a test")
@@ -57,7 +57,7 @@ import TestKit
         #expect(try await thread.run { 7 } == 7)
     }
 
-    @Test("it ends once nobody keeps it, and lets go of what it did before that is told")
+    @Test("it ends with its last reference, and releases the body before the result is returned")
     func ending() async throws {
         final class Held: Sendable {}
         weak var held: Held?

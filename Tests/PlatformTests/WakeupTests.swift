@@ -15,10 +15,10 @@ import Testing
         #expect(wakeup.wait())
     }
 
-    @Test("without a signal the wait ends all the same", arguments: [Duration.zero, .milliseconds(5), .seconds(-1)])
+    @Test("without a signal the wait ends, too", arguments: [Duration.zero, .milliseconds(5), .seconds(-1)])
     func timesOut(timeout: Duration) { #expect(!Wakeup().wait(timeout: timeout)) }
 
-    @Test("two threads that wake each other lose no turn")
+    @Test("two threads that wake each other lose no signal")
     func pingPong() async throws {
         let (ping, pong) = (Wakeup(), Wakeup())
         async let first = onThread(named: "ping") {
@@ -38,7 +38,7 @@ import Testing
         #expect(try await second == 10_000)
     }
 
-    @Test("who wakes sees what was written before the signal, also before one that found another pending")
+    @Test("a woken thread sees writes before the signal, even if another one was pending")
     func publishes() async throws {
         let wakeup = Wakeup()
         let count = Counter()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Adaptation states") struct AdaptationStateTests {
     @Test(
-        "What an engine wrote comes back as it was, whatever it is",
+        "an engine's state is read back unchanged, whatever it contains",
         arguments: [
             #"{"cepstralMean":[41.25,-5.5,1e-7],"warp":1.08}"#, #"{"speakers":[{"name":"Awa","known":true},null]}"#,
             "[]", "{}", "[[],[[0]]]",

@@ -53,7 +53,7 @@ import TestKit
         #expect(ranges[Speech.amiableWords.count - 1].end.seconds <= end + 0.1)
     }
 
-    @Test("a model whose definition is text is taken as it is")
+    @Test("a model with a text definition is used as it is")
     func ownModel() throws {
         let data = "/usr/share/pocketsphinx/test/data"
         let folder = TemporaryFolder()
@@ -71,7 +71,7 @@ import TestKit
         for (one, other) in zip(own, found) { #expect(abs(one.start.seconds - other.start.seconds) <= 0.1) }
     }
 
-    @Test("gives the same times again, whatever was read between")
+    @Test("gives the same times again, whatever was aligned between")
     func again() throws {
         let samples = try Speech.samples(Speech.amiable)
         let before = try times(Speech.amiableWords, samples)
@@ -80,7 +80,7 @@ import TestKit
         #expect(try times(Speech.amiableWords, samples) == before)
     }
 
-    @Test("finds names that no dictionary has, numbers and money as they are written")
+    @Test("finds written numbers, money, and names that no dictionary has")
     func written() throws {
         let samples = try said("Mister Vrbovec bought twenty five kolaches for five dollars fifty on the third of May.")
         let words = [
@@ -95,7 +95,7 @@ import TestKit
         #expect(ranges.map(\.seconds).max() == ranges[7].seconds)
     }
 
-    @Test("tells nothing of words for which there is no time, of silence, and of no words")
+    @Test("gives nothing without enough time, for silence, and without words")
     func nothing() throws {
         let samples = try Speech.samples(Speech.amiable)
         #expect(try times([], samples) == [])
@@ -107,7 +107,7 @@ import TestKit
         #expect(try times([String](repeating: "a", count: 5_000), samples) == nil)
     }
 
-    @Test("lives on noise, on what was never said, on words of any sort")
+    @Test("survives noise, wrong words, and any characters")
     func strange() throws {
         var random = SeededGenerator(seed: 9)
         let noise = (0..<192_000).map { _ in Int16.random(in: -3_000...3_000, using: &random) }
@@ -127,7 +127,7 @@ import TestKit
         #expect(try times(Speech.amiableWords, speech) != nil)
     }
 
-    @Test("goes on when it has learnt more words than a decoder is given")
+    @Test("continues after learning more words than one decoder may have")
     func manyWords() throws {
         let samples = try Speech.samples(Speech.amiable)
         let before = try times(Speech.amiableWords, samples)

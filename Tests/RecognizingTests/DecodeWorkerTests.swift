@@ -8,7 +8,7 @@ import TestKit
 @testable import System
 
 @Suite("Decode worker") struct DecodeWorkerTests {
-    /// An engine that can only read.
+    /// An engine without optional abilities.
     private final class Plain: Recognizer {
         struct Provider: RecognizerProvider {
             func open() throws(DeviceError) -> any Recognizer { Plain() }
@@ -53,7 +53,7 @@ import TestKit
         return Array(replies.dropFirst())
     }
 
-    @Test("An engine that can only read gets each utterance as a whole, and is asked for nothing else")
+    @Test("an engine without optional abilities gets each utterance complete, and no other request")
     func plain() throws {
         let plain = #"{"partials":false,"alternatives":2,"channel":{"cepstralMean":[1]}}"#
         let replies = try answers(
@@ -65,7 +65,7 @@ import TestKit
         #expect(replies.allSatisfy { $0.adaptation == nil })
     }
 
-    @Test("It answers partial readings with nothing, and a survey, too; the next utterance is read")
+    @Test("it answers partial readings and surveys with nothing, and decodes the next utterance")
     func lacking() throws {
         let replies = try answers(
             utterance(#"{"partials":true,"alternatives":0}"#, [[1], [2]])
@@ -76,7 +76,7 @@ import TestKit
         #expect(replies.allSatisfy { $0.adaptation == nil && $0.candidates == nil && $0.error == nil })
     }
 
-    @Test("Where it fails, that is told, and the next utterance is read")
+    @Test("a failure is reported, and the next utterance is decoded")
     func failing() throws {
         let request = #"{"partials":false,"alternatives":0}"#
         let replies = try answers(

@@ -5,7 +5,7 @@ import TestKit
 @testable import Core
 @testable import Recognition
 
-@Suite("What reads on where the wanted engine cannot") struct FallbackTests {
+@Suite("The replacement of a failing engine") struct FallbackTests {
     /// As in the executable: a closed pipe is an error, not the end of the process.
     init() { signal(SIGPIPE, SIG_IGN) }
 
@@ -33,7 +33,9 @@ import TestKit
         #expect(await pool.takeComplaint() == nil)
     }
 
-    @Test("where it dies of an utterance again and again the other reads that one and what follows", arguments: [1, 2])
+    @Test(
+        "if an utterance crashes it repeatedly, the other engine decodes that one and the following ones",
+        arguments: [1, 2])
     func dies(size: Int) async throws {
         let pool = pool("never", size: size)
         let (sink, _) = try await TranscriberTests.transcribe(sound, with: pool)
@@ -50,13 +52,13 @@ import TestKit
         #expect(again.segments.map(\.words.count) == [1, 1] && again.faults.isEmpty)
     }
 
-    @Test("answers that are none are no reason to lose an utterance")
+    @Test("invalid answers lose no utterance")
     func garbage() async throws {
         let (sink, _) = try await TranscriberTests.transcribe(sound, with: pool("garbage"))
         #expect(sink.segments.map(\.words.count) == [1, 1, 1, 1] && sink.faults.count == 1)
     }
 
-    @Test("where the other cannot be started either, the first reason is told by it")
+    @Test("if the other cannot start either, the error has the first reason")
     func neither() async throws {
         let missing = WorkerCommand(path: "/nowhere/worker", arguments: [], model: "gone")
         let other = WorkerCommand(path: "/nowhere/other", arguments: [], model: "gone, too")

@@ -29,7 +29,7 @@ import TestKit
 
     private func write(_ text: String, to path: String) throws { try Data(text.utf8).write(to: URL(filePath: path)) }
 
-    @Test("Debian's model is whole, and tells language, rate and size")
+    @Test("Debian's model is complete, with language, rate and size")
     func debian() throws {
         let model = try #require(ModelFolder.installed(in: [ModelFolder.debian]).first { $0.name == "en-us" })
         #expect(model.problems == [])
@@ -38,7 +38,7 @@ import TestKit
         #expect(ModelFolder.sounds(of: model.model.acousticModel)?.isSuperset(of: ["AA", "ZH", "SIL"]) == true)
     }
 
-    @Test("a person's own model is found by the kinds of its files, and reads speech")
+    @Test("a user's model is found by the kinds of its files, and recognizes speech")
     func own() throws {
         let model = ModelFolder(path: try turtle())
         #expect(model.problems == [])
@@ -55,7 +55,7 @@ import TestKit
     }
 
     @Test(
-        "what lacks or does not fit is named with its file",
+        "missing and unsuitable files are named",
         arguments: [
             ("an4/mixture_weights", nil, "lacks this file"), ("an4/means", nil, "lacks this file"),
             ("turtle.dic", nil, "lacks this file"),

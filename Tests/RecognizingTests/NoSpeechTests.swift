@@ -47,7 +47,7 @@ import TestKit
         }
     }
 
-    @Test("Of sounds without speech no word is made", arguments: Sound.allCases)
+    @Test("sounds without speech give no word", arguments: Sound.allCases)
     func sounds(sound: Sound) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
@@ -58,7 +58,7 @@ import TestKit
         }
     }
 
-    @Test("What was said in another language gives words that nobody is to believe", arguments: ["de", "fr", "cs"])
+    @Test("speech in another language gives words with low confidence", arguments: ["de", "fr", "cs"])
     func otherLanguages(voice: String) throws {
         let folder = TemporaryFolder()
         let path = folder.file("other.wav")

@@ -36,7 +36,7 @@ import TestKit
     }
 
     @Test(
-        "speech is none, nor beside a hum as loud, a tone 5 dB and a melody 12 dB below it",
+        "speech is not rejected, even with an equally loud hum, a tone 5 dB or a melody 12 dB below it",
         arguments: [Speech.amiable, Speech.young])
     func speech(path: String) throws {
         let speech = try Speech.samples(path)

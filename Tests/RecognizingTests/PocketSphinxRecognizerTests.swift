@@ -68,7 +68,7 @@ import TestKit
         #expect(adaptations.count == 1)
     }
 
-    @Test("Partial readings grow with the utterance, and leave the final reading as it is")
+    @Test("partial readings grow with the utterance, and do not change the final one")
     func partials() throws {
         let recognizer = try open()
         let speech = try speech()
@@ -168,7 +168,7 @@ import TestKit
     }
 
     @Test(
-        "The pieces in which an utterance is heard, and what is searched in between, change nothing",
+        "neither the pieces of an utterance nor intermediate searches change the result",
         arguments: [DecoderProfile.live, .final])
     func pieces(profile: DecoderProfile) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
@@ -197,7 +197,7 @@ import TestKit
     }
 
     @Test(
-        "Only a profile with a head start searches before the end, and none before its head is heard",
+        "only a profile with a head start searches before the end, and only after its head",
         arguments: [DecoderProfile.live, .final], [2, 10])
     func headStart(profile: DecoderProfile, seconds: Int) throws {
         let decoder = try DecoderHandle(

@@ -37,7 +37,7 @@ import TestKit
         #expect(try await read(workers: count).sink.segments == read(workers: 2).sink.segments)
     }
 
-    @Test("Broken off anywhere, it goes on behind what is committed and comes to the same text")
+    @Test("interrupted anywhere, it continues after the committed text and gives the same result")
     func resumed() async throws {
         let whole = try await read().sink.segments
         for done in 1...whole.count {
@@ -48,26 +48,26 @@ import TestKit
         }
     }
 
-    @Test("An engine that tells nothing of the adaptation is read all the same")
+    @Test("an engine without adaptation works, too")
     func silentEngine() async throws {
         let (sink, _) = try await read(mode: "mute")
         #expect(sink.segments.allSatisfy { $0.words.count == 1 && $0.text.hasSuffix("c0") })
     }
 
-    @Test("A utterance on which every worker dies is marked, and the rest is read")
+    @Test("an utterance on which every worker dies is marked, and the rest is decoded")
     func dies() async throws {
         let (sink, _) = try await read(mode: "never")
         #expect(sink.segments.contains { $0.endedBy == .error } && sink.segments.contains { $0.words.count == 1 })
     }
 
-    @Test("So it is where a warp is chosen by that utterance, too: none is")
+    @Test("if that utterance would choose the warp, none is chosen")
     func diesInSurvey() async throws {
         let (sink, _) = try await read(Self.muchSound, mode: "never")
         #expect(sink.segments.contains { $0.endedBy == .error } && sink.segments.contains { $0.words.count == 1 })
         #expect(sink.segments.allSatisfy { !$0.text.contains("v") })
     }
 
-    @Test("The warp with which the recording fits best is that of every utterance; of little speech none is chosen")
+    @Test("every utterance uses the recording's best warp; for little speech none is chosen")
     func warp() async throws {
         let (sink, _) = try await read(Self.muchSound, mode: "warped")
         #expect(sink.segments.count > 3)
@@ -76,7 +76,7 @@ import TestKit
         #expect(little.segments.allSatisfy { $0.words.count == 1 && !$0.text.contains("v") })
     }
 
-    @Test("Cancelled, it ends, and what is committed is the beginning of the whole")
+    @Test("cancelled, it ends, and the committed text is the beginning of the whole")
     func cancelled() async throws {
         let chunks = (1...40).map { AudioChunk.samples(TranscriberTests.sound([5], seed: UInt64($0))) }
         let whole = CollectingSink()

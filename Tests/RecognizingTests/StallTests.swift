@@ -6,11 +6,11 @@ import TestKit
 @testable import Recognition
 @testable import System
 
-@Suite("Workers that do nothing") struct StallTests {
+@Suite("Stalled workers") struct StallTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
     @Test(
-        "One that a signal has stopped, or that hangs, is replaced, which is told, and what it had is read again",
+        "a stopped or hanging worker is replaced with a line, and its utterance is decoded again",
         arguments: [("stopped", "is stopped"), ("asleep", "has done nothing")])
     func replaced(mode: String, told: String) async throws {
         let folder = TemporaryFolder()
@@ -23,7 +23,7 @@ import TestKit
         #expect(sink.faults.first?.message.contains("it was replaced") == true)
     }
 
-    @Test("What a process has done grows while it works, and stands while it is stopped")
+    @Test("a process's progress grows while it works, and not while it is stopped")
     func progress() throws {
         let child = try ChildProcess("/bin/sh", arguments: ["-c", "while :; do :; done"])
         let first = try #require(ProcessProgress(of: child.id))
@@ -35,7 +35,7 @@ import TestKit
         #expect(ProcessProgress(of: -1) == nil)
     }
 
-    @Test("The work of a child counts, so that a worker that waits for a program is none that hangs")
+    @Test("a child's work counts, so that a worker waiting for a program is not stalled")
     func children() throws {
         let child = try ChildProcess("/bin/sh", arguments: ["-c", "sh -c 'while :; do :; done' & wait"])
         let first = try #require(ProcessProgress(of: child.id))

@@ -3,7 +3,7 @@ import Testing
 @testable import Core
 @testable import Recognition
 
-@Suite("Times of words that were read without") struct TimedWordsTests {
+@Suite("Times for words without times") struct TimedWordsTests {
     /// An aligner that returns given times, or none.
     private final class Stand: Timing {
         var ranges: [SampleRange]?
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("are those that were found")
+    @Test("are those of the aligner")
     func found() {
         let stand = Stand()
         stand.ranges = [range(100, 200), range(300, 350)]
@@ -41,7 +41,7 @@ import Testing
         #expect(words.allSatisfy { !$0.isSpread && $0.confidence == 0.5 })
     }
 
-    @Test("are spread over the speech where none are found, where that fails, and where nobody can look")
+    @Test("are spread over the speech if the aligner finds none, fails or does not exist")
     func spreadWords() {
         let failing = Stand()
         failing.failure = DeviceError(.failed, "times", "cannot")
@@ -70,7 +70,7 @@ import Testing
         #expect(Core.spread(words("a b"), over: Array(repeating: endless, count: 70_000)).count == 2)
     }
 
-    @Test("of each part of a piece the voice is told, of silence none")
+    @Test("each part with speech has voice measures, silence has none")
     func voices() throws {
         let speech = try Speech.samples(Speech.amiable)
         let samples = speech + Speech.quiet(1)

@@ -21,7 +21,7 @@ import Testing
         return samples
     }
 
-    @Test("a reader's pitch is a person's; played faster by an eighth it is an eighth higher")
+    @Test("a reader's pitch is plausible; played an eighth faster it is an eighth higher")
     func pitch() throws {
         let speech = try speech()
         let voice = try #require(try voice(of: speech))
@@ -40,7 +40,7 @@ import Testing
         #expect(abs(falls - fallsFaster) < 1.5, "\(voice) \(higher)")
     }
 
-    @Test("where no word is, there is no voice")
+    @Test("without words there are no voice measures")
     func silence() throws {
         #expect(try voice(of: [Int16](repeating: 0, count: 16_000)) == nil)
     }

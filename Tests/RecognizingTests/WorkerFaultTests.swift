@@ -36,7 +36,7 @@ import TestKit
     }
 
     @Test(
-        "A worker that goes on talking has no more time for an utterance than one that says nothing",
+        "a worker that keeps writing gets no more time for an utterance than a silent one",
         // wait: a guard; the worker never ends by itself
         .timeLimit(.minutes(60)), arguments: ["chatter", "drip"])
     func endless(mode: String) throws {

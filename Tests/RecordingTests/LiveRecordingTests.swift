@@ -21,7 +21,7 @@ import TestKit
     }
 
     @Test(
-        "a mark is where the recording is, in the archive and in the events; what is on the disk and what fails is told"
+        "a bookmark is at the current position in archive and events; progress on the disk and failures are reported"
     )
     func marks() async throws {
         let archive = try SQLiteArchive(path: configuration.archivePath)

@@ -55,7 +55,7 @@ import TestKit
     }
 
     @Test(
-        "each trouble is told once when it has lasted, and once when it is over",
+        "each problem is reported once after it has lasted, and once when it ends",
         arguments: [
             ("ssssssss", "........"),
             ("rrrrrrrrrrrrrrrrrrrrrrrr", "........................"),

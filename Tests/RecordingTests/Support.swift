@@ -119,7 +119,7 @@ final class Stopper: Sendable {
     func stop() { session.withLock { $0 }?.stop(reason: .button) }
 }
 
-/// Wrong statements to a sink.
+/// False reports to a sink.
 final class Lies: Sendable {
     let entries = Mutex<[RecordingLog.Entry]>([])
 

@@ -225,7 +225,7 @@ import TestKit
         #expect(found == Minute.range(minute.from, minute.to))
     }
 
-    @Test("of a recording that was paused at its end, the last second is what was said")
+    @Test("in a recording that ended paused, the last second is speech")
     func lastOfPaused() async throws {
         let archive = try storage.archive()
         try await record(in: archive)

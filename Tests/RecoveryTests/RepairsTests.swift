@@ -11,7 +11,7 @@ import TestKit
 @Suite("Repairs") struct RepairsTests {
     private let storage = Storage()
 
-    /// So many recordings, all of which were cut short.
+    /// This many recordings, all cut short.
     private func record(_ count: Int) async throws {
         let archive = try storage.archive()
         for _ in 0..<count {
@@ -87,7 +87,7 @@ import TestKit
         #expect(!marker.exists)
     }
 
-    @Test("What the archive knows to be lost at the end is silence in the recording")
+    @Test("sound that the archive knows to be lost at the end is silence in the recording")
     func lostEnd() async throws {
         func write() async throws {
             let archive = try storage.archive()
@@ -95,7 +95,7 @@ import TestKit
             try await archive.add(
                 Gap(SampleRange(SamplePosition(3200), SamplePosition(5000)), cause: .disk), recording: 1)
             try await storage.record([.samples(numbered(3000))], isClosed: false, in: archive)
-            // Nobody can have listened to that.
+            // The old text cannot come from that.
             try await archive.add(
                 Gap(SampleRange(SamplePosition(3000), SamplePosition(900_000_000)), cause: .disk), recording: 2)
         }

@@ -40,7 +40,7 @@ struct Storage {
         try await Recovery.open(configuration, depth: depth).findings
     }
 
-    /// Records samples, and a text of so many words, a segment a word; one that is not closed was cut short.
+    /// Records samples, and a text of this many words, one per segment; a recording that is not closed was cut short.
     @discardableResult
     func record(
         _ microphone: [ScriptedMicrophone.Step], channels: Int = 1, words: [String] = [], isClosed: Bool = true,

@@ -4,7 +4,7 @@ import TestKit
 @testable import Core
 
 @Suite("Grouping") struct GroupingTests {
-    /// An utterance whose speech lies between two times in seconds, with a quarter of a second around it.
+    /// An utterance with speech between two times in seconds, and a quarter of a second around it.
     private static func utterance(
         _ id: Int, _ start: Double, _ end: Double, by reason: EndReason = .silence
     ) -> Utterance {
@@ -23,7 +23,7 @@ import TestKit
         return groups.map { $0.utterances.map(\.id) }
     }
 
-    @Test("Utterances are one group as long as all their audio fits and the pauses are short")
+    @Test("utterances form a group as long as their audio fits and the pauses are short")
     func fits() {
         let four = [
             Self.utterance(1, 1, 3), Self.utterance(2, 3.5, 8), Self.utterance(3, 10, 12.5), Self.utterance(4, 13, 14),
@@ -43,7 +43,7 @@ import TestKit
         #expect(Self.groups(two) == [[1], [2]])
     }
 
-    @Test("A group is told as soon as nothing can join it")
+    @Test("a group is reported as soon as nothing can join it")
     func early() {
         func isOver(_ speech: Double, _ certain: Double?) -> Bool {
             var grouping = Grouping(GroupSettings(longestSeconds: 12))
@@ -53,7 +53,7 @@ import TestKit
         }
         #expect(!isOver(10, 12.75) && isOver(10, 12.8))
         #expect(!isOver(12, nil) && isOver(12.1, nil))
-        // Here the audio would end too late, whatever comes.
+        // Here the audio would end too late in any case.
         var long = Grouping(GroupSettings(longestSeconds: 12))
         _ = long.add(Self.utterance(1, 1, 12))
         #expect(long.reach(speech: SamplePosition(seconds: 12.7), certain: nil) == nil)
@@ -73,7 +73,7 @@ import TestKit
 }
 
 @Suite("Utterances of limited length") struct LimitedLengthTests {
-    @Test("Speech that goes on is cut at the quietest place of the last quarter, however loud that is")
+    @Test("continuous speech is cut at the quietest place of the last quarter, however loud that is")
     func quietest() throws {
         var marbles = Marbles(SpeechSettings().limited(toSeconds: 12))
         // Dips at 8 s, before the last quarter, and at 10 s, which is hardly quieter than the rest.
@@ -84,7 +84,7 @@ import TestKit
         #expect(second.speech.start == first.speech.end && first.audio.end - second.audio.start == 8_000)
     }
 
-    @Test("Of speech that ends by itself just within the limit only the padding is cut short")
+    @Test("speech that ends just within the limit only loses padding")
     func padding() throws {
         var marbles = Marbles(SpeechSettings().limited(toSeconds: 8))
         // The audio begins 250 ms before the speech: 8 s of it end with 7.75 s of speech.
@@ -94,7 +94,7 @@ import TestKit
         #expect((1..<4_000).contains(utterance.audio.end - utterance.speech.end))
     }
 
-    @Test("Whatever sounds, no utterance is longer, and nothing is lost between two", arguments: [4, 8, 12, 20])
+    @Test("for any sound, no utterance is longer, and nothing is lost between two", arguments: [4, 8, 12, 20])
     func longest(seconds: Int) {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)
@@ -125,7 +125,7 @@ import TestKit
         }
     }
 
-    @Test("What is certain of one that is spoken is in it, and groups told early are the groups of the whole")
+    @Test("the certain part of an open utterance stays in it, and groups reported early equal those of the whole")
     func certain() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)

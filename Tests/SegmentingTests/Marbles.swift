@@ -1,6 +1,6 @@
 @testable import Core
 
-/// Sound and what the segmenter makes of it, drawn as strings: a character is 100 ms.
+/// Sound and the segmenter's results, drawn as strings: a character is 100 ms.
 ///
 /// In: `#` speech at -30 dBFS, `+` speech at -40, both with a dip of a frame between two syllables, `-` a dip at -50, `_` the room at -70, `!` a click of 20 ms.
 /// Out: `B` an utterance began, `S` `T` `G` it ended at silence, stop, gap, `R` it was rotated.
@@ -12,7 +12,7 @@ struct Marbles {
 
     init(_ settings: SpeechSettings = SpeechSettings()) { segmenter = Segmenter(settings: settings) }
 
-    /// Plays a drawing and returns the answer.
+    /// Plays a drawing and returns the result.
     mutating func play(_ drawing: String) -> String {
         line = ""
         for character in drawing {
@@ -57,8 +57,8 @@ struct Marbles {
     }
 }
 
-/// So many times the same.
+/// A repeated drawing.
 func times(_ count: Int, _ drawing: String) -> String { String(repeating: drawing, count: count) }
 
-/// A position in tenths of a second: the scale of the drawings.
+/// A position in tenths of a second, as in the drawings.
 func tenths(_ count: Double) -> SamplePosition { SamplePosition(seconds: count / 10) }

@@ -4,7 +4,7 @@ import TestKit
 @testable import Core
 
 @Suite("Rotation") struct RotationTests {
-    @Test("Speech that goes on is cut at the quietest place between 8 and 12 s, and both sides hear it")
+    @Test("continuous speech is cut at the quietest place between 8 and 12 s, and both sides have it")
     func quietPlace() throws {
         var marbles = Marbles()
         // Dips of 200 ms at 6.0, 9.0 and 10.5 s after the start; the one at 9.0 is deepest.
@@ -19,7 +19,7 @@ import TestKit
         #expect(marbles.utterances[1].speech.start == first.speech.end)
     }
 
-    @Test("Without a quiet place it goes on until one comes")
+    @Test("without a quiet place it continues until one comes")
     func laterQuietPlace() throws {
         var marbles = Marbles()
         _ = marbles.play("_____" + times(200, "#") + "--" + times(50, "#") + "_____")
@@ -28,7 +28,7 @@ import TestKit
         #expect(abs(first.speech.end - tenths(206)) <= 2_400)
     }
 
-    @Test("Where no quiet place comes it is cut at the safety net", arguments: [45, 50, 55])
+    @Test("without any quiet place it is cut at the hard limit", arguments: [45, 50, 55])
     func safetyNet(seconds: Int) throws {
         var settings = SpeechSettings()
         settings.rotateSeconds = seconds
@@ -42,7 +42,7 @@ import TestKit
         }
     }
 
-    @Test("A pause when the time is up makes no utterance longer", arguments: ["_____", "__#####_____"])
+    @Test("a pause at the time limit makes no utterance longer", arguments: ["_____", "__#####_____"])
     func pauseAtTheSafetyNet(_ rest: String) {
         for tenths in 480..<510 {
             var marbles = Marbles()
@@ -55,7 +55,7 @@ import TestKit
         }
     }
 
-    @Test("Overlap is as long as it is set", arguments: [250, 500, 750])
+    @Test("the overlap has the configured length", arguments: [250, 500, 750])
     func overlap(milliseconds: Int) throws {
         var settings = SpeechSettings()
         settings.overlapMilliseconds = milliseconds
@@ -74,7 +74,7 @@ import TestKit
         #expect(marbles.play("_____" + times(118, "#") + "_____").filter { $0 != "." } == "BS")
     }
 
-    @Test("Any sound: utterances are in order, their speech never overlaps, and every loud stretch is in one")
+    @Test("for any sound, utterances are in order, their speech never overlaps, and every loud part is in one")
     func anySound() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)
@@ -106,7 +106,7 @@ import TestKit
         }
     }
 
-    @Test("Half an hour without a pause is cut into utterances that each fit into a worker")
+    @Test("half an hour without a pause is cut into utterances that fit into a worker")
     func halfAnHour() throws {
         var marbles = Marbles()
         _ = marbles.play("_____" + times(18_000, "#") + "_____")
@@ -116,14 +116,14 @@ import TestKit
         #expect(zip(utterances, utterances.dropFirst()).allSatisfy { $0.speech.end == $1.speech.start })
     }
 
-    @Test("As far as the quietest place so far, an utterance is certain before it is decided where it is cut")
+    @Test("an utterance is certain up to the quietest place so far, before the cut is decided")
     func certainToTheQuietest() throws {
-        // Every tenth frame is a stop between two sounds, or the speech would be taken for the room.
+        // Every tenth frame is a stop between two sounds; otherwise the speech would count as room noise.
         let syllable = { (level: Double) in [-75] + [Double](repeating: level, count: 9) }
         var segmenter = Segmenter(settings: SpeechSettings())
         let loud = [Double](repeating: -75, count: 50) + (0..<45).flatMap { _ in syllable(-20) }
         #expect(loud.reduce(0) { $0 + segmenter.handle(level: $1).count } == 1)
-        // Speech began at 1 s, the audio a quarter of a second before; 8 s later it may be cut, anywhere.
+        // Speech began at 1 s, the audio a quarter of a second before; 8 s later it may be cut anywhere.
         let start = segmenter.neededFrom
         let before = try #require(segmenter.certainWatermark)
         #expect(abs(before - start - (128_000 + 4_000)) <= 1_600)
@@ -134,7 +134,7 @@ import TestKit
         #expect(abs(after.samples - (161_600 + 4_000)) <= 1_600)
     }
 
-    @Test("What is certain of an utterance while it is spoken is in it, wherever it is cut, and is never taken back")
+    @Test("the certain part of an open utterance stays in it, wherever it is cut, and never shrinks")
     func certain() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)

@@ -10,12 +10,12 @@ import Testing
             ("_____#####_____", ".....B......S.."),
             // A pause shorter than the hangover does not end it.
             ("_____###__###_____", ".....B.........S.."),
-            // A click is no speech.
+            // A click is not speech.
             ("_____!____!_____", "................"),
-            // Speech 20 dB above the floor counts, the room does not.
+            // Speech 20 dB above the floor counts, room noise does not.
             ("_____+++++______", ".....B......S..."),
             ("________________", "................"),
-            // Two utterances, closer than their paddings are long.
+            // Two utterances closer than their paddings.
             ("_____####____####____", ".....B.....S.B.....S"),
         ])
     func soundBecomesUtterances(sound: String, expected: String) {
@@ -23,7 +23,7 @@ import Testing
         #expect(normalized(marbles.play(sound)) == normalized(expected))
     }
 
-    /// Compares the order and place of the marks; a drawing may be drawn shorter than the sound.
+    /// Compares the order and place of the letters; a drawing may be shorter than the sound.
     private func normalized(_ line: String) -> String {
         var line = line
         while line.hasSuffix(".") { line.removeLast() }
@@ -41,7 +41,7 @@ import Testing
         #expect(marbles.begun == [tenths(7.5)])
     }
 
-    @Test("Padding ends where the recording begins and ends")
+    @Test("padding is limited by the start and end of the recording")
     func paddingAtTheEdges() throws {
         var marbles = Marbles()
         _ = marbles.play("_####")
@@ -51,7 +51,7 @@ import Testing
         #expect(utterance.speech == SampleRange(tenths(1), tenths(5)))
     }
 
-    @Test("An utterance that stop cuts in its hangover ends where speech ended")
+    @Test("an utterance stopped during its hangover ends with the speech")
     func stopInHangover() throws {
         var marbles = Marbles()
         _ = marbles.play("_____####__")
@@ -72,7 +72,7 @@ import Testing
         #expect(two.audio.start < one.audio.end)
     }
 
-    @Test("A gap ends the utterance, and time goes on behind it")
+    @Test("a gap ends the utterance, and time continues after it")
     func gap() throws {
         var marbles = Marbles()
         _ = marbles.play("_____#####")
@@ -85,7 +85,7 @@ import Testing
         #expect(marbles.utterances[1].speech == SampleRange(tenths(17), tenths(22)))
     }
 
-    @Test("The floor follows a room that grows louder, and steady noise is no speech")
+    @Test("the floor follows a louder room, and steady noise is not speech")
     func adaptiveFloor() {
         var marbles = Marbles()
         _ = marbles.play(times(100, "_") + times(200, "-"))
@@ -105,7 +105,7 @@ import Testing
         #expect(marbles.play("####____").contains("B"))
     }
 
-    @Test("Positions only move forward, and settled never passes what is being spoken")
+    @Test("positions only increase, and `settled` never passes the open utterance")
     func settled() {
         var marbles = Marbles()
         var last = SamplePosition.zero

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Sensitivity") struct SensitivityTests {
     @Test(
-        "what is a little above the noise is speech for a high sensitivity only, what is far above for each",
+        "sound slightly above the noise is speech only at high sensitivity; far above, at any",
         arguments: [
             (SpeechSettings.Sensitivity.low, [false, false, true]), (.medium, [false, true, true]),
             (.high, [true, true, true]),

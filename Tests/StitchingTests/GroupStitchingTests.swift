@@ -19,7 +19,7 @@ import TestKit
 
     private static func texts(_ segments: [Segment]) -> [String] { segments.map(\.text) }
 
-    @Test("Each word goes to the utterance in whose speech its middle lies, or which is nearest")
+    @Test("each word belongs to the utterance that contains its middle, or to the nearest one")
     func words() {
         var stitcher = Stitcher()
         // "there" and "then" lie between two, one nearer to the first, one to the last.
@@ -35,7 +35,7 @@ import TestKit
         }
     }
 
-    @Test("A word that two utterances share ends where the next is spoken")
+    @Test("a word across two utterances ends where the next one begins")
     func shared() {
         var stitcher = Stitcher()
         let long = Word("goodbye", Self.range(2, 3.7), confidence: 1)
@@ -46,7 +46,7 @@ import TestKit
         #expect(segments[2].range == Self.range(6, 8) && segments[2].words.isEmpty)
     }
 
-    @Test("Other readings are told apart by the words that they share, and what says the same is left out")
+    @Test("alternatives are split between utterances by shared words, and duplicates are left out")
     func alternatives() {
         var stitcher = Stitcher()
         let best = StitchingTests.words("          Hello, my friend    how are you?               Fine.")
@@ -67,7 +67,7 @@ import TestKit
         #expect(segments[2].alternatives == [Alternative(text: "Find", confidence: 0.5)])
     }
 
-    @Test("Each utterance has its own voice, where it has words")
+    @Test("each utterance with words has its own voice measures")
     func voices() {
         var stitcher = Stitcher()
         let voices = [120.0, 130, 140].map { VoiceAnalytics(pitch: $0, jitter: 0, shimmer: 0, voicing: 1) }
@@ -83,7 +83,7 @@ import TestKit
         #expect(none.map(\.voice) == [voices[0], nil, nil])
     }
 
-    @Test("A group that could not be read is segments without words")
+    @Test("a group that could not be decoded becomes segments without words")
     func failed() {
         var stitcher = Stitcher(firstID: 1)
         let segments = stitcher.handle(Self.three.failed, Hypothesis())
@@ -91,7 +91,7 @@ import TestKit
         #expect(segments.map(\.range) == Self.three.utterances.map(\.speech))
     }
 
-    @Test("At the seam between two groups words are neither dropped nor doubled, however they are written")
+    @Test("at the seam between two groups no word is lost or repeated, however it is written")
     func seam() {
         let first = UtteranceGroup(
             Self.utterance(1, 1, 3),
@@ -109,7 +109,7 @@ import TestKit
         #expect(stitcher.seams == 1)
     }
 
-    @Test("Whatever is heard: each word is in one segment, in order, and no two segments overlap")
+    @Test("for any result, each word is in one segment, in order, and segments do not overlap")
     func anything() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)
@@ -155,7 +155,7 @@ import TestKit
 
 @Suite("Keys of words") struct WordKeyTests {
     @Test(
-        "take no notice of case and marks",
+        "ignore case and punctuation",
         arguments: [
             ("Hello,", "hello"), ("“Don’t!”", "don't"), ("'tis", "tis"), ("dogs'", "dogs"), ("Mr.", "mr"),
             ("O'Clock", "o'clock"), ("—", ""), ("...", ""), ("", ""), ("1,000", "1000"), ("Élan", "élan"),
@@ -163,7 +163,7 @@ import TestKit
         ])
     func keys(text: String, key: String) { #expect(Word.key(of: text) == key) }
 
-    @Test("Errors of words are counted by them: neither case nor marks are one")
+    @Test("word errors are counted by them: case and punctuation are no errors")
     func errors() {
         let rate = WordErrorRate(
             reference: "he said hello mr smith don't go", hypothesis: "“He said: ‘Hello, Mr. Smith — don’t go!’”")
@@ -172,9 +172,9 @@ import TestKit
     }
 }
 
-@Suite("Seams of texts with marks") struct MarkedSeamTests {
+@Suite("Seams of punctuated texts") struct MarkedSeamTests {
     @Test(
-        "The same word is the same, however either side writes it",
+        "a word matches, however either side writes it",
         arguments: [
             ("we      Go,", "         go  on", "we Go, on"), ("we     go", "        Go! on", "we Go! on"),
             ("we      go   —", "         go  on", "we go on"),
@@ -186,7 +186,7 @@ import TestKit
                 == text.split(separator: " ").map { Word.key(of: String($0)) }.joined(separator: " "))
     }
 
-    @Test("A dash that stands alone takes no word away") func dash() {
+    @Test("a single dash removes no word") func dash() {
         #expect(
             Rotation.stitch("we   —  go", "     —   go on").filter { !Word.key(of: $0).isEmpty } == ["we", "go", "on"])
     }

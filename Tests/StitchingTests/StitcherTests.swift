@@ -32,7 +32,7 @@ struct Rotation {
         id: 2, audio: SampleRange(SamplePosition(seconds: 9.75), SamplePosition(seconds: 20)),
         speech: SampleRange(cut, SamplePosition(seconds: 19.75)), endedBy: .silence)
 
-    /// What is committed of two readings, and of one across the seam; the drawings begin at 9 s.
+    /// The committed words of two readings, and of one across the seam; the drawings begin at 9 s.
     static func stitch(_ one: String, _ two: String, third: String = "") -> [String] {
         var stitcher = Stitcher()
         let segments = [
@@ -47,7 +47,7 @@ struct Rotation {
     @Test(
         "The catalogue of seams",
         arguments: [
-            // What both sides agree on. Columns: 9.0 s ... the overlap is 9.75 to 10.25, the cut at 10.0.
+            // Both sides agree. Columns: 9.0 s ... the overlap is 9.75 to 10.25, the cut at 10.0.
             Seam("plain", "now we   go", "         go on", "now we go on"),
             Seam("nothing in the overlap", "now", "              on", "now on"),
             // Dropped: each side gives the word to the other.
@@ -57,11 +57,11 @@ struct Rotation {
             Seam("doubled word", "we      go", "         go  on", "we go on"),
             Seam("doubled by early and late timing", "we     go", "         go on", "we go on"),
             Seam("said twice is kept twice", "very very", "     very  very good", "very very very good"),
-            // Glued: the right side hears the end of a word that the left side knows whole.
+            // Merged: the right side hears the end of a word that the left side has completely.
             Seam("glued tail", "we  something", "         ing to", "we something to"),
-            // Missing clause: what the right side heard behind the overlap is never touched.
+            // Missing clause: words of the right side after the overlap never change.
             Seam("clause behind the cut", "we", "           all go home now", "we all go home now"),
-            // Missing clause: it begins with a word that the left side has under another name, and goes on behind its audio.
+            // Missing clause: it begins with a word that the left side recognized differently, and continues after its audio.
             Seam("glued to the clause", "    detective", "        activity  hall", "detective activity hall"),
             // Missing tail: the right side has nothing where the left side withheld a word.
             Seam("right side is empty", "we       so", "", "we so"),
@@ -69,7 +69,7 @@ struct Rotation {
             Seam("left side heard nothing", "we", "        so go on", "we so go on"),
             Seam("fragment at the other edge", "we", "       so go on", "we go on"),
             Seam("left side heard it a little before", "we so", "        so go on", "we so go on"),
-            // Cut off at the edge of the left side's audio: not to be believed.
+            // Cut off at the edge of the left side's audio, so unreliable.
             Seam("fragment at the edge", "we       son~", "         something", "we something"),
         ])
     func catalogue(seam: Seam) {
@@ -85,7 +85,7 @@ struct Rotation {
     }
 
     @Test(
-        "Where neither side has a word at the cut, there is a hole",
+        "without a word at the cut on either side there is a hole",
         arguments: [
             Hole("from word to word", "now go", "           we", 6...11),
             Hole("not farther than half a second beyond the overlap", "we", "                    go", 2.5...17.5),
@@ -107,7 +107,7 @@ struct Rotation {
 
     struct Hole: Sendable {
         var name, left, right: String
-        /// In tenths of a second behind 9 s.
+        /// In tenths of a second after 9 s.
         var tenths: ClosedRange<Double>?
 
         init(_ name: String, _ left: String, _ right: String, _ tenths: ClosedRange<Double>?) {
@@ -125,7 +125,7 @@ struct Rotation {
     }
 
     @Test(
-        "A reading across the seam gives the words that lie in the hole, and no other",
+        "a reading across the seam adds the words in the hole, and no others",
         arguments: [
             Seam("one word", "now go", "           we", "now go so we", third: "how go  so we"),
             Seam("two words", "now", "           we", "now who can we", third: "now who can we"),
@@ -167,7 +167,7 @@ struct Rotation {
         #expect(stitcher.handle(Rotation.right, Hypothesis(words: right)).words == right)
     }
 
-    @Test("An utterance that could not be read takes nothing from its neighbour")
+    @Test("an utterance that could not be decoded does not affect its neighbor")
     func failedNeighbour() {
         var stitcher = Stitcher()
         var left = Rotation.left
@@ -179,7 +179,7 @@ struct Rotation {
         #expect(next.range.start >= failed.range.end)
     }
 
-    @Test("Speech that gives no word is a segment without text, as long as the speech")
+    @Test("speech without words is a segment without text, of the same length")
     func noWords() {
         var stitcher = Stitcher()
         let segment = stitcher.handle(Rotation.left, Hypothesis())
@@ -188,7 +188,7 @@ struct Rotation {
         #expect(segment.range == Rotation.left.speech)
     }
 
-    @Test("Close utterances share silence; a word there is told once")
+    @Test("close utterances share silence; a word in it is committed once")
     func sharedSilence() {
         let second = { (value: Double) in SamplePosition(seconds: value) }
         var stitcher = Stitcher()

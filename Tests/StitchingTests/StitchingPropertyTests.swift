@@ -3,12 +3,12 @@ import TestKit
 
 @testable import Core
 
-/// Speech that is known word by word, cut anywhere, and heard by both sides with errors of timing: what comes out must
-/// be what went in.
+/// Speech with known words, cut anywhere, and heard by both sides with timing errors: the result must
+/// equal the input.
 @Suite("Stitching, any speech") struct StitchingPropertyTests {
     private static let vocabulary = ["the", "a", "very", "of", "something", "go", "on", "had", "had", "we"]
 
-    @Test("Neither drops nor doubles a word, commits in order, never overlaps")
+    @Test("loses and repeats no word, commits in order, never overlaps")
     func anySpeech() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)

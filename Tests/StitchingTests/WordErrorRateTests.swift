@@ -3,7 +3,7 @@ import TestKit
 
 @Suite("Word errors") struct WordErrorRateTests {
     @Test(
-        "What an engine writes and what a reference says are compared as they are spoken",
+        "a transcript and its reference are compared in spoken form",
         arguments: [
             ("Mr. Hale, I mean!", "mister hale i mean"),
             ("10 steps, 4 dogs; 12 cats", "ten steps four dogs 12 cats"),
@@ -17,7 +17,7 @@ import TestKit
         #expect(WordErrorRate(reference: spoken, hypothesis: written).errors == 0)
     }
 
-    @Test("A word put in, left out or changed is an error each")
+    @Test("an inserted, missing or changed word is one error each")
     func errors() {
         let rate = WordErrorRate(reference: "one two three four", hypothesis: "One too, three four. Five")
         #expect(rate.errors == 2)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Word errors") struct WordErrorsTests {
     @Test(
-        "words are told apart by letters and digits alone",
+        "words are compared by letters and digits only",
         arguments: [
             ("he was not an ill disposed young man", "He was not an ill-disposed young man.", 0),
             ("the doctor's house", "The doctor’s house", 0),
@@ -19,7 +19,7 @@ import Testing
         #expect(found.words == said.split(separator: " ").count)
     }
 
-    @Test("what nobody said counts, and two texts are counted together")
+    @Test("inserted words count, and two texts are counted together")
     func sums() {
         let sum = WordErrors(said: "a b", read: "a b c d e") + WordErrors(said: "x y", read: "x")
         #expect(sum.errors == 4 && sum.words == 4 && sum.percent == 100)

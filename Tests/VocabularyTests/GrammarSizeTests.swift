@@ -3,7 +3,7 @@ import Testing
 @testable import Recognition
 
 @Suite("The size of a grammar") struct GrammarSizeTests {
-    /// Rules that each use the next one several times.
+    /// Rules, each of which uses the next one several times.
     private func nested(_ depth: Int, times: Int) -> GrammarFile {
         var text = "#JSGF V1.0;\ngrammar large;\npublic <r0> = <r1>;\n"
         for rule in 1..<depth {
@@ -13,7 +13,7 @@ import Testing
         return GrammarFile(text + "<r\(depth)> = yes | no;\n")
     }
 
-    @Test("of a few lines that come to a hundred million words is told before anything is made of it")
+    @Test("of a few lines with a hundred million words is known before the grammar is built")
     func nestedRules() throws {
         let excess = try #require(nested(9, times: 10).excess)
         #expect(excess.contains("50000 words") && excess.contains("fewer"))
@@ -27,20 +27,20 @@ import Testing
         #expect(GrammarFile("#JSGF V1.0;\ngrammar g;\npublic <a> = yes;\n<b> = \(words);\n").excess != nil)
     }
 
-    @Test("has a depth, too", arguments: [150, 100_000])
+    @Test("has a limit on depth, too", arguments: [150, 100_000])
     func depth(rules: Int) {
         #expect((nested(rules, times: 1).excess != nil) == (rules > 200))
         let brackets = String(repeating: "(", count: rules) + "a" + String(repeating: ")", count: rules)
         #expect((GrammarFile("#JSGF;\ngrammar g;\npublic <a> = \(brackets);\n").excess != nil) == (rules > 200))
     }
 
-    @Test("ends where rules name each other in a circle")
+    @Test("ends at rules that refer to each other")
     func circle() {
         let text = "#JSGF V1.0;\ngrammar g;\npublic <a> = one <b> | stop;\n<b> = two <a>;\n<c> = <c>;\n"
         #expect(GrammarFile(text).excess == nil)
     }
 
-    @Test("is unknown where it has rules of other files, which is refused")
+    @Test("is unknown with rules of other files, so these are refused")
     func imported() {
         let text = "#JSGF V1.0;\ngrammar g;\nimport <other.*>;\npublic <a> = one;\n"
         #expect(GrammarFile(text).excess?.contains("other files") == true)

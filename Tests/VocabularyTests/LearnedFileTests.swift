@@ -21,7 +21,7 @@ import Testing
         VocabularyFile(file.inUse(most: most)).phrases.map { $0.words.joined(separator: " ") }
     }
 
-    @Test("it is a vocabulary, tells how often and where, and reads as it was written")
+    @Test("it is a vocabulary with counts and recordings, and is read back unchanged")
     func written() {
         let file = made(found("Awa Ouedraogo", 3, in: [4, 7]), found("Koudougou"))
         #expect(file.text.contains("\nAwa Ouedraogo  # 3 times, in 4 7\nKoudougou  # 1 time, in 4\n"), "\(file.text)")
@@ -31,7 +31,7 @@ import Testing
         #expect(again.entries(most: 1).map(\.state) == [.used, .beyond])
     }
 
-    @Test("a recording is forgotten, and with it the lines that tell of no other, whatever a person made of them")
+    @Test("forgetting a recording removes the lines that only it has, even edited ones")
     func forgotten() {
         var file = made(found("Awa", 3, in: [4, 7]), found("Bintou"), found("Fonio"), found("Kadiu"))
         file = LearnedFile(
@@ -41,7 +41,7 @@ import Testing
         #expect(file.forget(9, keeping: []) == 0 && file.seen == [4: 2])
     }
 
-    @Test("proposals are not used until they are accepted, and accepting takes no other line")
+    @Test("proposals are unused until they are accepted, and accepting one changes no other line")
     func proposals() {
         var file = made(found("Awa"), found("Bintou"), proposing: true)
         #expect(file.text.contains("\n#? Awa  # 1 time, in 4\n") && used(file).isEmpty)
@@ -53,7 +53,7 @@ import Testing
         #expect(file.accept(["awa"]) == ["awa"] && used(file) == ["Awa", "Bintou"])
     }
 
-    @Test("what a person has changed, taken out or added stays")
+    @Test("lines that a person changed, removed or added stay so")
     func edited() {
         var file = LearnedFile(
             """
@@ -81,14 +81,14 @@ import Testing
         #expect(VocabularyFile(file.inUse(most: 200)).problems.isEmpty)
     }
 
-    @Test("a line that was deleted comes back only for something new")
+    @Test("a deleted line returns only for a new correction")
     func deleted() {
         var file = LearnedFile(made(found("Awa"), found("Bintou")).text.replacing("Awa  # 1 time, in 4\n", with: ""))
         #expect(file.add([found("Awa", isNew: false)], proposing: false).isEmpty && used(file) == ["Bintou"])
         #expect(file.add([found("Awa", 2, in: [4, 7])], proposing: false) == ["Awa"])
     }
 
-    @Test("what was learned from is remembered in rows that can be read, whatever a person leaves of them")
+    @Test("the recordings learned from are kept in readable rows, whatever a person does to them")
     func seen() {
         var file = made(found("Awa"))
         file.see(Dictionary(uniqueKeysWithValues: (1...40).map { ($0, 3) }))
@@ -101,21 +101,21 @@ import Testing
         #expect(empty.text.isEmpty, "no file for nothing")
     }
 
-    @Test("most are used of a person's own lines, then of the most often corrected")
+    @Test("of too many lines, a person's own are used first, then the most often corrected")
     func limit() {
         let file = LearnedFile("Awa  # 1 time, in 4\nBintou  # 3 times, in 4\nKadi\n#? Ouma  # 9 times, in 4\n")
         #expect(used(file, most: 1) == ["Kadi"] && used(file, most: 2) == ["Bintou", "Kadi"])
         #expect(VocabularyFile(file.inUse(most: 2)).phrases.map(\.line) == [2, 3])
     }
 
-    @Test("a line that cannot be used takes no other line's place, and is told")
+    @Test("an invalid line is reported, and does not use up another line's place")
     func wrong() {
         let file = LearnedFile("zor(2)\nAwa\n")
         #expect(used(file, most: 1) == ["Awa"] && file.problems.map(\.line) == [1])
         #expect(file.entries(most: 9).map(\.phrase) == ["Awa"])
     }
 
-    @Test("nothing that is no vocabulary gets in, and nothing grows without an end")
+    @Test("only valid vocabulary is added, and the file is limited")
     func hostile() {
         var file = LearnedFile("")
         let bad = ["a # b", "a = b", "<x>", "a * 2", "zo\nrp", "", "# 3 times, in 4"].map { found($0) }

@@ -17,7 +17,7 @@ import Testing
         PhraseModel(VocabularyFile(text).phrases, base: base).arpa
     }
 
-    @Test("a word after words that are said elsewhere too is no more likely than the phrases make it")
+    @Test("a word after common words is only as likely as the phrases make it")
     func tempered() {
         let entries = entries(
             model("lord of the manor\nouagadougou now") { word, _ in
@@ -34,13 +34,13 @@ import Testing
         #expect(abs((entries["of the manor"] ?? 0) + 0.1139) < 0.01)
     }
 
-    @Test("all phrases together are at most a quarter of what is said")
+    @Test("all phrases together have at most a quarter of the probability")
     func bounded() {
         let entries = entries(model((0..<400).map { "w\($0) * 100" }.joined(separator: "\n")) { _, _ in 0 })
         #expect(abs((entries["w7"] ?? 0) + 3.2041) < 0.01)
     }
 
-    @Test("counts are what they say, and each order has something")
+    @Test("counts match the entries, and each order has entries")
     func form() {
         for text in ["millet", "millet flour", "millet flour porridge"] {
             let arpa = model(text) { _, _ in 0.01 }

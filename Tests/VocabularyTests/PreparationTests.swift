@@ -21,7 +21,7 @@ import TestKit
         String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
     }
 
-    @Test("words are the dictionary's, told, guessed, or a problem of their line")
+    @Test("pronunciations come from the dictionary, the file, or eSpeak; otherwise their line is a problem")
     func report() throws {
         let path = try file("Millet\nbalafon\nNokoué\nDogon = D OW G AA N\nx9q\nzorp = Z QQ\nzai*\n")
         let report = try model.preparation(of: path, keptIn: folder.path).check()
@@ -33,7 +33,7 @@ import TestKit
         #expect(report.problems.first?.reason.contains("no sound QQ") == true)
     }
 
-    @Test("it is made once, and again when the vocabulary or the model's files change")
+    @Test("it is prepared once, and again when the vocabulary or the model's files change")
     func kept() throws {
         let path = try file("balafon\n")
         let (first, made) = try model.prepare(path, keptIn: folder.file("cache"))
@@ -51,7 +51,7 @@ import TestKit
     }
 
     @Test(
-        "what is kept and was changed, or is no file, is made again",
+        "a changed or invalid cache file is made again",
         arguments: ["", "garbage", "pipe", "folder", "link"])
     func damaged(content: String) throws {
         let path = try file("balafon\n")
@@ -92,13 +92,13 @@ import TestKit
         #expect(try !text(said.dictionary).contains("\ngriot "))
     }
 
-    @Test("a way to say a word that the dictionary has is one more")
+    @Test("a pronunciation for a word in the dictionary is added")
     func oneMore() throws {
         let (prepared, _) = try model.prepare(file("tomato = T OW M AO T OW\n"), keptIn: folder.file("cache"))
         #expect(try text(prepared.dictionary).hasSuffix("tomato(3) T OW M AO T OW\n"))
     }
 
-    @Test("nothing that can be heard is refused; a file that is not there is missing")
+    @Test("a vocabulary without usable words is refused; a missing file is reported as missing")
     func refused() throws {
         let empty = try file("# nothing\n")
         #expect(thrown { _ = try model.prepare(empty, keptIn: folder.file("cache")) }?.code == .unsupported)
@@ -127,7 +127,7 @@ import TestKit
 
     private static let austen = "librivox/sense_and_sensibility_01_austen_64kb-0870.wav"
 
-    @Test("a name in a reader's sentence is heard once it is in the vocabulary")
+    @Test("a name in a reader's sentence is recognized once it is in the vocabulary")
     func heard() throws {
         // "... and mr john dashwood had then leisure to consider ..."
         let speech = try samples(Self.austen)
@@ -136,7 +136,7 @@ import TestKit
         #expect(try read(speech, with: prepared).lowercased().contains("dashwood"))
     }
 
-    @Test("phrases are listened for by the profile's settings for them, which nothing else is touched by")
+    @Test("phrases use the profile's settings for them, which affect nothing else")
     func phraseOptions() throws {
         let speech = try samples(Self.austen)
         let narrow = DecoderProfile(
@@ -147,7 +147,7 @@ import TestKit
         #expect(try !read(speech, with: prepared, by: narrow).contains("leisure to consider"))
     }
 
-    @Test("words that nobody says are not heard")
+    @Test("words that nobody says are not recognized")
     func unsaid() throws {
         let speech = try samples("librivox/sense_and_sensibility_01_austen_64kb-0930.wav")
         let (prepared, _) = try model.prepare(
@@ -157,7 +157,7 @@ import TestKit
             words.count > 5 && words.isDisjoint(with: ["balafon", "zai", "pits", "Bintou", "Sawadogo"]), "\(words)")
     }
 
-    @Test("with a grammar nothing else is understood")
+    @Test("with a grammar nothing else is recognized")
     func grammar() throws {
         let path = try file(
             "#JSGF V1.0;\ngrammar move;\npublic <move> = GO (forward | backward) <n> (meters | degrees);\n<n> = one | two | ten;\n",

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Sounds and grammars") struct SoundsTests {
     @Test(
-        "eSpeak's phonemes become the dictionary's sounds, stress left out",
+        "eSpeak's phonemes become the dictionary's phones, without stress",
         arguments: [
             ("w_,A:_g_a#_d_'u:_g_u:", "W AA G AH D UW G UW"), ("tS_'I_n_@_m_,I_n", "CH IH N AH M IH N"),
             ("f_'0_n_I_,oU", "F AA N IY OW"), ("d_@ l_'u:_k_@", "D AH L UW K AH"), ("n_,0_k_u:_'eI", "N AA K UW EY"),
@@ -13,7 +13,7 @@ import Testing
         #expect(SpokenSounds.ways(mnemonics).first?.joined(separator: " ") == expected)
     }
 
-    @Test("other ways come after the first, each once; a phoneme that is not known gives none")
+    @Test("alternatives follow the first, each once; an unknown phoneme gives none")
     func others() {
         #expect(
             SpokenSounds.ways("f_'0_n_I_,oU").map { $0.joined(separator: " ") } == ["F AA N IY OW", "F OW N IY OW"])
@@ -22,7 +22,7 @@ import Testing
         #expect(SpokenSounds.ways("").isEmpty)
     }
 
-    @Test("a grammar's words are told from its rules, weights, tags and comments, and take other names")
+    @Test("a grammar's words are distinguished from its rules, weights, tags and comments, and can be renamed")
     func grammar() {
         let text = """
             #JSGF V1.0 UTF-8 en;

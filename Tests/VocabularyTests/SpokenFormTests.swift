@@ -2,11 +2,11 @@ import Testing
 
 @testable import Recognition
 
-@Suite("What is written, as it is said") struct SpokenFormTests {
+@Suite("Spoken forms of written text") struct SpokenFormTests {
     private func ways(_ written: String) -> [String] { SpokenForm(of: written).ways.map { $0.joined(separator: " ") } }
 
     @Test(
-        "the likeliest way comes first",
+        "the most likely form comes first",
         arguments: [
             ("Hello,", "hello"), ("don't", "don't"), ("don’t", "don't"), ("“Quoted.”", "quoted"), ("(so)", "so"),
             ("Mr.", "mister"), ("Mrs.", "missus"), ("Dr.", "doctor"), ("O'Brien", "o'brien"),
@@ -29,7 +29,7 @@ import Testing
     func first(written: String, expected: String) { #expect(ways(written).first == expected) }
 
     @Test(
-        "other ways are told, too, each once",
+        "other forms follow, each once",
         arguments: [
             ("St.", ["saint", "street", "st"]), ("1905", ["one thousand nine hundred five", "one nine oh five"]),
             ("105", ["one hundred and five", "one oh five"]), ("NATO", ["nato"]), ("café", ["cafe", "café"]),
@@ -42,10 +42,11 @@ import Testing
         #expect(Set(ways).count == ways.count)
     }
 
-    @Test("marks alone have no sound", arguments: ["", "—", "-", "...", "♪", "♪♪♪", "\"", "'", ".", "🎉", " "])
+    @Test(
+        "punctuation alone has no spoken form", arguments: ["", "—", "-", "...", "♪", "♪♪♪", "\"", "'", ".", "🎉", " "])
     func silent(written: String) { #expect(ways(written).isEmpty, "\(ways(written))") }
 
-    @Test("of $5 million the dollars come at the end")
+    @Test("in $5 million the dollars come last")
     func money() {
         let forms = SpokenForm.forms(of: ["$5", "million", "dollars"])
         #expect(forms[0].ways.contains(["five"]))
@@ -53,7 +54,7 @@ import Testing
         #expect(forms[2].ways == [["dollars"]])
     }
 
-    @Test("anything at all has a bounded number of ways, of words without spaces")
+    @Test("any text has a limited number of forms, each a list of words")
     func bounded() {
         var random = SystemRandomNumberGenerator()
         let characters = Array("aZ09.,:-/'$%€&+@°é日♪ \u{0}½②")

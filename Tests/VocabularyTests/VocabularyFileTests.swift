@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "what cannot be used is told by its line, and the rest is used",
+        "invalid lines are reported by number, and the rest is used",
         arguments: [
             ("* 2", "there is no word"), ("shea * many", "how often"), ("shea * 0", "how often"),
             ("shea * 2 butter", "how often"), ("shea butter = SH IY", "one word"), ("shea =", "no sounds"),
@@ -44,7 +44,7 @@ import Testing
         #expect(file.phrases.map(\.words) == [["millet"], ["sorghum"]])
     }
 
-    @Test("a template that would make too many phrases is refused, not made")
+    @Test("a template with too many phrases is refused without expanding it")
     func explosion() {
         let members = (1...300).map { "w\($0)" }.joined(separator: " | ")
         let file = VocabularyFile("<x> = \(members)\n<x> <x> <x>\nmillet\n")
@@ -52,14 +52,14 @@ import Testing
         #expect(file.phrases.map(\.words) == [["millet"]])
     }
 
-    @Test("a class that is told twice is a problem of the second line")
+    @Test("a class defined twice is a problem of the second line")
     func twice() {
         let file = VocabularyFile("<x> = a\n<x> = b\n<x>\n")
         #expect(file.problems.map(\.line) == [2])
         #expect(file.phrases.map(\.words) == [["a"]])
     }
 
-    @Test("any bytes are read to their end, and every line is used or told", arguments: 0..<40)
+    @Test("any bytes are read to their end, and every line is used or reported", arguments: 0..<40)
     func anything(seed: UInt64) {
         var state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1
         let letters = Array("a<>=|*#\n\t 5é'(/-")
