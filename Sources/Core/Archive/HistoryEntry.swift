@@ -1,5 +1,5 @@
-/// One act on a recording: what was done, when, by whom. It outlives the recording and holds nothing that was said, nor
-/// who said it.
+/// One act on a recording: what was done, when, by whom. It outlives the recording and contains neither words nor
+/// speakers.
 ///
 /// Entries are lines of JSON. Each holds the SHA-256 of the previous line and of the recording's previous line, so
 /// removing, changing or moving an entry is detected.

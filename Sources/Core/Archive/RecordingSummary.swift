@@ -17,11 +17,11 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
     package var microphone: String
     /// The length of the audio.
     package var length: SamplePosition
-    /// The end of the transcribed part. What lies between it and `length` is left to transcribe.
+    /// The end of the transcribed part. The rest up to `length` is not transcribed yet.
     package var transcribedUpTo: SamplePosition
     /// Why it ended; `cutShort` while it is recording.
     package var stopReason: StopReason
-    /// Whether its audio is gone.
+    /// Whether its audio is missing.
     package var isMissing: Bool
 
     /// `SealedManifest.text` if the recorder has only the encrypted file, which then holds sound, text and bookmarks;

@@ -1,6 +1,6 @@
 /// A problem with the storage, in one line.
 package struct StorageFinding: Hashable, Sendable, Codable {
-    /// How it is now.
+    /// The state of the storage.
     package enum Outcome: String, Sendable, Codable {
         /// Repaired.
         case repaired
@@ -10,7 +10,7 @@ package struct StorageFinding: Hashable, Sendable, Codable {
         case note
     }
 
-    /// How it is now.
+    /// The state of the storage.
     package var outcome: Outcome
     /// The recording's number; nil if it is not about one recording.
     package var recording: Int?

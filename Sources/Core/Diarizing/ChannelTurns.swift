@@ -6,17 +6,17 @@ import Glibc
 /// both), it returns nil instead of guessing.
 package struct ChannelTurns: Sendable {
     private enum Limit {
-        /// The least distance of the two people's mean differences, in decibels.
+        /// The minimum distance between the two people's mean differences, in decibels.
         static let distance: Float = 6
-        /// The least distance as a multiple of their spread; halves of one person's differences lie 2.7 apart.
+        /// The minimum distance as a multiple of their spread; halves of one person's differences are 2.7 apart.
         static let distinctness: Float = 3.5
-        /// If only one person seems to speak, how much louder their channel is at least, in decibels.
+        /// If only one person seems to speak, the minimum by which their channel is louder, in decibels.
         static let alone: Float = 6
         /// Frames below which a person is ignored.
         static let leastFrames = 25
         /// The cost of a change of speaker, in clearly decided frames.
         static let change: Float = 8
-        /// Decibels that speech rises above a channel's noise floor; a channel with less hears nobody.
+        /// Decibels that speech rises above a channel's noise floor; a channel with less has no speaker.
         static let rise: Float = 9
         /// Frames for which both channels must exceed what one person alone causes, to count as overlap: 0.3 s.
         static let overlapFrames = 15
@@ -61,7 +61,7 @@ package struct ChannelTurns: Sendable {
             Region(range: SampleRange(start, start + Int64(count)), frames: begin..<levels.first.count))
     }
 
-    /// Returns who spoke in the regions; nil if the channels do not tell.
+    /// Returns who spoke in the regions; nil if the channels do not show it.
     package func speakers() -> Speakers? {
         let floors = (Self.floor(of: levels.first), Self.floor(of: levels.second))
         guard let floor = floors.0, let other = floors.1 else { return nil }

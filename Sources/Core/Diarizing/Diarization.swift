@@ -4,13 +4,13 @@
 package struct Diarization: Sendable {
     /// Settings of the clustering; similarities are cosines of voice vectors.
     package struct Settings: Sendable {
-        /// The least mean similarity at which clusters are merged.
+        /// The minimum mean similarity at which clusters are merged.
         package var stop: Float = 0.50
-        /// The least similarity of centers at which clusters are merged afterwards.
+        /// The minimum similarity of centers at which clusters are merged afterwards.
         package var merge: Float = 0.75
         /// Clusters with less speech are dissolved into the nearest other one.
         package var leastSeconds = 4.0
-        /// The least share of all windows; 0.4 % of 3 hours is 43 s.
+        /// The minimum share of all windows; 0.4 % of 3 hours is 43 s.
         var leastShare: Float = 0.004
         /// The cost of a change of speaker; each 0.1 s scores its similarity.
         package var change: Float = 0.3
@@ -113,7 +113,7 @@ package struct Diarization: Sendable {
     ///   - samples: The whole piece, or as much of it as exists.
     ///   - start: The piece's start.
     ///   - speech: The piece's regions, in order.
-    ///   - voice: The network: `MelFeatures.bins` numbers a frame in, a voice vector out.
+    ///   - voice: The network: `MelFeatures.bins` numbers per frame in, a voice vector out.
     package mutating func add<Failure: Error>(
         _ samples: [Int16], at start: SamplePosition, speech: [SampleRange],
         voice: ([Float]) throws(Failure) -> [Float]

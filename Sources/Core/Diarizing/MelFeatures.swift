@@ -5,7 +5,7 @@ import Glibc
 /// Frames of 25 ms every 10 ms, no dither, mean removed, pre-emphasis 0.97, Povey's window, FFT of 512 points, 80
 /// triangles from 20 to 8,000 Hz evenly in mel, logarithm.
 struct MelFeatures: Sendable {
-    /// Numbers a frame.
+    /// Numbers per frame.
     static let bins = 80
     /// Samples between frames.
     static let hop = 160
@@ -54,7 +54,7 @@ struct MelFeatures: Sendable {
     /// The number of complete frames in `samples` samples.
     static func frames(in samples: Int) -> Int { samples < length ? 0 : (samples - length) / hop + 1 }
 
-    /// Returns `bins` numbers a frame, frame by frame.
+    /// Returns `bins` numbers per frame, frame by frame.
     func callAsFunction(_ samples: [Int16]) -> [Float] {
         let count = Self.frames(in: samples.count)
         var features: [Float] = []

@@ -13,7 +13,7 @@ package struct SpeechEdges {
         package var floor = 0.05
         /// Decibels above the noise floor that noise alone reaches.
         package var margin: Float = 1.75
-        /// The least mean excess over the bands, in decibels. White or pink noise has 0.01 in nine of ten frames, 0.1
+        /// The minimum mean excess over the bands, in decibels. White or pink noise has 0.01 in nine of ten frames, 0.1
         /// at most.
         package var least: Float = 0.1
         /// Decibels below the loudest nearby frame at which sound counts as breath, a chair or reverberation.
@@ -29,7 +29,7 @@ package struct SpeechEdges {
     private static let triangles = 5
     /// The most decibels that one band counts.
     private static let most: Float = 15
-    /// How far a range is extended at most, in frames: 1 s.
+    /// The maximum extension of a range, in frames: 1 s.
     static let reach = 100
     /// Frames at a range's edge that determine its loudness: 2 s.
     private static let near = 200
@@ -86,7 +86,7 @@ package struct SpeechEdges {
         return followed
     }
 
-    /// Returns how many of the frames belong to the range beside them.
+    /// Returns the number of frames that belong to the adjacent range.
     private func heard(_ frames: some Sequence<Int>, beside stretch: Range<Int>) -> Int {
         let loudest = stretch.reduce(0) { max($0, loudness[$1]) }
         let least = loudest * Float(pow(10, -Double(settings.range) / 10))

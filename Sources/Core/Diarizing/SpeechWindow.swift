@@ -23,7 +23,7 @@ struct SpeechWindow: Sendable {
         }
     }
 
-    /// Returns the window's features without their mean, the network's input: `bins` numbers a frame.
+    /// Returns the window's features without their mean, the network's input: `bins` numbers per frame.
     ///
     /// - Parameters:
     ///   - heard: The features of the piece that contains the region.

@@ -1,4 +1,4 @@
-/// The voice vectors of all windows as 16-bit numbers: 2.8 MB an hour of speech.
+/// The voice vectors of all windows as 16-bit numbers: 2.8 MB per hour of speech.
 struct VoiceVectors {
     /// Vectors in a block. Blocks never move, unlike one array, which needs twice its memory each time it grows.
     private static let block = 512

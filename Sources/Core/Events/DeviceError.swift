@@ -63,7 +63,7 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
     package var status: Int32
     /// The file, device or setting; nil if the reason names it.
     package var subject: String?
-    /// What is wrong, in words.
+    /// The reason, in words.
     package var reason: String
     /// What a person can do; nil if nothing, or the reason says it.
     package var remedy: String?

@@ -16,7 +16,7 @@ package enum Event: Hashable, Sendable {
     case mark(recording: Int, mark: Bookmark)
     /// A recognizer session was rotated during speech.
     case rotation(recording: Int, at: SamplePosition)
-    /// What is wrong, and the remedy.
+    /// A problem and its remedy.
     case fault(code: String, message: String)
     /// The progress of a copy to a stick or folder.
     case export(ExportState, folder: String, message: String)

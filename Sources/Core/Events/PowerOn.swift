@@ -1,5 +1,5 @@
-/// The start of a recording when the clock was not set: its number since power-on, and the time since then. It tells
-/// recordings apart and lets people match their notes.
+/// The start of a recording when the clock was not set: its number since power-on, and the time since then. It
+/// distinguishes recordings, and lets people match their notes.
 package struct PowerOn: Hashable, Sendable, Codable {
     /// Counts the recordings of this boot from 1.
     var order: Int

@@ -2,7 +2,7 @@
 ///
 /// Gestures follow from the times of the changes alone, however late those arrive.
 package struct ButtonGesture: Sendable {
-    /// The durations that tell gestures apart.
+    /// The durations that distinguish gestures.
     package struct Settings: Hashable, Sendable {
         /// A press that lasts this long is held. The default is 1 s.
         package var hold = Duration.seconds(1)
@@ -31,7 +31,7 @@ package struct ButtonGesture: Sendable {
         /// Still down after `longHold`.
         case heldLong
         case released
-        /// The button does not come up. Only `free` follows.
+        /// The button is stuck. Only `free` follows.
         case stuck
         case free
     }
@@ -43,7 +43,7 @@ package struct ButtonGesture: Sendable {
 
     private struct Press: Hashable {
         let since: Duration
-        /// What the press becomes if it lasts, in the order of time; empty once it is stuck.
+        /// The gestures that the press becomes if it lasts, in the order of time; empty once it is stuck.
         var remaining: [Threshold]
         var isClaimed = false
     }
@@ -73,7 +73,7 @@ package struct ButtonGesture: Sendable {
         }
     }
 
-    /// Takes the current press for another purpose if it has lasted as long as a hold: it reports nothing more, unless it gets stuck.
+    /// Claims the current press for another purpose if it has lasted as long as a hold. It then reports nothing more, unless it gets stuck.
     ///
     /// - Returns: false if there is no press, if it is too short, or if the button is stuck.
     mutating func claim(at now: Duration) -> Bool {
@@ -98,7 +98,7 @@ package struct ButtonGesture: Sendable {
         return press.isClaimed ? [] : [.released]
     }
 
-    /// What holding has come to by now.
+    /// The gestures of the press that are due now.
     private mutating func elapse(to now: Duration) -> [Event] {
         var events: [Event] = []
         while let due = wakeAt, due <= now, let event = press?.remaining.removeFirst().event { events.append(event) }

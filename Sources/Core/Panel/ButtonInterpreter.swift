@@ -10,10 +10,10 @@ package struct ButtonInterpreter: Hashable, Sendable {
         /// At the press itself, so that nothing after it is recorded.
         case pause(at: Duration)
         case resume(at: Duration)
-        /// Redacts what was said before the first of three presses, which began then.
+        /// Redacts the minute before the first of three presses, which began then.
         case redact(at: Duration)
         case shutDown
-        /// Acknowledges what was shown when the press began, and nothing that came later.
+        /// Acknowledges the fault that was shown when the press began, and no later one.
         case acknowledge(at: Duration)
         case stuck
         case free

@@ -1,4 +1,4 @@
-/// What the lamp shows. It tells the level at each time and when it next changes, so that a steady lamp needs no
+/// The lamp's output over time: the level at each time, and when it changes next, so that a steady lamp needs no
 /// wakeups.
 package struct LampPattern: Hashable, Sendable {
     /// A mode of the lamp, by its name on the control socket.

@@ -73,8 +73,8 @@ struct RotationSearch: Sendable {
             return levels.count - (quietest(from: from - head, through: last)?.frame ?? max(0, min(levels.count, last)))
         }
         let quiet = total / Double(levels.count) - quietDecibels
-        // If the quiet place was known when the time was up, more frames have come since; the audio does not get
-        // longer by them.
+        // If the quiet place was known when the time was up, more frames have come since, which do not make the
+        // audio longer.
         let newest = min(levels.count - lag, latest - lag - head)
         let oldest = hasSwept ? newest : from - head
         hasSwept = true

@@ -36,7 +36,7 @@ package struct SpeechSettings: Hashable, Sendable {
     package var paddingMilliseconds = 250
     /// An utterance is rotated at the latest after this time, 45 to 55. The default is 50.
     package var rotateSeconds = 50
-    /// The age from which an utterance is rotated where it is quiet. The default is 8.
+    /// The age from which an utterance is rotated at a quiet place. The default is 8.
     var quietFromSeconds = 8
     /// The age until which the quietest place is sought; then the first quiet one is used. The default is 12.
     var quietUntilSeconds = 12
@@ -56,7 +56,7 @@ extension SpeechSettings {
     /// Length of a frame: 20 ms, 320 samples.
     static let frameSamples = 320
 
-    /// Returns the settings for a recognizer that reads at most so many seconds at once; 0: no limit.
+    /// Returns the settings for a recognizer that reads at most this many seconds at once; 0: no limit.
     package func limited(toSeconds seconds: Int) -> SpeechSettings {
         var settings = self
         settings.longestSeconds = seconds > 0 ? max(4, seconds) : 0

@@ -1,13 +1,13 @@
 /// Detects speech by frame levels: a threshold with hysteresis, a start time and a hangover.
 package struct VoiceActivity: Sendable {
     enum Change: Hashable, Sendable {
-        /// Speech started so many frames ago, this one included.
+        /// Speech started this many frames ago, including this one.
         case began(framesAgo: Int)
-        /// Speech ended; its last frame was so many frames ago.
+        /// Speech ended; its last frame was this many frames ago.
         case ended(framesAgo: Int)
     }
 
-    /// The lowest threshold: below is the converter's own noise.
+    /// The lowest threshold: below it is the converter's own noise.
     package static let lowestThreshold = -80.0
 
     private let settings: SpeechSettings

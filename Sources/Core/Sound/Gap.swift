@@ -6,7 +6,7 @@ package struct Gap: Hashable, Sendable, Codable {
         case overrun
         /// The microphone was unplugged or failed.
         case microphone
-        /// The disk took no data for longer than the buffer lasts.
+        /// The disk accepted no data for longer than the buffer lasts.
         case disk
         /// The machine or the program was not running.
         case outage

@@ -17,7 +17,7 @@ package struct SamplePosition: Hashable, Comparable, Sendable, Codable {
     /// Creates a position, clamped to `furthest`.
     package init(_ samples: Int64) { self.samples = min(max(samples, -Self.furthest), Self.furthest) }
 
-    /// The sample nearest to a time; the first if it is not a number.
+    /// The sample nearest to a time; the first for NaN.
     package init(seconds: Double) { self.init(Int64(nearest: seconds * Double(Self.rate))) }
 
     package init(from decoder: any Decoder) throws {
@@ -60,7 +60,7 @@ extension Int64 {
 }
 
 extension FixedWidthInteger {
-    /// The nearest integer, clamped to the type's range; 0 for what is not a number.
+    /// The nearest integer, clamped to the type's range; 0 for NaN.
     package init(nearest number: Double) {
         let whole = number.rounded()
         self = whole.isNaN ? 0 : Self(exactly: whole) ?? (whole < 0 ? .min : .max)

@@ -23,13 +23,13 @@ package struct SampleRange: Hashable, Sendable, Codable {
     /// Length in samples, never negative.
     package var count: Int64 { end - start }
 
-    /// Whether it holds no sample.
+    /// Whether it contains no sample.
     package var isEmpty: Bool { end <= start }
 
     /// Length in seconds.
     package var seconds: Double { Double(count) / Double(SamplePosition.rate) }
 
-    /// Half way between start and end, rounded towards 0.
+    /// Halfway between start and end, rounded towards 0.
     package var middle: SamplePosition { SamplePosition((start.samples + end.samples) / 2) }
 
     /// Whether a position lies in it; the end does not.

@@ -11,7 +11,7 @@ package struct VoiceAnalytics: Hashable, Sendable, Codable {
     /// How far the last voiced 0.2 s lie below the median pitch, in semitones; nil if unknown.
     package let finalLowering: Double?
 
-    /// Values are clamped; what is not a number becomes 0.
+    /// Values are clamped; NaN becomes 0.
     package init(pitch: Double, jitter: Double, shimmer: Double, voicing: Double, finalLowering: Double? = nil) {
         self.pitch = pitch.within(0...Double(SamplePosition.rate / 2))
         self.jitter = jitter.within(0...10)

@@ -33,7 +33,7 @@ package struct Quotation: Hashable, Sendable, Codable {
     package var text: String
     /// Its tag: `problem`, `idea`; may be empty.
     package var word: String
-    /// Its colour on the page; may be empty.
+    /// Its color on the page; may be empty.
     package var colour: String
 
     package init(_ range: SampleRange, text: String, word: String = "", colour: String = "") {

@@ -30,7 +30,7 @@ package struct Alternative: Hashable, Sendable, Codable {
     /// Its share among the compared results, 0 to 1.
     package let confidence: Double
 
-    /// - Parameter confidence: Clamped to 0 to 1; what is not a number becomes 0.
+    /// - Parameter confidence: Clamped to 0 to 1; NaN becomes 0.
     package init(text: String, confidence: Double) {
         self.text = text
         self.confidence = confidence.asShare

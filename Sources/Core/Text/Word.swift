@@ -11,7 +11,7 @@ package struct Word: Hashable, Sendable, Codable {
     /// Whether the range is an estimate: a share of the speech around it, because no alignment was possible.
     package var isSpread: Bool
 
-    /// - Parameter confidence: Clamped to 0 to 1; what is not a number becomes 0.
+    /// - Parameter confidence: Clamped to 0 to 1; NaN becomes 0.
     package init(_ text: String, _ range: SampleRange, confidence: Double, isSpread: Bool = false) {
         self.text = text
         self.range = range

@@ -25,14 +25,14 @@ protocol OfficeTables: OfficeArchive {
     /// A list of ids as one value; NULL for nil.
     static func list(_ ids: [Int]?) -> DatabaseValue
 
-    /// Runs a query with the values `$1`, `$2` and so on; returns what `read` makes of each row.
+    /// Runs a query with the values `$1`, `$2` and so on; returns the result of `read` for each row.
     func query<Element>(
         _ sql: String, _ values: [DatabaseValue], read: (DatabaseRow) -> Element
     ) throws(DeviceError) -> [Element]
 }
 
 extension OfficeTables {
-    /// A search ranks at most so many lines. For words in more lines it returns the newest lines.
+    /// The maximum number of lines that a search ranks. For words in more lines it returns the newest lines.
     static var maxRanked: Int { 2_000 }
 
     /// The condition that the list shows a recording: it matches the filter, and the filter's speaker says something in it.

@@ -8,7 +8,7 @@ import Transcripts
 package struct OfficeImport {
     /// A file to import.
     package struct File {
-        /// The path, for errors; its extension tells the format.
+        /// The path, for errors; its extension names the format.
         var path: String
         /// The whole content.
         var bytes: [UInt8]
@@ -94,7 +94,7 @@ package struct OfficeImport {
             }
             var corrected = best.timeline
             corrected.segments = best.text.lines.map(\.segment)
-            // The file has words only; all else stays as it is shown.
+            // The file has words only; everything else stays as shown.
             if let shown { (corrected.annotations, corrected.marks) = (shown.annotations, shown.marks) }
             corrected.engine = EngineDescription(name: EngineDescription.person, version: "", model: file.person)
             corrected.pass = nil

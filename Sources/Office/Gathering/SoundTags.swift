@@ -3,7 +3,7 @@ import Core
 
 /// The recording's metadata in the tags of its sound: FLAC comments, or a WAV's LIST chunk. Pure; all of it is untrusted.
 struct SoundTags: Hashable, Sendable {
-    /// Tags are read from so many bytes at the beginning of the file.
+    /// The number of bytes at the beginning of the file from which tags are read.
     static let reach = 16_384
     private static let most = 100
 

@@ -3,7 +3,7 @@ import System
 
 // Adding copies and readings. A batch takes a few statements, with the values as arrays, and one round trip each.
 extension OfficeDatabase {
-    /// Statements are split after so many bytes of text: the server accepts at most 1 GB in one.
+    /// Statements are split after this many bytes of text, because the server accepts at most 1 GB in one.
     private static let maxText = 8 << 20
 
     func add(_ copies: [GatheredCopy]) throws(DeviceError) {

@@ -4,7 +4,7 @@ import System
 // The queue of recordings to transcribe again. A machine that claims a job gets a lease, which expires if the machine
 // fails. Only the latest claim can finish a job; one transaction finishes it and adds its reading.
 extension OfficeDatabase {
-    /// A job is left alone after so many failures.
+    /// A job is given up after this many failures.
     private static let maxFailures = 3
 
     /// `offer(_:)` queries all recordings after so long even if no copy was added, because readings from other archives may

@@ -122,7 +122,7 @@ final class ServerConnection {
         try check(result)
     }
 
-    /// Runs one statement and returns what `read` makes of each row. Statements are prepared once and kept, so `sql` must
+    /// Runs one statement and returns the result of `read` for each row. Statements are prepared once and kept, so `sql` must
     /// not contain data.
     func rows<Element>(
         _ sql: String, _ values: [ServerValue] = [], read: (ServerRow) -> Element

@@ -40,7 +40,7 @@ extension OfficeSite {
     ) throws(DeviceError) -> WebResponse {
         let number = { (name: String) in request.query[name].flatMap { Int($0) } }
         let (earlier, later) = (number("before"), number("after"))
-        // One more than is shown: it tells whether there is a next page.
+        // One more than is shown, to know whether there is a next page.
         var shown: [OfficeRecording] = []
         var (hasLater, hasEarlier) = (false, false)
         if let later {

@@ -9,7 +9,7 @@ package final class SiteAccess {
         case allowed(person: String, cookie: String?)
         /// The password is missing or wrong.
         case wrongPassword
-        /// After many wrong passwords, none is checked for so many seconds.
+        /// After many wrong passwords, none is checked for this many seconds.
         case throttled(Int)
         /// The request names a host that is not ours (DNS rebinding).
         case unknownHost

@@ -38,8 +38,8 @@ protocol Adaptation: Recognizer {
         _ samples: UnsafeBufferPointer<Int16>, into state: AdaptationState?
     ) throws(DeviceError) -> AdaptationState?
 
-    /// States that may fit a recording better than nil, in each direction from the nearest outwards; `Hypothesis.score`
-    /// tells.
+    /// States that may fit a recording better than nil, in each direction from the nearest outwards. Compare them by
+    /// `Hypothesis.score`.
     var candidates: [[AdaptationState]] { get }
 }
 

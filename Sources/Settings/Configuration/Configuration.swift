@@ -188,7 +188,7 @@ extension Configuration {
     /// What to do with a recording once it has a verified copy. One without a copy is never erased.
     package enum AfterExport: Hashable, Sendable {
         case keep
-        /// Erase so many days after its end, 1 to 36,500.
+        /// Erase this many days after its end, 1 to 36,500.
         case eraseAfterDays(Int)
         /// Erase once it is copied.
         case erase

@@ -14,7 +14,7 @@ struct PreparedPocketSphinx: RecognizerProvider {
             dictionary: options.dictionary)
         try model.check()
         let learned = options.hint == .confirmation ? nil : options.learnedWords()
-        // The lines are gone, so what was made of them must go as well.
+        // The lines are gone, so the files made from them must go as well.
         if learned == nil, options.hint != .confirmation {
             try? VocabularyPreparation.removeLearned(from: options.cache)
         }

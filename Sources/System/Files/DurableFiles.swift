@@ -45,7 +45,7 @@ package func makeFolder(_ path: String, mode: UInt32 = 0o700) throws(DeviceError
     if mkdir(path, mode) == 0 { return try syncFolder(containing: path) }
     switch errno {
     case EEXIST:
-        // Opening it tells a folder (or a link to one) from a file.
+        // Opening it distinguishes a folder (or a link to one) from a file.
         do throws(DeviceError) { _ = try FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY) } catch {
             throw error.status == ENOTDIR ? fileInTheWay(of: path) : error
         }

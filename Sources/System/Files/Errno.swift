@@ -26,7 +26,7 @@ extension DeviceError {
             case EROFS: (.denied, "the file system is read-only; name another place or remount it")
             case EBUSY: (.busy, "close the program that uses it")
             case ENOSPC where isOutOfInodes(subject):
-                (.full, "it has room, but for no more files: remove some of them (df -i counts them)")
+                (.full, "it has space, but no free inodes: remove some files (df -i counts them)")
             case ENOSPC, EDQUOT: (.full, "make room on that disk, or name another one")
             case EFBIG:
                 (

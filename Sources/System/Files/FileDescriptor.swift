@@ -69,7 +69,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         var rest = bytes
         while let base = rest.baseAddress, !rest.isEmpty {
             guard isWritable(number) else { return false }
-            // A writable pipe has room for a page (PIPE_BUF); a socket may have less.
+            // A writable pipe has space for a page (PIPE_BUF); a socket may have less.
             let page = min(rest.count, 4_096)
             var count = uninterrupted { send(number, base, page, Int32(MSG_DONTWAIT | MSG_NOSIGNAL)) }
             if count < 0, errno == ENOTSOCK { count = uninterrupted { Glibc.write(number, base, page) } }

@@ -5,7 +5,7 @@ import Synchronization
 /// A temporary folder in `$TMPDIR` or `/tmp`: with an unpredictable name, for this user alone, and removed with the
 /// last reference or the process.
 ///
-/// What a killed process left is removed when this user creates the next one for the same purpose.
+/// The next one for the same purpose removes what this user's killed processes left.
 package final class ScratchFolder: Sendable {
     /// The folder's path.
     package let path: String

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Writes log lines, `event key=value ...`, to standard error, with priorities as journald reads them.
 ///
-/// Lines never contain what was said. Writers do not wait for the reader: lines that are not read in time are counted
+/// Lines never contain spoken words. Writers do not wait for the reader: lines that are not read in time are counted
 /// and dropped.
 package enum Log {
     /// The filter in `FIELDSCRIBE_LOG`.
@@ -11,7 +11,7 @@ package enum Log {
 
     private static let isTerminal = isatty(STDERR_FILENO) == 1
 
-    /// Logs a line, where that is asked for.
+    /// Logs a line if the filter includes it.
     ///
     /// - Parameter values: made only then; their order is kept.
     package static func tell(
@@ -48,7 +48,7 @@ package enum Log {
         // Waits a second for a slow reader, once. Before the lock: the thread that has it may be waiting for a stopped
         // terminal.
         if FileDescriptor.isWritable(STDERR_FILENO, within: missing == 0 ? 1_000 : 0) {
-            // One call per line, so that threads do not mix lines. Errors are ignored: nobody could be told.
+            // One call per line, so that threads do not mix lines. Errors are ignored, because they cannot be reported.
             TerminalStatusLine.whileCleared {
                 isTaken = bytes.withUnsafeBytes { FileDescriptor.offer($0, to: STDERR_FILENO) }
             }
@@ -63,7 +63,7 @@ package enum Log {
         return "\(marksPriority ? "<\(level.rawValue)>" : "")\(event)\(values)\n"
     }
 
-    /// Quotes what is not one plain word; a newline would end the entry.
+    /// Quotes anything but a plain word; a newline would end the entry.
     private static func quoted(_ value: String) -> String {
         let isPlain = !value.isEmpty && value.utf8.allSatisfy { $0 > 0x20 && $0 != 0x22 && $0 != 0x3D && $0 != 0x7F }
         if isPlain { return value }

@@ -6,7 +6,7 @@ extension TranscriptFormat {
 }
 
 /// Returns the words, a line per segment, or a paragraph per turn with several speakers: `A: WORDS`; more lines where
-/// somebody said "new line". A bookmark with text is a line before the next segment. A last line tells if the text is
+/// somebody said "new line". A bookmark with text is a line before the next segment. A last line says if the text is
 /// incomplete.
 func plainText(_ timeline: Timeline) -> String {
     let rest = unwrittenText(timeline).map { "[\($0)]\n" } ?? ""

@@ -71,7 +71,7 @@ struct AccuracyPlot {
             counts what nobody has changed as right; its line reaches to the errors in what was changed or confirmed. \
             The truth lies between.</figcaption>
             <details><summary>As a table</summary>
-            <table><thead><tr><th>Recording</th><th>Read by</th><th>Of all words, %</th><th>Of lines looked at, %</th></tr></thead>
+            <table><thead><tr><th>Recording</th><th>Read by</th><th>Of all words, %</th><th>Of checked lines, %</th></tr></thead>
             <tbody>
             \(rows.joined())</tbody></table></details>
             </figure>
@@ -84,7 +84,7 @@ struct AccuracyPlot {
         let (left, right) = (Self.margin.left, Self.margin.right)
         var parts = [
             #"<svg class="plot" viewBox="0 0 \#(width) \#(height)" role="img" "#
-                + #"aria-label="Word errors over time, told by the table below">"#
+                + #"aria-label="Word errors over time; the table below has the numbers">"#
         ]
         for value in stride(from: 0, through: top, by: top > 50 ? 20 : top > 20 ? 10 : 5) {
             parts.append(line(Double(left), y(value), Double(width - right), y(value), "grid"))

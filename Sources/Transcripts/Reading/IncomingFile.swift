@@ -7,7 +7,7 @@ package struct IncomingFile: Sendable {
     package enum Kind: String, Sendable {
         /// Corrections from a recording's page.
         case corrections
-        /// A transcript; its extension tells the format.
+        /// A transcript; its extension names the format.
         case text
         /// A copy's `transcript.json`, and its page: only checked.
         case transcript, page
@@ -37,7 +37,7 @@ package struct IncomingFile: Sendable {
 
     /// Parses a file, in the confined process.
     ///
-    /// - Parameter name: The file's name; its extension tells the format of a text.
+    /// - Parameter name: The file's name; its extension names the format of a text.
     /// - Throws: `DeviceError` in one line that names the file.
     init(_ bytes: [UInt8], as kind: Kind, name: String) throws(DeviceError) {
         let text = try incomingText(bytes, name: name)

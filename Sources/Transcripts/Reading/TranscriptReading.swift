@@ -9,7 +9,7 @@ package struct TranscriptReading: Sendable {
     private static let most = 4_000_000
 
     /// - Parameter name: the file's, for the error.
-    /// - Throws: `DeviceError` with `damaged` where it is no such transcript.
+    /// - Throws: `DeviceError` with `damaged` if it is no such transcript.
     package init(_ bytes: [UInt8], name: String) throws(DeviceError) {
         let read: TranscriptDocument
         do { read = try TranscriptDocument(JSONStrings.check(bytes)) } catch {
@@ -54,7 +54,7 @@ package struct PageReading: Sendable {
     package private(set) var peaks: [UInt8]
 
     /// - Parameter name: the file's, for the error.
-    /// - Throws: `DeviceError` with `damaged` where it is not a Fieldscribe page.
+    /// - Throws: `DeviceError` with `damaged` if it is not a Fieldscribe page.
     package init(_ page: [UInt8], name: String) throws(DeviceError) {
         let read: Document
         let json = Self.data(in: page)
