@@ -161,7 +161,7 @@ package struct FolderExport: Sendable {
                     if attempt <= Self.attempts { continue }
                     throw DeviceError(
                         .busy, "export", on: "recording \(summary.id)",
-                        "was redacted again and again while it was copied",
+                        "was redacted repeatedly while it was copied",
                         remedy: "copy it again")
                 }
             } catch let error as DeviceError {

@@ -114,7 +114,7 @@ class Emulator:
 
     @staticmethod
     def wait(condition, timeout, what):
-        """Asks again and again until the condition holds; returns what it gives."""
+        """Evaluates the condition until it holds; returns its value."""
         began = time.monotonic()
         while True:
             if result := condition():

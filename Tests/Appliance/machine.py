@@ -137,7 +137,7 @@ class Machine(Emulator):
         return text
 
     def until(self, script, timeout=90):
-        """Runs a script again and again until it succeeds; returns what it says."""
+        """Runs a script until it succeeds; returns its output."""
         return self.wait(lambda: self._try(script), timeout, script)
 
     def _try(self, script):

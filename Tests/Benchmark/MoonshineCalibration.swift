@@ -9,7 +9,7 @@ struct MoonshineCalibration {
     func run(_ contenders: [Contender]) throws {
         var table = Table(
             "on judge", "words", "right, %", "AUC", "calibration error", "log loss",
-            "by the share of right words alone",
+            "by the share of right words only",
             "weights")
         for contender in contenders where contender.kind == .moonshine && !contender.isSmallBoard {
             let reader = try contender.moonshineReader(in: workshop)
@@ -17,7 +17,7 @@ struct MoonshineCalibration {
             let fit = try samples(corpus.part("fit"), reader)
             let judge = try samples(corpus.part("judge"), reader) { judged += $0 }
             guard !fit.isEmpty, !judge.isEmpty else {
-                print("skipped: \(contender.name): both parts are needed; take more files")
+                print("skipped: \(contender.name): both parts are needed; use more files")
                 continue
             }
             let share = Double(fit.count { $0.isRight }) / Double(fit.count)
@@ -35,7 +35,7 @@ struct MoonshineCalibration {
                 "fitted now on \(fit.count) words",
                 ConfidenceReport(words: judge.map { (fitted.chance($0.features), $0.isRight) }),
                 fitted.weights.map { shown($0, 3) }.joined(separator: ", "))
-            add("as it is", ConfidenceReport(words: judged), "")
+            add("present constants", ConfidenceReport(words: judged), "")
         }
         print(table.markdown)
     }

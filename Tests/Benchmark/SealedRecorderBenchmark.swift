@@ -40,7 +40,7 @@ struct SealedRecorderBenchmark {
         try opening()
     }
 
-    /// An hour and six minutes, each in an archive that is sealed again and again.
+    /// An hour and six minutes, each in an archive that is sealed repeatedly.
     private func sealing() throws {
         var table = Table("an hour, on the recorder", "s", "MB", "by age's", "peak MB", "of six minutes")
         for seconds in [3_600, 360] {
@@ -99,7 +99,7 @@ struct SealedRecorderBenchmark {
     /// Records speech in real time, stops, and waits until it is transcribed and sealed.
     private func stopping() throws {
         var table = Table(
-            "from a stop, s", "until it is transcribed", "until it is sealed", "most of 5: transcribed", "sealed")
+            "from a stop, s", "until it is transcribed", "until it is sealed", "longest of 5: transcribed", "sealed")
         for seconds in Self.lengths {
             var times: [(written: Double, sealed: Double)] = []
             let sound = "\(folder)/speech.wav"

@@ -35,16 +35,16 @@ import TestKit
             names: "CARD=Nowhere"),
         Case("no microphone at all", ["record", "--microphone", "mike", "--directory", "@/a"], 2, names: "mike"),
         Case(
-            "a tone that is none", ["record", "--microphone", "tone:9e9", "--directory", "@/a"], 2, names: "tone:9e9"),
+            "an invalid tone", ["record", "--microphone", "tone:9e9", "--directory", "@/a"], 2, names: "tone:9e9"),
         Case("no microphone to measure", ["calibrate", "--microphone", "mike"], 2, names: "--microphone mike"),
         Case(
-            "a sound file that is absent", ["record", "--microphone", "file:/nowhere", "--directory", "@/a"], 3,
+            "an absent sound file", ["record", "--microphone", "file:/nowhere", "--directory", "@/a"], 3,
             names: "/nowhere"),
         Case(
             "an absent vocabulary", ["transcribe", "--vocabulary", "@/none.txt", Speech.all[4]], 3,
             names: "--vocabulary"),
         Case("no archive yet", ["list", "--directory", "@/nothing"], 3, names: "nothing"),
-        Case("words for a number", ["show", "first", "--directory", "@/nothing"], 2, names: "first"),
+        Case("text instead of a number", ["show", "first", "--directory", "@/nothing"], 2, names: "first"),
     ]
 
     @Test("one line names it, with the documented exit status", arguments: cases)

@@ -8,7 +8,7 @@ import TestKit
     private let folder = TemporaryFolder()
     private var storage: String { folder.file("store") }
 
-    /// The same words again and again, by turns in one microphone and in the other, which hears a tenth of the other's.
+    /// The same words repeated, alternately in one microphone and the other, each with a tenth of the other's sound.
     private func conversation() throws -> String {
         let voice = try Data(contentsOf: URL(filePath: "/usr/share/pocketsphinx/test/data/goforward.raw"))
             .withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }

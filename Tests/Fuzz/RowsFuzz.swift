@@ -129,10 +129,10 @@ private func look() {
     // As the control socket sends it.
     guard let told = try? ControlLine.decode(Timeline.self, from: ControlLine.encode(timeline)),
         (try? ControlLine.decode(RecordingSummary.self, from: ControlLine.encode(summary))) == summary
-    else { fatalError("cannot be told over the socket") }
+    else { fatalError("cannot be sent over the socket") }
     for timeline in [timeline, told] {
         for format in TranscriptFormat.allCases {
-            guard (try? format.render(timeline)) != nil else { fatalError("cannot be written as \(format)") }
+            guard (try? format.render(timeline)) != nil else { fatalError("cannot be rendered as \(format)") }
         }
         _ = UncertainWord.worst(20, of: timeline.segments)
         _ = unwrittenText(timeline)

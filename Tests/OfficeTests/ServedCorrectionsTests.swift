@@ -125,7 +125,7 @@ import TestKit
         for (text, told) in [
             ("nonsense", "is incomplete"), ("{}", "is incomplete"),
             (sent(sound, by: "", [(2, "phone yo again", "x")]), "have no name"),
-            (sent(sound, by: "A", [(2, "what nobody said", "x")]), "made of a text"),
+            (sent(sound, by: "A", [(2, "what nobody said", "x")]), "made from a text"),
             (sent(String(repeating: "0", count: 64), by: "A", []), "is not the one"),
         ] {
             let answer = try post(server, id, text, at: first)

@@ -16,7 +16,7 @@ import TestKit
     private let storage = Storage()
     private let keys = TemporaryFolder()
     private let recipient: String
-    /// In memory, and this test's own.
+    /// A private folder in memory.
     private let memory: ScratchFolder
 
     init() throws {
@@ -33,7 +33,7 @@ import TestKit
         return recipient
     }
 
-    /// What a command prints.
+    /// The output of a command.
     @discardableResult
     private static func shell(_ command: String) throws -> String {
         guard let stream = popen(command, "r") else { throw DeviceError.system("popen", on: command) }
@@ -78,7 +78,7 @@ import TestKit
         #expect(try await archive.recordings().allSatisfy(\.isSealed))
     }
 
-    /// The files below a folder that hold a word.
+    /// The files below a folder that contain a word.
     private func found(_ word: String, below path: String) throws -> String {
         try Self.shell("cd '\(path)' && grep -rail '\(word)' . | sort")
     }
@@ -179,7 +179,7 @@ import TestKit
             case 1: [0xEF, 0xBB, 0xBF] + Array(lines.utf8)
             case 2: [0xFF, 0xFE] + units.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
             case 3: [0xFE, 0xFF] + units.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }
-            // One letter is cut in half.
+            // A character is truncated.
             default: [0xFF, 0xFE] + units.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] } + [0x0D]
             }
         try Data(written).write(to: URL(filePath: keys.file("windows.txt")))
@@ -191,7 +191,7 @@ import TestKit
         _ = try OpeningKey(in: Folder(opening: keys.path), "windows.txt")
     }
 
-    // A separate function: Swift 6.0 takes no open file in an asynchronous one.
+    // A separate function, because Swift 6.0 allows no noncopyable file in an asynchronous one.
     private func keyText(_ name: String) throws -> String {
         try OpeningKey.text(of: Folder(opening: keys.path).openFile(name, O_RDONLY))
     }
@@ -358,7 +358,7 @@ import TestKit
         #expect(try await archive.historyFindings().isEmpty)
     }
 
-    /// How many descriptors of this process refer to files there.
+    /// The number of this process's descriptors for files there.
     private static func descriptors(below paths: [String]) -> Int {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         return names.count { name in

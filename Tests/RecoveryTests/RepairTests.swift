@@ -50,7 +50,7 @@ import TestKit
         #expect(try samples(of: path) == numbered(5000))
         let again = try RecordingRepair.run(path: path)
         #expect(again.changes.isEmpty && again.length.samples == 5000 && again.reason == reason)
-        // What lay in place of a header is kept, if it was anything.
+        // Anything in place of a header is kept, unless it is empty.
         let isUnreadable = repair.changes.contains(.newHeader) && damage != .zeroedHeader
         #expect((try? RecoveryTests.bytes("\(path).damaged-header-1")) == (isUnreadable ? Array(bytes[..<512]) : nil))
     }

@@ -25,7 +25,7 @@ import TestKit
         #expect(recipient.hasPrefix("age1"))
     }
 
-    /// What a command prints.
+    /// The output of a command.
     @discardableResult
     private static func shell(_ command: String) throws -> String {
         guard let stream = popen(command, "r") else { throw DeviceError.system("popen", on: command) }

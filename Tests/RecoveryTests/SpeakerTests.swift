@@ -276,7 +276,7 @@ import TestKit
         let redacted = SampleRange(SamplePosition(100), SamplePosition(200))
         _ = try await Redaction(storage: place, archive: archive).redact(redacted, of: 1)
         #expect(try remembered().voices.isEmpty)
-        // Of an unreadable file all is removed.
+        // An unreadable file is removed completely.
         try write("no voices\n", to: file)
         #expect(await thrown { try await remembering(archive).run() }?.message.contains("speakers forget") == true)
         _ = try await Redaction(storage: place, archive: archive).redact(redacted, of: 3)

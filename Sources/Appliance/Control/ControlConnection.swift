@@ -7,11 +7,11 @@ struct ControlConnection {
     /// How long a client may send no request.
     static let requestTimeout = Duration.seconds(5)
 
-    /// How long a client may read nothing of what is waiting for it.
+    /// How long a client may leave pending output unread.
     private static let readTimeout = Duration.seconds(10)
 
     private enum Phase {
-        /// The next request is awaited or incomplete.
+        /// Waiting for the next request, or for the rest of it.
         case asking
         /// A task handles its request.
         case waiting

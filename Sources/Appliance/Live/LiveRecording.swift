@@ -71,7 +71,7 @@ package final class LiveRecording: Sendable {
         isWhole = true
     }
 
-    /// The end of the recording: where a mark goes that is made now.
+    /// The end of the recording, which is the position of a bookmark set now.
     var position: SamplePosition { session.position }
 
     /// The pauses that have ended, up to what is on the disk.
@@ -83,7 +83,7 @@ package final class LiveRecording: Sendable {
     func settle(upTo position: SamplePosition) async throws {
         session.sync(upTo: position)
         do { try await observer.isDurable(upTo: position) } catch {
-            // A closed file is on the disk as a whole.
+            // A closed file is completely on the disk.
             guard observer.isClosed else { throw error }
         }
     }
@@ -97,7 +97,7 @@ package final class LiveRecording: Sendable {
     /// The current faults: the message by the code of its `Event.fault`.
     var faults: [String: String] { observer.faults }
 
-    /// Adds a bookmark at the place that was recorded that long ago.
+    /// Adds a bookmark at the position that was recorded this long ago.
     @discardableResult
     func mark(_ text: String = "", ago: Duration = .zero) async throws -> Bookmark {
         let back = Int64(SamplePosition.rate) * ago.milliseconds / 1_000

@@ -2,7 +2,7 @@ import Core
 import Synchronization
 import System
 
-/// What the recorder and the panel's thread share: the button, what the lamp shows, and what it has shown.
+/// Shared by the recorder and the panel's thread: the button, the lamp's pattern, and its history.
 ///
 /// What the lamp shows follows from the recorder's state alone. Only the blink that answers a press is the panel's own: it
 /// comes before the recorder has received the press.
@@ -86,7 +86,7 @@ extension PanelController {
         wakeup.signal()
     }
 
-    /// Returns the lamp's level now, and when lamp or button need another look.
+    /// Returns the lamp's level now, and when lamp or button must be updated next.
     func next(at now: Duration) -> (lit: Bool, until: Duration?) {
         state.withLock { state in
             let (lit, until) = state.lamp.next(after: now)

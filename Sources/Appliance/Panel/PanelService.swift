@@ -8,7 +8,7 @@ struct PanelService: Service {
     let settings: Configuration.Panel
     let controller: PanelController
 
-    /// Called with why there is no button, once for each reason.
+    /// Called with the reason if there is no button, once for each reason.
     let failed: @Sendable (DeviceError) -> Void
 
     /// How often a button that cannot be opened is tried again. The lamp works meanwhile.

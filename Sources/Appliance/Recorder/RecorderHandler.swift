@@ -121,7 +121,7 @@ struct RecorderHandler: Sendable {
         return response
     }
 
-    /// The archive that has a recording's text: for a sealed one that is open, the one that the key has decrypted.
+    /// The archive with a recording's text; for an opened sealed recording, the decrypted one.
     private func readable(_ recording: Int) async throws -> any ArchiveReading {
         try await recorder.opened.archive(of: recording) ?? recorder.archive
     }

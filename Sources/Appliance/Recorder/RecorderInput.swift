@@ -3,7 +3,7 @@ import Maintenance
 
 /// An input of `RecorderState`, with its time.
 struct RecorderInput: Hashable, Sendable {
-    /// How a recording is doing.
+    /// The health of a recording.
     struct HealthCheck: Hashable, Sendable {
         /// Monotonic time at which bytes last reached the disk; nil before the first.
         var grewAt: Duration?
@@ -24,7 +24,7 @@ struct RecorderInput: Hashable, Sendable {
 
     typealias MaintenanceEnd = BackgroundMaintenance.End
 
-    /// What a wait was for.
+    /// The purpose of a timer.
     enum Timer: Hashable, Sendable {
         /// The decode workers may be ended if this recording is still the last.
         case release(after: Int)
@@ -34,7 +34,7 @@ struct RecorderInput: Hashable, Sendable {
 
     enum Kind: Hashable, Sendable {
         case started
-        /// An order, why a recording ends by it, and who waits for the answer.
+        /// An order, the stop reason that it gives a recording, and the caller that waits for the answer.
         case order(Recorder.Order, StopReason, RecorderTicket?)
         case button(ButtonGesture.Event)
         /// The appliance ends: a stop, and nothing starts any more.

@@ -5,8 +5,8 @@ import Recognition
 import Settings
 import System
 
-/// Owns `RecorderState` and performs its effects. The loop waits only for the next message: what takes time is a task that
-/// posts a message when it ends.
+/// Owns `RecorderState` and performs its effects. The loop waits only for the next message. Slow work runs in
+/// tasks, which post a message when they end.
 struct RecorderLoop {
     /// A recording that is being recorded or transcribed.
     private struct Live {
@@ -115,7 +115,7 @@ struct RecorderLoop {
     }
 }
 
-// Tasks for what takes time.
+// Tasks for slow work.
 extension RecorderLoop {
     private func later(
         by pause: Duration, in group: inout DiscardingTaskGroup,
@@ -201,7 +201,7 @@ extension RecorderLoop {
 }
 
 extension LiveRecording {
-    /// How the recording is doing now.
+    /// The current health of the recording.
     fileprivate var healthCheck: RecorderInput.HealthCheck {
         RecorderInput.HealthCheck(grewAt: syncedAt, microphoneIsAlive: microphoneIsAlive)
     }

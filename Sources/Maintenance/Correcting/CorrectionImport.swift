@@ -77,7 +77,7 @@ package struct CorrectionImport: Sendable {
             try check(RecordingCapacity(summary.length).excess(of: corrections), file)
             guard let base = try await base(of: corrections, summary, file) else {
                 throw refusal(
-                    file, "was made of an older text of recording \(summary.id), which is no longer there",
+                    file, "was made from an older text of recording \(summary.id), which is no longer there",
                     "copy the recording again, and correct that page")
             }
             let edits = Dictionary(corrections.edits.map { ($0.segment, $0) }) { first, _ in first }
@@ -112,7 +112,7 @@ package struct CorrectionImport: Sendable {
             // A checksum, a place in a copy or a person identifies the recording; its words alone do not.
             guard text.isSimilar || own != nil || file.recording != nil || TranscriptFormat.isFileName(file.name) else {
                 throw refusal(
-                    file, "has little of what was heard in recording \(summary.id)",
+                    file, "has few of the words of recording \(summary.id)",
                     "if it is of that one, say so with --recording \(summary.id)")
             }
             // Such a file has only words: names, notes and all else stay as they are shown.

@@ -69,7 +69,7 @@ extension Gathering {
             }
             throw DeviceError(
                 .unsupported, "import", on: path,
-                "was made of another text of recording \(identity.recording), which is not in the archive",
+                "was made from another text of recording \(identity.recording), which is not in the archive",
                 remedy: "gather that copy, too")
         } catch { try refuse(error) }
     }

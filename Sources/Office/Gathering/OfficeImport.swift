@@ -47,7 +47,7 @@ package struct OfficeImport {
             let recording = try recording(saved.file.identity, file)
             guard let isNew = try saved.add(to: archive, of: recording) else {
                 throw Self.refusal(
-                    file, "was made of another text of recording \(recording.id), which is not in the archive",
+                    file, "was made from another text of recording \(recording.id), which is not in the archive",
                     "gather that copy, too")
             }
             if isNew {

@@ -59,7 +59,7 @@ struct OfficeSaving {
             var mine = saved.reading(over: base)?.timeline
         else {
             throw Self.refusal(
-                recording, "these corrections were made of a text that it does not have", "reload its page")
+                recording, "these corrections were made from a text that it does not have", "reload its page")
         }
         mine.engine.model = person
         let root = try root(of: base, place.reading, among: known)

@@ -168,7 +168,7 @@ enum ServerSchema {
         CREATE INDEX line_of_recording ON line (recording);
         CREATE INDEX line_words ON line USING gin (words);
 
-        -- Every word that was ever found, for those that were heard wrong.
+        -- Every word in the archive, to find misrecognized spellings.
         CREATE TABLE word (key text PRIMARY KEY);
         CREATE INDEX word_trigrams ON word USING gin (key public.gin_trgm_ops);
         """,

@@ -14,7 +14,7 @@ package struct CorrectedText: Sendable {
     package var isSimilar: Bool { same * 2 >= longest }
     /// A remark for people if they are not similar; else empty.
     package var remark: String {
-        isSimilar ? "" : "; only \(same) of its \(words) words are those that were heard"
+        isSimilar ? "" : "; only \(same) of its \(words) words are in the recognized text"
     }
     /// The number of changed lines.
     package var changed: Int { lines.count { !$0.changes.isEmpty || $0.isMoved } }

@@ -70,8 +70,8 @@ enum RecipientsCommand: Command {
             let error = DeviceError(
                 .failed, "age", on: path, "opens nothing that is encrypted for the public keys in \(setting)",
                 remedy:
-                    "find the private key to one of them: what was sealed for lost keys nobody can ever open; or, for what "
-                    + "comes, set \(setting) to the public key of this one (age-keygen -y \(path))")
+                    "find the private key for one of them; without it, nobody can open the encrypted recordings. For new "
+                    + "recordings, set \(setting) to the public key of this one (age-keygen -y \(path))")
             Terminal.say("fieldscribe: \(error.message)")
             status = error.exitStatus
         }
