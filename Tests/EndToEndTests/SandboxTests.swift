@@ -5,12 +5,12 @@ import TestKit
 
 @testable import System
 
-@Suite("Where a sandbox forbids openat2") struct SandboxTests {
+@Suite("A sandbox that forbids openat2") struct SandboxTests {
     private let folder = TemporaryFolder()
     private var storage: String { folder.file("storage") }
 
-    /// Runs the executable with a library that has the kernel know neither openat2 nor renameat2, as the recorder's unit
-    /// has it for the first.
+    /// Runs the executable with a library that hides openat2 and renameat2, as the recorder's unit
+    /// does for the first.
     private func run(_ words: String...) throws -> Fieldscribe.Ending {
         let program = try Fieldscribe.executable()
         let library = program.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/libFaultShim.so"

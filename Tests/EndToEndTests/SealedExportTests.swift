@@ -5,8 +5,8 @@ import TestKit
 
 @testable import Core
 
-/// Sealed copies by the executable, as a person has them.
-@Suite("export, sealed", .serialized) struct SealedExportTests {
+/// Encrypted copies made by the executable.
+@Suite("Encrypted export", .serialized) struct SealedExportTests {
     private let folder = TemporaryFolder()
     private let storage: String
     private let stick: String
@@ -43,7 +43,7 @@ import TestKit
 
     private var files: [String] { get throws { try FileManager.default.subpathsOfDirectory(atPath: stick) } }
 
-    @Test("the key opens it, on any machine with age and tar; recipients check says so before")
+    @Test("the key opens it on any machine with age and tar, as recipients check said")
     func opens() throws {
         let checked = try run("recipients", "check", "--key", folder.file("key.txt"))
         #expect(
@@ -62,7 +62,7 @@ import TestKit
         #expect(again.status == 0 && again.output.isEmpty && again.errors.last?.contains("nothing was copied") == true)
         let whole = try run("recipients", "check", "--key", folder.file("key.txt"), sealed)
         #expect(whole.status == 0 && whole.output.contains("opens, whole"))
-        // What is sealed on the recorder may be for others.
+        // Recordings on the recorder may be sealed for other keys.
         let plain = try Data(contentsOf: URL(filePath: folder.file("a.conf")))
         for (key, status) in [("key.pub", 0), ("other.pub", 1)] as [(String, Int32)] {
             try (plain + Data("\n[storage]\nseal = \(folder.file(key))\n".utf8)).write(
@@ -106,7 +106,7 @@ import TestKit
         #expect(try copy().errors.last?.contains("nothing was copied") == true)
     }
 
-    @Test("without age, or with a program in its place that does not seal, nothing is copied")
+    @Test("without age, or with another program instead, nothing is copied")
     func noAge() throws {
         let without = try copy(path: folder.file("nowhere"))
         #expect(without.status == 3 && without.errors.count == 1, "\(without.errors)")

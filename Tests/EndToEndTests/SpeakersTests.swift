@@ -3,8 +3,8 @@ import Glibc
 import Testing
 import TestKit
 
-/// Two people with a microphone each, as a person runs the commands, without any model for voices.
-@Suite("who spoke, by hand") struct SpeakersTests {
+/// Two people with a microphone each, without a model for voices.
+@Suite("Speakers by command") struct SpeakersTests {
     private let folder = TemporaryFolder()
     private var storage: String { folder.file("store") }
 
@@ -47,7 +47,7 @@ import TestKit
         return path
     }
 
-    @Test("a file of two microphones is told apart without a model; one channel needs it")
+    @Test("two microphones need no model; one channel does")
     func file() throws {
         let sound = try conversation()
         func run(_ words: String..., settings: String? = nil) throws -> Fieldscribe.Ending {
@@ -65,11 +65,11 @@ import TestKit
             text.split(whereSeparator: \.isWhitespace).map(String.init).filter { !["A:", "B:"].contains($0) }
         }
         #expect(words(told.output) == words(mixed.output), "the text is that of the mix")
-        // As the recorder's key has it; and who says no is believed.
+        // As with the recorder's key; and --speakers no is respected.
         let configured = try run("--speakers", "auto", settings: configuration())
         #expect(configured.status == 0 && configured.output == told.output, "\(configured)")
         #expect(try run("--channels", "2", "--speakers", "no").output == mixed.output)
-        // The same as a film's two tracks, one person's each.
+        // The same as a film with a track for each person.
         let film = folder.file("two.mkv")
         try Fieldscribe.tool(
             "ffmpeg", "-nostdin", "-loglevel", "error", "-i", sound, "-filter_complex", "channelsplit[a][b]", "-map",
@@ -78,7 +78,7 @@ import TestKit
             ["transcribe", film, "--track", "all", "--engine", "pocketsphinx"], in: folder
         ).wait()
         #expect(tracks.status == 0 && names(tracks.output) == "ABAB" && tracks.errors.isEmpty, "\(tracks)")
-        // Three people share no two microphones; one channel tells nobody.
+        // Two microphones cannot distinguish three people; one channel nobody.
         for words in [["--speakers", "3", "--channels", "2"], ["--speakers", "auto", "--channels", "1"]] {
             let ending = try Fieldscribe(
                 ["transcribe", sound, "--engine", "pocketsphinx"] + words, in: folder
@@ -88,7 +88,7 @@ import TestKit
         #expect(try run("--channels", "3").status == 2)
     }
 
-    @Test("two microphones are recorded, told apart, shown, exported as a document, and looked at again")
+    @Test("two microphones are recorded, distinguished, shown, exported as a document, and processed again")
     func twoMicrophones() throws {
         let (settings, sound) = (try configuration(), try conversation())
         func run(_ words: String...) throws -> Fieldscribe.Ending {
@@ -109,7 +109,7 @@ import TestKit
         #expect(access("\(storage)/voices.json", F_OK) != 0)
         let document = try run("show", "1", "--format", "odt")
         #expect(document.status == 0 && document.output.hasPrefix("PK\u{3}\u{4}"))
-        // Three people share no two microphones: that takes the model, which is not there.
+        // Three people need the model, which is missing.
         let three = try run("speakers", "1", "--speakers", "3")
         #expect(three.status == 3 && three.errors.last?.contains("campplus.ort") == true, "\(three)")
         #expect(try run("show", "1").output == text, "what was told stays")
@@ -122,7 +122,7 @@ import TestKit
         }
     }
 
-    @Test("record and recover tell who spoke by themselves, where that is asked for; without the model a line says so")
+    @Test("record and recover identify speakers if configured; without the model a line says so")
     func byThemselves() throws {
         let (settings, sound) = (try configuration("[recognizer]\nspeakers = auto"), try conversation())
         func run(_ words: String...) throws -> Fieldscribe.Ending {

@@ -3,11 +3,11 @@ import Glibc
 import Testing
 import TestKit
 
-/// The real appliance, ended while its disk takes nothing: a preloaded library holds up one call.
+/// The real appliance, ended while its disk stalls: a preloaded library delays one call.
 @Suite("A disk that stalls while the appliance ends") struct StalledDiskTests {
     private let folder = TemporaryFolder()
 
-    @Test("is waited for, and everything that was heard is in the closed recording")
+    @Test("is waited for, and all captured sound is in the closed recording")
     func isWaitedFor() throws {
         let began = ContinuousClock.now
         let appliance = try ApplianceProcess(
@@ -22,7 +22,7 @@ import TestKit
         #expect(ContinuousClock.now - began >= .seconds(15), "it was not waited for")
         let list = try appliance.run("list", "--json").output
         #expect(list.contains(#""stopReason":"shutdown""#), "\(list)")
-        // Half a second and more was heard while nothing was taken.
+        // At least half a second was captured during the stall.
         let length = try #require(
             list.firstRange(of: "\"duration\":").flatMap {
                 Double(list[$0.upperBound...].prefix { $0 != "," && $0 != "}" })
@@ -31,7 +31,7 @@ import TestKit
         #expect(try appliance.run("verify").status == 0)
     }
 
-    @Test("and who does not want to wait is told that the end may be lost, not that the recording is whole")
+    @Test("a forced end reports that the end may be lost, not that the recording is complete")
     func isNotWaitedFor() throws {
         let process = try Fieldscribe(
             program: "env",
@@ -42,7 +42,7 @@ import TestKit
         try process.wait(until: "the fourth sync begins") {
             try access(folder.file("state"), F_OK) == 0 && raised() > 0
         }
-        // Two within half a second are taken for one.
+        // Two within half a second count as one.
         try waitUntil("it gives up", every: .seconds(1)) {
             guard process.isRunning else { return true }
             kill(process.id, SIGINT)
@@ -53,7 +53,7 @@ import TestKit
         #expect(ending.errors.contains { $0.contains("its end may be lost") }, "\(ending.errors)")
     }
 
-    /// What makes the fourth sync of a recording's file take so long.
+    /// Variables that delay the fourth sync of a recording's file.
     private func stalling(milliseconds: Int) throws -> [String] {
         let storage = folder.file("storage")
         mkdir(storage, 0o700)
@@ -66,10 +66,10 @@ import TestKit
         ]
     }
 
-    /// How many calls were held up so far; the layout is `struct fault_state`'s.
+    /// The number of delayed calls so far, with the layout of `struct fault_state`.
     private func raised() throws -> UInt64 {
         let bytes = try Data(contentsOf: URL(filePath: folder.file("state")))
-        // It is there before it has its length.
+        // It exists before it has its length.
         guard bytes.count >= 17 * 8 else { return 0 }
         return bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 16 * 8, as: UInt64.self) }
     }

@@ -3,10 +3,10 @@ import Glibc
 import Testing
 import TestKit
 
-@Suite("Settings that a stick brings to an appliance that runs") struct StickSettingsRunTests {
+@Suite("Settings on a stick, with a running appliance") struct StickSettingsRunTests {
     private let folder = TemporaryFolder()
 
-    @Test("count once nothing is being recorded, and RESULT.txt answers them")
+    @Test("apply once nothing is being recorded, and RESULT.txt reports them")
     func counted() throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "tone:440", further: "[export]\nsettings = yes")
         let settings = folder.file("stick/Fieldscribe/settings")
@@ -19,7 +19,7 @@ import TestKit
         #expect(try appliance.run("start").status == 0)
         let taken = try export("[capture]\ndevice = alsa:hw:CARD=Nowhere\n")
         #expect(taken.contains("settings/fieldscribe.conf was accepted"), "\(taken)")
-        // What goes on is finished first.
+        // The running recording ends first.
         #expect(try appliance.run("status", "--json").output.contains(#""device":"tone:440""#))
         #expect(try appliance.run("stop").status == 0)
         let changed = #""device":"alsa:hw:CARD=Nowhere""#

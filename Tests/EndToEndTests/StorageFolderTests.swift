@@ -3,11 +3,11 @@ import Glibc
 import Testing
 import TestKit
 
-@Suite("A storage folder that is renamed", .serialized) struct StorageFolderTests {
+@Suite("A renamed storage folder", .serialized) struct StorageFolderTests {
     private let folder = TemporaryFolder()
 
     @Test(
-        "the recording that goes on ends whole where it is, a fault says so, and the next one is where it is looked for",
+        "the running recording ends complete in the renamed folder with a fault, and the next one is in the configured place",
         arguments: [false, true])
     func renamed(isReplaced: Bool) throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "tone:440")
@@ -31,7 +31,7 @@ import TestKit
         let start = try appliance.run("start")
         if !isReplaced { #expect(access(appliance.storage, F_OK) != 0 || start.status == 0) }
         #expect(refused.status != 0, "\(refused.output)")
-        // Refused, until the appliance has begun again with what has the name now.
+        // Refused, until the appliance restarts with the folder that has the name now.
         try appliance.process.wait(until: "a recording") { try appliance.run("start").status == 0 }
         try appliance.hear(seconds: 1)
         #expect(try appliance.run("stop").status == 0)
@@ -50,7 +50,7 @@ import TestKit
         #expect(access("\(moved)/recordings/000002", F_OK) != 0)
     }
 
-    @Test("one that has its name back in time goes on as if nothing had been")
+    @Test("a folder that gets its name back in time is used as before")
     func back() throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "tone:440")
         let moved = folder.file("moved")

@@ -3,8 +3,8 @@ import Glibc
 import Testing
 import TestKit
 
-/// As somebody tries it: a file that is nothing but a tone, at full scale from its first sample to its last.
-@Suite("Files of a tone") struct ToneFileTests {
+/// A file with only a tone, at full scale from its first sample to its last.
+@Suite("Files with a tone") struct ToneFileTests {
     private static func wave(hertz: Double, seconds: Int) -> Data {
         let rate: Int32 = 16_000
         var bytes = Data("RIFF".utf8)
@@ -30,7 +30,7 @@ import TestKit
         return bytes
     }
 
-    @Test("PocketSphinx alone makes no words of it", arguments: [300.0, 2_000, 3_000])
+    @Test("PocketSphinx gives no words for it", arguments: [300.0, 2_000, 3_000])
     func tone(hertz: Double) throws {
         let folder = TemporaryFolder()
         try Self.wave(hertz: hertz, seconds: 10).write(to: URL(filePath: folder.file("tone.wav")))

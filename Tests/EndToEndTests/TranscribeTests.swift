@@ -6,17 +6,17 @@ import TestKit
 @testable import System
 
 @Suite("transcribe", .serialized) struct TranscribeTests {
-    @Test("A 48 kHz stereo FLAC has the words of the original, at times within 50 ms")
+    @Test("a 48 kHz stereo FLAC has the words of the original, with times within 50 ms")
     func resampledFlac() throws {
         let folder = TemporaryFolder()
         let joined = try Speech.joined(in: folder)
         let flac = folder.file("talk.flac")
-        // In 24 bit: sox adds noise that is another each time to what it brings down to 16.
+        // In 24 bit, because sox adds random dither when it converts to 16.
         try Fieldscribe.tool("sox", joined, "-b", "24", "-r", "48000", "-c", "2", flac, in: folder)
         let original = try Transcript(try Fieldscribe.run("transcribe", "--format", "json", joined, in: folder).output)
         let copy = try Transcript(try Fieldscribe.run("transcribe", "--format", "json", flac, in: folder).output)
         #expect(original.words.count > 50)
-        // Resampling changes samples, and with them a few words; those that are the same must be at the same time.
+        // Resampling changes samples, and with them a few words; equal words must have the same time.
         var same = 0
         for word in original.words {
             guard let other = copy.words.min(by: { abs($0.start - word.start) < abs($1.start - word.start) }),
@@ -29,7 +29,7 @@ import TestKit
         #expect(same * 10 >= original.words.count * 9, "\(same) of \(original.words.count) words are the same")
     }
 
-    @Test("One worker and two write the same; files come out in the order of the command line")
+    @Test("one worker and two give the same texts, in the order of the command line")
     func workers() throws {
         let folder = TemporaryFolder()
         let one = try Fieldscribe(["transcribe", "--jobs", "1"] + Speech.all, in: folder).wait()
@@ -69,10 +69,10 @@ import TestKit
         #expect(try await met == files.count)
     }
 
-    @Test("On a terminal a line tells how far it has come, and goes away")
+    @Test("a terminal shows the progress in a line that disappears")
     func progress() throws {
         let folder = TemporaryFolder()
-        // One worker: its utterances end further apart than the line is drawn, however fast the machine.
+        // One worker, whose utterances end less often than the line is drawn, however fast the machine is.
         let speech = try Speech.joined(in: folder)
         let command = "\(try Fieldscribe.executable()) transcribe --jobs 1 \(speech) > \(folder.file("text"))"
         let shown = try Fieldscribe(
@@ -90,7 +90,7 @@ import TestKit
         #expect(try Fieldscribe.text(folder.file("text")).contains("amiable"))
     }
 
-    @Test("With --output each file gets its own, and none is overwritten by another")
+    @Test("with --output each file has its own text, and none overwrites another")
     func output() throws {
         let folder = TemporaryFolder()
         let texts = folder.file("texts")
@@ -105,7 +105,7 @@ import TestKit
         #expect(clash.errors.count == 1 && clash.errors[0].contains("b/talk.flac"))
     }
 
-    @Test("Standard input is a file like others")
+    @Test("standard input is read like a file")
     func standardInput() throws {
         let folder = TemporaryFolder()
         let named = try Fieldscribe.run("transcribe", Speech.all[4], in: folder)
@@ -114,7 +114,7 @@ import TestKit
     }
 
     @Test(
-        "Any format is heard alike",
+        "every format gives the same text",
         arguments: [
             ["-b", "8"], ["-b", "24"], ["-e", "floating-point"], ["-c", "6"], ["-r", "96000"],
             ["-r", "44100", "-c", "2"],
@@ -122,7 +122,7 @@ import TestKit
     func formats(options: [String]) throws {
         let folder = TemporaryFolder()
         let copy = folder.file("copy.wav")
-        // Without dither, which would be other noise each time.
+        // Without dither, which would be different each time.
         let made = try Fieldscribe(program: "sox", ["-D", Speech.all[4]] + options + [copy], in: folder).wait()
         #expect(made.status == 0)
         let ending = try Fieldscribe.run("transcribe", copy, in: folder)

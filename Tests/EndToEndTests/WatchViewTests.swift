@@ -3,8 +3,8 @@ import Testing
 @testable import fieldscribe
 @testable import System
 
-@Suite("What is written to a terminal") struct TerminalTests {
-    @Test("No text moves the cursor, names the window or presses keys; what was said stays as it is")
+@Suite("Terminal output") struct TerminalTests {
+    @Test("no text moves the cursor, sets the window title or sends keys; words stay unchanged")
     func plain() {
         #expect(Terminal.plain("a\u{1B}]0;title\u{07}b\u{9B}2J\rc") == "a\u{FFFD}]0;title\u{FFFD}b\u{FFFD}2J\u{FFFD}c")
         #expect(Terminal.plain("a\u{202E}cba\u{202C} \u{2067}b\u{2069}") == "a\u{FFFD}cba\u{FFFD} \u{FFFD}b\u{FFFD}")
@@ -13,7 +13,7 @@ import Testing
 }
 
 @Suite("The screen of watch") struct WatchViewTests {
-    /// What a person sees: the lines of a terminal of that width after all that was written.
+    /// The lines of a terminal of that width after all output.
     private struct Screen {
         var width: Int
         var lines = [""]
@@ -52,7 +52,7 @@ import Testing
 
     private func event(_ json: String) throws -> WatchEvent { try #require(WatchEvent(json)) }
 
-    @Test("a partial of any length is replaced in place, and what is certain stays", arguments: [20, 21, 40, 80, 200])
+    @Test("a partial text of any length is replaced in place, and final text stays", arguments: [20, 21, 40, 80, 200])
     func replacing(_ width: Int) throws {
         var view = WatchView(width: width)
         var screen = Screen(width: width)
@@ -74,13 +74,13 @@ import Testing
         #expect(!screen.wrapped)
     }
 
-    @Test("Wrapping keeps the spaces that a text begins with")
+    @Test("wrapping keeps leading spaces")
     func indentation() {
         #expect(Terminal.wrapped("    ~  had he", to: 40, hanging: 7) == ["    ~  had he"])
         #expect(Terminal.wrapped("    ~  had he married", to: 20, hanging: 7) == ["    ~  had he", "       married"])
     }
 
-    @Test("a terminal of one column ends nothing", arguments: [1, 2, 3, 8])
+    @Test("a terminal of one column does no harm", arguments: [1, 2, 3, 8])
     func narrow(width: Int) throws {
         var view = WatchView(width: width)
         for line in [
@@ -90,7 +90,7 @@ import Testing
         _ = view.close()
     }
 
-    @Test("a mark's text does not move the cursor")
+    @Test("a bookmark's text does not move the cursor")
     func controlCharacters() throws {
         var view = WatchView(width: 80)
         let written = view.apply(try event(#"{"event":"mark","time":7,"text":"a\u001b[2Jb\u0007c"}"#))

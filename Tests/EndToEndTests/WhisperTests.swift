@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import TestKit
 
-/// whisper.cpp as the engine: the real program where there is one, and answers of every kind from a stand-in.
+/// whisper.cpp as the engine: the real program if installed, and all kinds of answers from a replacement.
 @Suite("The engine whisper", .serialized) struct WhisperTests {
     private let folder = TemporaryFolder()
 
@@ -21,7 +21,7 @@ import TestKit
         return path
     }
 
-    /// Transcribes an utterance, with a PATH that has nothing but `tools`.
+    /// Transcribes an utterance, with only `tools` in PATH.
     private func transcribe(_ configuration: String, tools: String = "/nowhere") throws -> Fieldscribe.Ending {
         try Fieldscribe(
             program: "env",
@@ -37,7 +37,7 @@ import TestKit
             .first { access($0, X_OK) == 0 }
     }
 
-    /// A `whisper-cli` that takes its answer from a file.
+    /// A `whisper-cli` that prints a file.
     private func standIn(answering answer: String) throws -> String {
         try Data(answer.utf8).write(to: URL(filePath: folder.file("answer.json")))
         let script = """
@@ -60,7 +60,7 @@ import TestKit
         return model
     }
 
-    @Test("the real program reads an utterance with a model of random weights, and its words have times")
+    @Test("the real program transcribes an utterance with a model of random weights, and its words have times")
     func real() throws {
         guard let installed else {
             print("➜ skipped: whisper.cpp is not installed, and could not be had from Debian")
@@ -76,11 +76,11 @@ import TestKit
         #expect(ending.status == 0, "\(ending.errors)")
         let transcript = try Transcript(ending.output)
         #expect(ending.output.contains(#""name":"whisper""#) && ending.output.contains("random.bin"))
-        // What a model of noise says is chance; that it says so in time is not.
+        // The words of a random model are random; their valid times are not.
         #expect(!transcript.segments.isEmpty)
         let words = transcript.words
         #expect(words.allSatisfy { $0.text.hasPrefix("w") && $0.start <= $0.end && $0.end <= transcript.duration })
-        // It has to be asked for by name: in the service's sandbox it could not run.
+        // It must be requested by name, because it cannot run in the service's sandbox.
         let best = try transcribe(try configuration("auto", model: model), tools: bin)
         #expect(best.output.contains(#""name":"pocketsphinx""#), "\(best.errors)")
         try Data("lmgg".utf8).write(to: URL(filePath: model))
@@ -88,7 +88,7 @@ import TestKit
         #expect(cut.status == 0 && cut.output.contains(#""endedBy":"error""#), "\(cut.errors)")
     }
 
-    @Test("words get the times of their tokens, marks of no speech are left out, odd text is laid out evenly")
+    @Test("words get the times of their tokens, non-speech marks are left out, other text is spread evenly")
     func answers() throws {
         func token(_ text: String, _ from: Int, _ to: Int, _ p: Double) -> String {
             #"{"text":"\#(text)","offsets":{"from":\#(from),"to":\#(to)},"p":\#(p)}"#
@@ -120,14 +120,14 @@ import TestKit
         #expect(first.words.map(\.confidence) == [0.75, 0.25, 0.5, 0.5])
     }
 
-    @Test("an answer that is none makes a segment without words", arguments: ["", "{", #"{"transcription":1}"#])
+    @Test("an invalid answer gives a segment without words", arguments: ["", "{", #"{"transcription":1}"#])
     func damaged(_ answer: String) throws {
         let bin = try standIn(answering: answer)
         let ending = try transcribe(try configuration("whisper", model: try emptyModel()), tools: bin)
         #expect(ending.status == 0 && ending.output.contains(#""endedBy":"error""#), "\(ending.errors)")
     }
 
-    @Test("what lacks is named, and with auto PocketSphinx reads")
+    @Test("missing parts are named, and with auto PocketSphinx transcribes")
     func missing() throws {
         let model = try emptyModel()
         let bin = try standIn(answering: "{}")

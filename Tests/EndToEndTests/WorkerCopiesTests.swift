@@ -5,8 +5,8 @@ import Testing
 @testable import Core
 @testable import Recognition
 
-/// The real worker and the real model, which several workers share.
-@Suite("Workers that share what they load", .serialized) struct WorkerCopiesTests {
+/// The real worker with the real model, shared by several workers.
+@Suite("Workers that share a model", .serialized) struct WorkerCopiesTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
     private static func command() throws -> WorkerCommand {
@@ -27,14 +27,14 @@ import Testing
         return try worker.finish(samples.count, after: reply).words
     }
 
-    /// What a process shares with no other, in kilobytes.
+    /// The private memory of a process, in kilobytes.
     private static func own(_ worker: WorkerProcess) throws -> Int {
         let lines = try Fieldscribe.text("/proc/\(worker.id)/smaps_rollup").split(separator: "\n")
         let line = try #require(lines.first { $0.hasPrefix("Private_Dirty:") })
         return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) })
     }
 
-    @Test("They read as one that is alone does, and hold little of their own")
+    @Test("they give the same text as a single worker, and have little private memory")
     func alike() throws {
         let samples = try Self.speech()
         let lone = try WorkerProcess(Self.command())
@@ -54,12 +54,12 @@ import Testing
         }
     }
 
-    @Test("One that dies takes none with it, and none stays behind")
+    @Test("a worker that dies ends no other, and none is left")
     func death() throws {
         let samples = try Self.speech()
         var workers = try WorkerProcess.start(Self.command(), count: 3)
         let ids = workers.map(\.id)
-        // The one that loaded the model, and of which the others are copies.
+        // The one that loaded the model, and from which the others are forked.
         kill(ids[0], SIGKILL)
         #expect { _ = try Self.read(samples, by: workers[0]) } throws: { error in
             let error = error as? DeviceError
@@ -72,7 +72,7 @@ import Testing
         #expect(ids.map { kill($0, 0) } == [-1, -1, -1])
     }
 
-    @Test("A pool that has finished has waited for each of them, also where one was in the midst of an utterance")
+    @Test("a finished pool has waited for each of them, even during an utterance")
     func finished() async throws {
         let samples = try Self.speech()
         let pool = WorkerPool(try Self.command(), size: 2)
@@ -95,7 +95,7 @@ import Testing
         _ = await reading.value
     }
 
-    @Test("A pool of them replaces one that dies")
+    @Test("their pool replaces one that dies")
     func pool() async throws {
         let samples = try Self.speech()
         let pool = WorkerPool(try Self.command(), size: 3)
@@ -105,7 +105,7 @@ import Testing
         }
         #expect(workers.count == 3)
         kill(try #require(workers.first), SIGKILL)
-        // Each is busy with one when the next is begun.
+        // Each is busy when the next one starts.
         var sessions: [WorkerPool.Session] = []
         for _ in 0..<3 { sessions.append(try await pool.begin(samples, adaptation: nil, alternatives: 0)) }
         var decoded: [WorkerPool.Decoded] = []

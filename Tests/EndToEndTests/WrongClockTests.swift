@@ -3,8 +3,8 @@ import Glibc
 import Testing
 import TestKit
 
-/// A machine without a clock of its own may believe anything; what is recorded then is kept and read like all else.
-@Suite("wrong clock") struct WrongClockTests {
+/// A machine without a clock may have any time; its recordings are kept and read like all others.
+@Suite("A wrong clock") struct WrongClockTests {
     private func run(_ words: [String], at wall: Int64, in folder: TemporaryFolder) throws -> Fieldscribe.Ending {
         let executable = try Fieldscribe.executable()
         let library = executable.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/libFaultShim.so"
@@ -13,9 +13,9 @@ import TestKit
         return try Fieldscribe(program: "env", environment + [executable] + words, in: folder).wait()
     }
 
-    // The year 2300, when nanoseconds have left 64 bits; the last second of 9999; what is beyond any calendar; 1901.
+    // The year 2300, when nanoseconds exceed 64 bits; the last second of 9999; beyond any calendar; 1901.
     @Test(
-        "Whatever the clock says: recorded, listed, shown, checked, recovered and copied",
+        "with any time, recordings are made, listed, shown, checked, recovered and copied",
         arguments: [
             (10_413_792_000, "2300-01-01"), (253_402_300_799, "9999-12-31"), (Int64.max / 2, "9999-12-31"),
             (-2_177_452_800, "1970-01-01"),

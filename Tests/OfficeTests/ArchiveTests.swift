@@ -109,7 +109,7 @@ import TestKit
             }
             #expect(try archive.recordings(filter, from: .later(try #require(expected.first).id), limit: 30) == [])
         }
-        // A recording that is not left by the filter is a place in it, and one that is nowhere is none.
+        // A recording outside of the filter still has a place in it; an unknown one has none.
         let even = try #require(all.last { $0.recorder.name != "pi-1" && $0 != all.last })
         let after = try archive.recordings(odd, from: .earlier(even.id), limit: 1_000)
         #expect(after == all.drop { $0 != even }.filter { $0.recorder.name == "pi-1" } && !after.isEmpty)
@@ -150,7 +150,7 @@ import TestKit
         let desk = try OfficeDesk(.folder)
         try await fill(desk)
         shell("chmod 755 '\(desk.folder.path)'; chmod 700 '\(desk.archivePath)'")
-        // Nobody else may have a way to where it was built.
+        // Other users may have no access to the build folder.
         shell("install -m 755 '\(try officeProgram())' '\(desk.folder.file("office"))'")
         let run = shell(
             "setpriv --reuid=65534 --regid=65534 --clear-groups '\(desk.folder.file("office"))' list"
@@ -191,7 +191,7 @@ import TestKit
         #expect(links.count == 3)
         for link in links { #expect(isTaken("\(desk.archivePath)/\(link)"), "\(link)") }
         #expect(page.contains("The harvest") && page.contains("rain fell on the fonio"))
-        // It is no copy, and in nobody's way.
+        // It is no copy, and does no harm.
         #expect(try desk.gather(desk.stick("one")).known == 2)
     }
 

@@ -8,17 +8,17 @@ import TestKit
 @testable import Office
 @testable import System
 
-/// Of recordings whose history has another time than they began at.
+/// Recordings whose history has another time than their start.
 @Suite("The start of a recording") struct BeginningTests {
     /// 20 November 2026, 08:30:12 UTC.
     private static let start = 1_795_163_412.0
 
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    /// How a copy comes.
+    /// The form of a copy.
     enum Form: CaseIterable { case plain, wave, sealed, renamed, silent }
 
-    /// Gathers a recording whose history says that it was closed at `closed`; gives what the archive tells of it.
+    /// Gathers a recording whose history says that it was closed at `closed`; returns its row in the archive.
     private func gathered(
         _ desk: OfficeDesk, _ form: Form, startedAt: Double, _ clock: RecordingSummary.Clock, closed: String,
         byClock: String

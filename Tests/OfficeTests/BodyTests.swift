@@ -7,7 +7,7 @@ import TestKit
 @testable import System
 
 @Suite("Bodies of requests") struct BodyTests {
-    /// A connection on which a request is sent by hand.
+    /// A connection for handwritten requests.
     private final class Guest {
         private let number: Int32
 
@@ -24,14 +24,14 @@ import TestKit
             try Array(text.utf8).withUnsafeBytes { try FileDescriptor.write($0, to: number, named: "guest") }
         }
 
-        /// Sends the head of a request with a body of so many bytes.
+        /// Sends the head of a request with a body of this length.
         func post(_ recording: Int, length: Int) throws {
             try send(
                 "POST /recording/\(recording)/corrections HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
                     + "Content-Length: \(length)\r\n\r\n")
         }
 
-        /// Whether something was answered, or the connection closed.
+        /// Whether there is an answer, or the connection was closed.
         var isAnswered: Bool {
             var poll = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
             return Glibc.poll(&poll, 1, 0) > 0
@@ -96,7 +96,7 @@ import TestKit
             try guest.post(id, length: 1_000)
             try guest.send("{")
         }
-        // All of them have come before this is answered.
+        // All of them have arrived before this is answered.
         #expect(server.get("").status == 200)
         let next = try Guest(to: server)
         try next.post(id, length: 2)
@@ -139,7 +139,7 @@ import TestKit
             try guest.post(id, length: 1_000)
             try guest.send("{")
         }
-        // All of them have come before this is answered.
+        // All of them have arrived before this is answered.
         #expect(server.get("").status == 401)
         let words = "-H 'Content-Type: application/json' --data-binary '{}' -u 'Anna:a long secret'"
         #expect(server.get("recording/\(id)/corrections", words).status == 409)

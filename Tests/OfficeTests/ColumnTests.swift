@@ -7,7 +7,7 @@ import TestKit
 
 @Suite("A stored timeline") struct ColumnTests {
 
-    /// All that a segment and its words can have, with what JSON has to escape.
+    /// A segment with every optional value, and characters that JSON must escape.
     private func timeline(_ random: inout some RandomNumberGenerator) -> Timeline {
         let texts = [
             "fonio", "\"said\"", #"a\b"#, "", "été", "日本", "\u{0}\u{1f}\n\t", "</script>", "e\u{301}", "👩‍🌾",

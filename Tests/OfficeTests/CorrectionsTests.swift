@@ -10,7 +10,7 @@ import TestKit
 @Suite("Corrections on a stick") struct CorrectionsTests {
     private let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
 
-    /// What a page saves of a recording whose second segment a person has put right.
+    /// A page's corrections for a recording whose second segment was corrected.
     private func corrections(
         _ text: String, by person: String, at time: Int, recording: Int = 1, sound: String,
         was: String = "phone yo again"
@@ -44,7 +44,7 @@ import TestKit
         let report = try desk.gather(desk.stick("one"))
         #expect(report.taken == 2 && report.corrections == 1 && report.problems == [])
         #expect(try desk.found("fonio") == ["pi-aaaaaaaa: [fonio] again"] && desk.found("phone") == [])
-        // Another, by another person, and earlier; beside it the same as before, in the page's other form.
+        // An earlier one by another person; and the same as before in the page's other form.
         try durableReplace(
             path: "\(copy)/corrections (1).json",
             with: corrections("Foniyo again", by: "Bo", at: 1_795_100_000, sound: sound))
@@ -59,7 +59,7 @@ import TestKit
         #expect(readings.map(\.person) == ["Awa", "Bo", nil])
         let texts = try readings.map { try desk.archive().timeline(ofReading: $0.id)?.segments.last?.text }
         #expect(texts == ["fonio again", "Foniyo again", "phone yo again"])
-        // A later one of the other's.
+        // A later one by the other person.
         try durableReplace(
             path: "\(copy)/corrections.json",
             with: corrections("fonyo again", by: "Bo", at: 1_795_300_000, sound: sound))

@@ -305,7 +305,7 @@ import TestKit
         for id in 1...2 { await recorder.record(id, "recording \(id)") }
         try await recorder.copy(to: desk.stick("one"))
         shell("truncate -s 8T '\(recorder.copies(on: desk.stick("one"))[0])/audio.flac'")
-        // So that this disk would not be full where it is not refused.
+        // Keeps this disk from filling up if the file is not refused.
         let run = shell(
             "ulimit -f 2000000; '\(try officeProgram())' gather '\(desk.stick("one"))' --into '\(desk.archivePath)' 2>&1"
         )

@@ -7,7 +7,7 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-/// Files that are made to cost memory and time, and people who rewrite everything.
+/// Malicious files that cost memory and time, and completely rewritten texts.
 @Suite("Hostile and rewritten transcripts") struct HostileTextTests {
     private let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
     private let desk: OfficeDesk
@@ -95,7 +95,7 @@ import TestKit
             #expect(run.status == 0 && run.output.hasPrefix("\(path): recording \(id): taken"), "\(run)")
             #expect(number == 3 || run.output.contains("; only 0 of its"), "\(run)")
             let shown = try #require(try desk.archive().shownTimeline(of: id))
-            // Of a line that was put elsewhere, the rest of the speech stays without words.
+            // If a line was moved, the rest of the speech stays without words.
             let lines = shown.segments.map(\.text).filter { !$0.isEmpty }
             #expect(lines == ["nothing of that was said \(number)"], "\(shown.segments)")
             if number == 3 {

@@ -10,7 +10,7 @@ import TestKit
 @Suite("Moving an archive") struct MovingTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    /// From each kind into each.
+    /// All pairs of kinds.
     static let pairs: [(ArchiveKind, ArchiveKind)] = ArchiveKind.all.flatMap { from in
         ArchiveKind.all.map { (from, $0) }
     }
@@ -24,7 +24,7 @@ import TestKit
         }
     }
 
-    /// What is shown of each recording, with all of its texts.
+    /// Each recording as it is shown, with all of its texts.
     private func told(_ desk: OfficeDesk) throws -> [String] {
         let archive = try desk.archive()
         return try archive.recordings(OfficeFilter()).map { recording in
@@ -146,7 +146,7 @@ import TestKit
             )
             #expect(made.status == 0, "\(made.output)")
         }
-        // By which it gets its key.
+        // The export creates its key.
         let stick = desk.stick("one")
         shell("mkdir '\(stick)'")
         let copied = shell("'\(recorder)' export --to '\(stick)' --directory '\(storage)'")
@@ -167,7 +167,7 @@ import TestKit
                 "\(refused)")
             #expect(refused.errors.contains("fieldscribe list --directory \(storage) ") == words.hasPrefix("list"))
         }
-        // The stick brings other copies of the same.
+        // The stick has other copies of the same recordings.
         try desk.gather(stick)
         #expect(try desk.archive().recordings(OfficeFilter()).count == 2)
         shell("rm '\(storage)/archive.sqlite'; echo nonsense > '\(storage)/archive.sqlite'")

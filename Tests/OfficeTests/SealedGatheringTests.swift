@@ -31,12 +31,12 @@ import TestKit
         let report = try desk.gather(desk.stick("one"), key: key)
         #expect(report.taken == 2 && report.sealed == 0 && report.problems == [])
         #expect(try desk.found("fonio").count == 1 && desk.copies().count == 2)
-        // Its folder on the stick has no name; what is sealed does.
+        // Its folder on the stick has no name; the sealed content does.
         #expect(desk.archiveNames == ["pi-aaaaaaaa"])
         #expect(try desk.run("list --recorder pi").output.split(separator: "\n").count == 2)
         let again = try desk.gather(desk.stick("one"), key: key)
         #expect(again.taken == 0 && again.known == 2)
-        // The same recorder in the clear is the same one.
+        // Unencrypted copies belong to the same recorder.
         recorder.recipients = nil
         await recorder.record(3, "in the clear")
         try await recorder.copy(to: desk.stick("two"))
@@ -57,7 +57,7 @@ import TestKit
         try await recorder.copy(to: desk.stick("one"))
         let first = try OfficeDesk()
         try first.gather(desk.stick("one"), key: key)
-        // Its copies are in the clear.
+        // Its copies are not encrypted.
         #expect(try desk.gather(first.archivePath).taken == 2)
         let copies = desk.copies()
         for copy in copies { shell("echo mine > '\(desk.archivePath)/\(copy)/corrections-test.json'") }
@@ -69,7 +69,7 @@ import TestKit
                 #expect(shell("cat '\(desk.archivePath)/\(copy)/corrections-test.json'").output == "mine\n")
             }
         }
-        // By now it need not be opened for that: its digest is known.
+        // It need not be opened now, because its digest is known.
         let digest = shell("sha256sum '\(desk.stick("one"))'/Fieldscribe/sealed-*/000001.fieldscribe.age").output
         #expect(try desk.archive().known(sealed: String(digest.prefix(64))) != nil)
         #expect(try desk.archive().recordings(OfficeFilter()).count == 2 && desk.archiveNames == ["pi-aaaaaaaa"])
@@ -104,7 +104,7 @@ import TestKit
     func signed(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         guard shell("command -v minisign").status == 0 else { return print("skipped: minisign is not installed") }
-        // Two of one card: the same machine, as it were.
+        // Two clones of a card have the same machine number.
         for name in ["one", "two"] {
             var recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
             try makeFolder(desk.stick("\(name)-storage"))
@@ -122,7 +122,7 @@ import TestKit
         #expect(report.problems.allSatisfy { $0.contains("SHA256SUMS.minisig: does not fit") })
         let recorders = try desk.archive().recordings(OfficeFilter()).map(\.recorder)
         #expect(Set(recorders.map(\.id)).count == 2 && recorders.allSatisfy { $0.key != nil })
-        // One whose key somebody has taken away.
+        // One whose key was removed.
         let keyless = desk.stick("keyless")
         shell(
             "cp -r '\(desk.stick("one"))' '\(keyless)' && cd '\(keyless)/Fieldscribe/pi/'000001* && rm recorder.pub && sed -i /recorder.pub/d SHA256SUMS"

@@ -7,7 +7,7 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-/// A server of ours, with curl before it.
+/// Our server, with curl as its client.
 final class OfficeServer {
     let folder = TemporaryFolder()
     /// `http://127.0.0.1:PORT/`, or a socket's path.
@@ -34,7 +34,7 @@ final class OfficeServer {
 
     deinit { shell("kill -9 \(number)") }
 
-    /// Asks for a page: its status, what else the answer's head says, in small letters, and its body.
+    /// Requests a page; returns the status, the headers in lower case, and the body.
     func get(_ path: String, _ options: String = "") -> (status: Int, head: String, body: String) {
         let socket = address.hasPrefix("/") ? "--unix-socket '\(address)'" : ""
         let base = address.hasPrefix("/") ? "http://localhost/" : address
@@ -45,10 +45,10 @@ final class OfficeServer {
         return (told.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0, told, body)
     }
 
-    /// What it has said on standard error.
+    /// Its standard error.
     var said: [String] { shell("cat '\(folder.file("errors"))'").output.split(separator: "\n").map(String.init) }
 
-    /// Tells it to end, and waits until it has ended.
+    /// Stops it, and waits for its end.
     func end() throws {
         shell("kill -TERM \(number)")
         try waitUntil("the server's end", every: .milliseconds(50)) { shell("kill -0 \(number)").status != 0 }
@@ -130,7 +130,7 @@ final class OfficeServer {
         let desk = try OfficeDesk(kind)
         try OfficeDesk.fill(try desk.archive(), 250)
         let server = try OfficeServer(desk)
-        /// The recordings of a part, and where the neighbouring ones are.
+        /// The recordings of a page, and the links to its neighbors.
         func part(_ link: String) throws -> (recordings: [Substring], later: String?, earlier: String?) {
             let body = server.get(link).body
             #expect(body.contains("250 recordings"))
@@ -150,7 +150,7 @@ final class OfficeServer {
         #expect(first.later == nil && third.earlier == nil)
         #expect(try part(try #require(third.later)).recordings == second.recordings)
         #expect(try part(try #require(second.later)).recordings == first.recordings)
-        // What leads nowhere, or to less than a part before the beginning, is the beginning.
+        // A link to nowhere, or to less than a page before the beginning, leads to the beginning.
         for link in [
             "?before=999999", "?before=x", "?after=\(first.recordings[50])", "?after=-1",
             "?before=99999999999999999999",
@@ -176,7 +176,7 @@ final class OfficeServer {
         for path in ["", "recording/\(id)/", "?q=%3Cscript%3Ealert(1)%3C/script%3E", "%3Cscript%3Ealert(1)"] {
             #expect(!server.get(path).body.contains("<script>alert(1)"), "\(path)")
         }
-        // A copy in which somebody has put links, or that is gone.
+        // A copy with links in it, or a missing one.
         let copy = "\(desk.archivePath)/\(try #require(desk.copies().first { $0.contains("000001") }))"
         shell("ln -sf /etc/passwd '\(copy)/audio.flac'; ln -sf /etc/passwd '\(copy)/index.html'")
         let sound = server.get("recording/\(id)/audio.flac")
@@ -240,13 +240,13 @@ final class OfficeServer {
         #expect(welcome.status == 200 && welcome.head.contains("httponly; samesite=strict"))
         let cookie = welcome.head.split(separator: "\r\n").first { $0.hasPrefix("set-cookie: ") }?.dropFirst(12)
             .prefix { $0 != ";" }
-        // By one process, since a place is free again every three seconds.
+        // By one process, because a place becomes free every three seconds.
         let wrong = shell(
             "curl -sS -o /dev/null -w '%{http_code}\\n' -u 'Anna:a wrong one' '\(server.address)?[1-10]'")
         #expect(wrong.output == String(repeating: "401\n", count: 10))
         let later = server.get("", "-u 'Anna:a long secret'")
         #expect(later.status == 429 && later.head.contains("retry-after: "))
-        // Who is in already stays.
+        // Existing sessions stay.
         #expect(server.get("", "-H 'Cookie: \(cookie ?? "")'").status == 200)
     }
 

@@ -22,7 +22,7 @@ import TestKit
         return (desk, id, try #require(sound))
     }
 
-    /// What the page sends: segments with what was there and what is there now.
+    /// The page's request: segments with their old and new words.
     private func sent(
         _ sound: String, by person: String, title: String = "", _ edits: [(segment: Int, was: String, text: String)]
     ) -> String {
@@ -71,11 +71,11 @@ import TestKit
         #expect(try lines(desk, id) == ["we talked of", "Foniyo again", "and more"])
         #expect(try desk.archive().recording(id)?.title == "Fonio")
         #expect(try desk.archive().readings(of: id).map(\.person) == ["Bo", "Anna", nil])
-        // The answer got lost, and the page asks again.
+        // The answer was lost, and the page retries.
         let again = try post(server, id, text, at: first)
         #expect(again.status == 200 && again.told.contains("\"reading\":"), "\(again)")
         #expect(try desk.archive().readings(of: id).count == 3)
-        // Anna goes on where she was: she has seen her own, and not Bo's.
+        // Anna continues with her own version, without having seen Bo's.
         let second = try #require(desk.archive().readings(of: id).first { $0.person == "Anna" }?.id)
         let more = try post(
             server, id,
@@ -134,7 +134,7 @@ import TestKit
         #expect(try post(server, id, good, at: 99).status == 409 && post(server, 99, good, at: first).status == 404)
         let huge = String(repeating: "x", count: 18 << 20)
         #expect(try post(server, id, huge, at: first).status == 413)
-        // One that does not say how long it is.
+        // One without a length.
         let chunked = try post(server, id, huge, at: first, "\(json) -H 'Transfer-Encoding: chunked'")
         #expect(chunked.status != 200)
         #expect(server.get("recording/\(id)/corrections").status == 405)

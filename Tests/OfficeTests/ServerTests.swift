@@ -6,7 +6,7 @@ import TestKit
 @testable import Office
 @testable import System
 
-/// What only an archive on a server can meet.
+/// Faults that only an archive on a server has.
 @Suite("An archive in PostgreSQL", .enabled(if: TestServer.shared != nil)) struct ServerTests {
     private let server: TestServer
 
@@ -32,7 +32,7 @@ import TestKit
         #expect(refusal(address, makes: true).contains("--files"))
         let folder = TemporaryFolder()
         _ = try OfficeDatabase(address, files: folder.file("files"), makes: true)
-        // From now on the archive tells where they are.
+        // From now on the archive stores their folder.
         #expect(try OfficeDatabase(address, files: nil, makes: false).files == folder.file("files"))
         server.sql("UPDATE fieldscribe.house SET version = 99", on: address)
         #expect(refusal(address).contains("newer fieldscribe-office (schema 99, this one knows 3); update"))
@@ -120,7 +120,7 @@ import TestKit
         for id in 1...150 { await recorder.record(id, "recording number \(id)") }
         try await recorder.copy(to: desk.stick("one"))
         _ = try desk.archive()
-        // The server breaks it at these lines, counted over all attempts: what is taken back does not take the count back.
+        // The server breaks it at these lines, counted over all attempts; a rollback does not reset the count.
         let breaks = [5, 40, 90, 130, 200]
         let made = server.sql(
             """

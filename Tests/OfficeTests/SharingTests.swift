@@ -9,7 +9,7 @@ import TestKit
 @Suite("Shared sound files") struct SharingTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    /// One recording on two sticks, with one history entry more on the second.
+    /// One recording on two sticks, with one more history entry on the second.
     private func fill(_ desk: OfficeDesk) async throws {
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         await recorder.record(1, "we planted fonio")
@@ -19,7 +19,7 @@ import TestKit
         try await recorder.copy(to: desk.stick("two"))
     }
 
-    /// How many files the sound of the archive's copies is.
+    /// The number of sound files (inodes) in the archive's copies.
     private func files(_ desk: OfficeDesk) -> Int {
         shell("stat -c %i '\(desk.archivePath)'/*/*/audio.flac | sort -u").output.split(separator: "\n").count
     }
@@ -36,7 +36,7 @@ import TestKit
         for stick in ["two", "one"] { #expect(try other.gather(desk.stick(stick)).taken == 1) }
         #expect(other.copies() == desk.copies() && files(other) == 1)
         #expect(other.archiveNames == ["pi-aaaaaaaa"])
-        // Each is whole by itself.
+        // Each is complete by itself.
         shell("rm -r '\(other.archivePath)/\(other.copies()[0])'")
         #expect(other.copies().count == 1)
     }

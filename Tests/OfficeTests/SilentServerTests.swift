@@ -6,7 +6,7 @@ import TestKit
 @testable import Office
 @testable import System
 
-/// What TCP alone can meet: the server is not told that it ends, and neither is the client.
+/// A connection that breaks without notice to server or client.
 @Suite("A server that disappears", .enabled(if: TestServer.shared != nil)) struct SilentServerTests {
     private let server: TestServer
     private let desk: OfficeDesk
@@ -20,7 +20,7 @@ import TestKit
         database = String((desk.database ?? "").drop { $0 != "@" }.dropFirst(2).prefix { $0 != "?" })
     }
 
-    /// What starts a relay, and has its port in a file.
+    /// A script that starts a relay and writes its port to a file.
     private func relay(_ words: String = "") -> String {
         let program = "\(#filePath.split(separator: "/").dropLast().joined(separator: "/"))/relay.py"
         return """
@@ -86,7 +86,7 @@ import TestKit
             kill $relay
             """
         try durableReplace(path: desk.folder.file("script"), with: script)
-        // Root, as which the server's folder may be entered, stays root.
+        // Root stays root, to have access to the server's folder.
         let run = shell("unshare \(getuid() == 0 ? "-n" : "-rn") bash '\(desk.folder.file("script"))'")
         if run.status == 99 || run.output.contains("unshare") {
             return print("skipped: no network of its own can be made here")

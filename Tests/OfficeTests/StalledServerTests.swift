@@ -7,7 +7,7 @@ import TestKit
 @testable import Office
 @testable import System
 
-/// What was said, and whether the process is to end.
+/// The reported lines, and whether the process must end.
 private final class Listener: Sendable {
     private let state = Mutex((lines: [String](), isEnding: false))
 

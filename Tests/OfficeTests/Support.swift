@@ -27,7 +27,7 @@ struct FieldRecorder {
 
     func audioPath(_ id: Int) -> String { folder.file("\(id).wav") }
 
-    /// Makes a recording of a second for each two words, a segment for each text.
+    /// Makes a recording with a second per two words, and a segment per text.
     func record(
         _ id: Int, _ texts: String..., startedAt: Double = 1_795_163_412, speakers: [String] = [],
         annotations: Annotations? = nil, pass: Int? = nil, redacted: Bool = false,
@@ -68,9 +68,9 @@ struct FieldRecorder {
                 transcribedUpTo: length, stopReason: .button), timeline)
     }
 
-    /// Enters something into the history of recording 1, which lasts four seconds.
+    /// Adds an entry to the history of recording 1, which lasts four seconds.
     ///
-    /// - Parameter before: what was entered last.
+    /// - Parameter before: the last entry.
     @discardableResult func enter(
         _ number: Int, _ act: String, time: String = "2026-11-20T08:30:16Z", clock: String = "synchronized",
         before: HistoryLine? = nil
@@ -84,7 +84,7 @@ struct FieldRecorder {
         return line
     }
 
-    /// Copies what is new to a stick.
+    /// Copies new recordings to a stick.
     func copy(to stick: String) async throws {
         try makeFolder(stick)
         var export = FolderExport(
@@ -106,12 +106,12 @@ struct FieldRecorder {
     }
 }
 
-/// The kinds of archives, for each of which the same holds.
+/// The kinds of archives, which all pass the same tests.
 enum ArchiveKind: Sendable, CustomTestStringConvertible {
     case folder
     case server(TestServer)
 
-    /// Those that there can be here.
+    /// The kinds that are available here.
     static let all: [ArchiveKind] = [.folder] + (TestServer.shared.map { [.server($0)] } ?? [])
 
     var testDescription: String {
@@ -122,10 +122,10 @@ enum ArchiveKind: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// A desk with sticks on it, and an archive for them.
+/// A desk with sticks and an archive.
 struct OfficeDesk {
     let folder = TemporaryFolder()
-    /// The address of its database; nil where the archive is a folder.
+    /// The address of its database; nil if the archive is a folder.
     let database: String?
 
     init(_ kind: ArchiveKind = .folder) throws {
@@ -135,7 +135,7 @@ struct OfficeDesk {
         }
     }
 
-    /// Puts recordings without text into an archive, of two recorders in turn; three begin at a time.
+    /// Adds recordings without text to an archive, of two recorders alternately; three start at the same time.
     static func fill(_ archive: any OfficeArchive, _ count: Int) throws {
         let recorders = try ["pi-1", "pi-2"].map { try archive.recorder(RecorderIdentity(name: $0)) }
         try archive.add(
@@ -152,10 +152,10 @@ struct OfficeDesk {
     /// The folder with the copies.
     var archivePath: String { folder.file("archive") }
 
-    /// What is in that besides the database.
+    /// Its contents without the database.
     var archiveNames: [String] { names(archivePath).filter { $0 != "office.sqlite" } }
 
-    /// What names the archive on a command line.
+    /// The option that names the archive.
     var into: String { database.map { "--into '\($0)' --files '\(archivePath)'" } ?? "--into '\(archivePath)'" }
 
     func stick(_ name: String) -> String { folder.file(name) }
@@ -169,12 +169,12 @@ struct OfficeDesk {
         try Gathering(into: try archive(), key: key, reader: try officeProgram()).run(sticks.map { .folder($0) })
     }
 
-    /// What is found, as `recorder: excerpt`.
+    /// Search results, as `recorder: excerpt`.
     func found(_ words: String, _ filter: OfficeFilter = OfficeFilter()) throws -> [String] {
         try archive().search(OfficeQuery(words), filter, limit: 50).map { "\($0.recorder): \($0.excerpt)" }
     }
 
-    /// The folders of the copies in the archive, relative to it, sorted; each is whole, as sha256sum tells.
+    /// The folders of the copies in the archive, relative to it, sorted; sha256sum has verified each.
     func copies() -> [String] {
         let found = shell("cd '\(archivePath)' && ls -d */*/ | sort").output.split(separator: "\n").map {
             String($0.dropLast())
@@ -186,7 +186,7 @@ struct OfficeDesk {
         return found
     }
 
-    /// Runs the executable; what it prints, what it says, and its status.
+    /// Runs the executable; returns its output, its errors, and its exit status.
     func run(_ arguments: String) throws -> (output: String, errors: String, status: Int32) {
         let errors = folder.file("errors")
         let run = shell(
@@ -197,12 +197,12 @@ struct OfficeDesk {
 
 func officeProgram() throws -> String { try builtProgram("fieldscribe-office") }
 
-/// What a folder holds, sorted; nothing where it is not there.
+/// The contents of a folder, sorted; empty if it does not exist.
 func names(_ path: String) -> [String] {
     shell("ls -A '\(path)' 2>/dev/null").output.split(separator: "\n").map(String.init)
 }
 
-/// Runs a command of the shell.
+/// Runs a shell command.
 @discardableResult func shell(_ command: String) -> (status: Int32, output: String) {
     let escaped = command.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
     guard let pipe = popen("bash -c '\(escaped)' 2>&1", "r") else { return (-1, "popen failed") }
@@ -213,7 +213,7 @@ func names(_ path: String) -> [String] {
     return (status & 0x7F == 0 ? (status >> 8) & 0xFF : -1, String(decoding: output, as: UTF8.self))
 }
 
-/// A connection to a port of this machine on which nothing is said; -1 if nobody listens there.
+/// A silent connection to a port of this machine; -1 if nobody listens there.
 func connected(to port: UInt16) -> Int32 {
     let number = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()

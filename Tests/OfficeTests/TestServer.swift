@@ -6,9 +6,9 @@ import TestKit
 @testable import Core
 @testable import System
 
-/// A PostgreSQL of Debian's for these tests alone: in a folder of its own, on a Unix socket there, and gone with them.
+/// Debian's PostgreSQL for these tests: in a separate folder, on a Unix socket there, and removed after them.
 final class TestServer: Sendable {
-    /// One for all tests; nil, once said, where it is not installed.
+    /// One for all tests; nil, with one line, if it is not installed.
     static let shared: TestServer? = {
         let found = shell("ls -d ${FIELDSCRIBE_TEST_POSTGRESQL:-/usr/lib/postgresql/*/bin} | sort -V | tail -n 1")
             .output
@@ -50,7 +50,7 @@ final class TestServer: Sendable {
 
     private var data: String { folder.file("data") }
 
-    /// What outlives these tests by a moment shall hold nothing of theirs, such as a lock.
+    /// The server outlives these tests by a moment and must not hold anything of theirs, such as a lock.
     private static let closing = "for file in $(seq 3 255); do eval \"exec $file>&-\"; done; "
 
     /// It refuses to run as root.
@@ -78,12 +78,12 @@ final class TestServer: Sendable {
         }
     }
 
-    /// The address of a database that it has.
+    /// The address of one of its databases.
     func address(_ database: String, user: String = "office") -> String {
         "postgresql://\(user)@/\(database)?host=\(folder.path)"
     }
 
-    /// A new one, which is empty.
+    /// Creates an empty database.
     func newDatabase() throws -> String {
         let name = number.withLock { number in
             number += 1
@@ -94,7 +94,7 @@ final class TestServer: Sendable {
         return address(name)
     }
 
-    /// Runs SQL there.
+    /// Runs SQL in a database.
     @discardableResult func sql(_ text: String, on address: String) -> (status: Int32, output: String) {
         shell("'\(programs)/psql' -X -A -t -q -v ON_ERROR_STOP=1 '\(address)' -c \"\(text)\"")
     }

@@ -7,7 +7,7 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-/// Machines that read recordings again, which are killed, and whose database is.
+/// Machines that transcribe recordings again and are killed, or whose database is.
 @Suite("Transcribing again", .enabled(if: TestServer.shared != nil)) struct WorkTests {
     private let desk: OfficeDesk
     private let reader: String
@@ -19,7 +19,7 @@ import TestKit
         reader = try Self.reader(in: desk.folder)
     }
 
-    /// A program that reads as fieldscribe does, and tells in `log` when it begins; it does not end while there is a file `hold`.
+    /// A replacement for fieldscribe that writes to `log` when it begins, and does not end while a file `hold` exists.
     private static func reader(in folder: TemporaryFolder) throws -> String {
         try folder.program(
             "reader",
@@ -54,7 +54,7 @@ import TestKit
         "'\(try officeProgram())' work --archive '\(desk.database ?? "")' --program '\(reader)' --lease 2 \(words)"
     }
 
-    /// Each recording with how many texts by the reader it has.
+    /// Each recording with its number of texts by that engine.
     private func read() throws -> [Int] {
         let archive = try desk.archive()
         return try archive.recordings(OfficeFilter()).map { recording in
@@ -103,7 +103,7 @@ import TestKit
             #expect(run.status == status && run.output.split(separator: "\n").count == 1, "\(words): \(run)")
             #expect(run.output.contains(told), "\(words): \(run)")
         }
-        // One that cannot be read is tried three times, and told of; the other one is read.
+        // One that cannot be transcribed is tried three times and reported; the other one is transcribed.
         shell("echo 000001 > '\(desk.folder.file("bad"))'")
         let run = shell(try work("--until-empty"))
         #expect(run.status == 4 && run.output.contains("recording 1 failed three times: "), "\(run)")
@@ -166,7 +166,7 @@ import TestKit
     }
 }
 
-/// A database of its own, which is killed.
+/// A separate database, which is killed.
 @Suite("A database that is killed", .enabled(if: TestServer.shared != nil)) struct KilledServerTests {
     @Test("while machines transcribe: they wait for it, nothing is lost, and nothing counts twice")
     func killed() async throws {
@@ -198,7 +198,7 @@ import TestKit
         }
         shell("touch '\(hold)'; for worker in 1 2; do (\(work); echo ended $?) >>'\(log)' 2>&1 </dev/null & done")
         for turn in 1...2 {
-            // Each worker has one reading that waits, and finds no database when it ends.
+            // Each worker has one pending reading, and finds no database when it ends.
             try await eventually("two more readings") { lines(with: "begun", in: begun) >= 2 * turn }
             try server.kill()
             shell("rm '\(hold)'")
