@@ -135,7 +135,7 @@ def kept(b):
     b.press("Enter")
     keys(b, "fort ")
     b.press("Enter")
-    assert b.js("return document.getElementById('kept').textContent") == "This browser keeps no more: save now"
+    assert b.js("return document.getElementById('kept').textContent") == "This browser cannot store more: save now"
     b.js("isUnsaved = false")
     assert not b.js(asks)
     # Another recording has nothing of it, though Chromium has one storage for all files.
@@ -256,7 +256,7 @@ def saving(b):
     assert b.js(TEXTS % 6) == "we crossed by the fort below the mill"
     b.js("const data = new DataTransfer(); data.items.add(new File(['no'], 'x.json'));"
          "dispatchEvent(new DragEvent('drop', { dataTransfer: data, cancelable: true }))")
-    b.until("return document.getElementById('kept').textContent === 'x.json: This is no file of corrections.'")
+    b.until("return document.getElementById('kept').textContent === 'x.json: This is not a corrections file.'")
     assert b.js(TEXTS % 6) == "we crossed by the fort below the mill"
     fresh(b)
 

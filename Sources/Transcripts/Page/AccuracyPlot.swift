@@ -64,14 +64,14 @@ struct AccuracyPlot {
         }
         return """
             <figure class="accuracy">
-            <h2>How well recordings were read</h2>
+            <h2>Accuracy of recordings</h2>
             <p class="legend">\(legend.joined(separator: " "))</p>
             \(svg)
             <figcaption>Words wrong, in per cent, of each recording that somebody has corrected, the latest on the right. A sign \
             counts what nobody has changed as right; its line reaches to the errors in what was changed or confirmed. \
             The truth lies between.</figcaption>
             <details><summary>As a table</summary>
-            <table><thead><tr><th>Recording</th><th>Read by</th><th>Of all words, %</th><th>Of checked lines, %</th></tr></thead>
+            <table><thead><tr><th>Recording</th><th>Transcribed by</th><th>Of all words, %</th><th>Of checked lines, %</th></tr></thead>
             <tbody>
             \(rows.joined())</tbody></table></details>
             </figure>

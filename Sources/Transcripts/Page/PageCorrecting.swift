@@ -10,8 +10,8 @@ func correctingTools(isShown: Bool) -> String {
     <output class="left" id="left"></output>
     <button id="undo" type="button" disabled>Undo</button><button id="redo" type="button" disabled>Redo</button>
     <button id="save" type="button" aria-keyshortcuts="Control+S">Save</button>
-    <form id="replace" class="row" hidden><input id="instead" type="search" placeholder="Replace it by" \
-    aria-label="Replace what is searched by" autocomplete="off"><button>Replace all</button></form>
+    <form id="replace" class="row" hidden><input id="instead" type="search" placeholder="Replace it with" \
+    aria-label="Replace matches with" autocomplete="off"><button>Replace all</button></form>
     <output class="kept" id="kept"></output>
     </div>
     <p class="choice" id="choice" role="alert" hidden><span id="choice-text"></span> \
@@ -50,7 +50,7 @@ func correctingPanel(_ timeline: Timeline, proposals: [String: String] = [:]) ->
         <datalist id="words-used"><option>problem</option><option>idea</option></datalist>
         <label>Colour <select id="colour"><option>yellow</option><option>green</option><option>blue</option>\
         <option>red</option></select></label>
-        <button id="keep-quotation" type="button" aria-keyshortcuts="q">Keep what is selected</button> \
+        <button id="keep-quotation" type="button" aria-keyshortcuts="q">Keep the selection</button> \
         <button id="quotations-csv" type="button" disabled>Download as CSV</button><ul id="quotations"></ul>
         </details>
 
@@ -63,13 +63,13 @@ let correctingKeys = """
     <dl>
     <dt><kbd>Enter</kbd></dt><dd>open this line, or a double click; again: done</dd>
     <dt><kbd>Ctrl</kbd> <kbd>Enter</kbd></dt><dd>done, and open the next</dd>
-    <dt><kbd>Esc</kbd></dt><dd>leave it as it was</dd>
+    <dt><kbd>Esc</kbd></dt><dd>discard the changes</dd>
     <dt><kbd>Shift</kbd> <kbd>Tab</kbd></dt><dd>done, and leave the text</dd>
     <dt><kbd>d</kbd> <kbd>c</kbd></dt><dd>next uncertain word; this word is right</dd>
-    <dt><kbd>q</kbd></dt><dd>keep what is selected as a quotation</dd>
+    <dt><kbd>q</kbd></dt><dd>keep the selection as a quotation</dd>
     <dt><kbd>Ctrl</kbd> <kbd>Z</kbd> <kbd>Y</kbd></dt><dd>undo, redo</dd>
     <dt><kbd>Ctrl</kbd> <kbd>S</kbd></dt><dd>save</dd>
     </dl>
-    <p>While you type, and with a pedal: click a key to give it another.</p>
+    <p>While typing, and with a pedal. Click a key to change it.</p>
     <dl id="learn"></dl></div>
     """

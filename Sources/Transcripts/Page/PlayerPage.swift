@@ -130,7 +130,7 @@ private func foot(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     <footer>
     \(correctingPanel(timeline, proposals: details.proposals))    <p class="keys">Click a word to hear it. <kbd>Space</kbd> plays, <kbd>←</kbd> <kbd>→</kbd> go 3 seconds, \
     <kbd>/</kbd> searches, <kbd>?</kbd> shows all keys.</p>
-    <p>Transcribed by a machine, which is least sure of the <span class="shaded"><span class="c1">dotted</span> and \
+    <p>Transcribed by a machine, which is least certain of the <span class="shaded"><span class="c1">dotted</span> and \
     <span class="c0">wavy</span></span> words.</p>
     \(wordsToReview(timeline))\(historyPart(details.history))</footer>
     <dialog id="help" aria-labelledby="help-title">

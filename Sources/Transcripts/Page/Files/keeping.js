@@ -32,7 +32,7 @@ function keepDraft() {
   try {
     localStorage.setItem(shelf, JSON.stringify(draft));
     tellKept(isUnsaved ? notSaved : '');
-  } catch { tellKept('This browser keeps no more: save now'); }
+  } catch { tellKept('This browser cannot store more: save now'); }
 }
 const keepSoon = () => { waiting ||= setTimeout(keepDraft, 400); };
 for (const name of ['visibilitychange', 'pagehide']) addEventListener(name, () => { if (waiting) keepDraft(); });
@@ -46,8 +46,8 @@ const isText = value => typeof value === 'string' && value.length <= 65536;
 const isTime = value => typeof value === 'number' && isFinite(value) && value >= 0;
 function read(text) {
   const told = JSON.parse(text);
-  if (told?.format !== 'fieldscribe-corrections' || told.version !== 1) throw new Error('This is no file of corrections.');
-  if (told.recording?.sound !== known.sound) throw new Error('These corrections are of another recording.');
+  if (told?.format !== 'fieldscribe-corrections' || told.version !== 1) throw new Error('This is not a corrections file.');
+  if (told.recording?.sound !== known.sound) throw new Error('These corrections belong to another recording.');
   const list = (value, isGood) => {
     if (value === undefined) return [];
     if (!Array.isArray(value) || value.length > 100000 || !value.every(isGood)) throw new Error('This file is damaged.');
@@ -111,7 +111,7 @@ function page() {
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-${data.bridge.digest}'">
 <title>Corrections</title></head><body>
 <h1>Corrections</h1>
-<p>Belongs beside index.html of its recording, which shows it; fieldscribe import takes it back into the recorder.</p>
+<p>Keep it beside the index.html of its recording, which shows it; fieldscribe import adds it to the recorder.</p>
 <ol>${list}</ol>
 <${"script"} type="application/json" id="corrections">${json}</${"script"}>
 <${"script"}>${data.bridge.text}</${"script"}>
@@ -129,7 +129,7 @@ async function send() {
   if (!state.name) {
     byId('work').open = true;
     byId('about-name').focus();
-    return tellKept('Say first who has corrected it, under “Corrected by”; then save again');
+    return tellKept('Enter your name under “Corrected by” first; then save again');
   }
   const sent = changes, text = JSON.stringify(document_());
   tellKept('Saving …');
@@ -217,5 +217,5 @@ async function loadFile(file) {
       text = new DOMParser().parseFromString(text, 'text/html').getElementById('corrections')?.textContent ?? '';
     }
     offer(read(text));
-  } catch (error) { tellKept(file.name + ': ' + (error instanceof SyntaxError ? 'This is no file of corrections.' : error.message)); }
+  } catch (error) { tellKept(file.name + ': ' + (error instanceof SyntaxError ? 'This is not a corrections file.' : error.message)); }
 }

@@ -48,14 +48,14 @@ function listPlaces() {
     field.addEventListener('change', () => {
       set(items.map((one, j) => i === j ? { ...one, text: field.value } : one));
     });
-    return row(item.time, field, button('✕', 'Take away this ' + name, () => set(items.filter((_, j) => i !== j))));
+    return row(item.time, field, button('✕', 'Remove this ' + name, () => set(items.filter((_, j) => i !== j))));
   });
   byId('marks').replaceChildren(...kept(allMarks(), 'mark', setMarks));
   byId('notes').replaceChildren(...kept(state.notes, 'note', setNotes));
   byId('quotations').replaceChildren(...state.quotations.map((one, i) =>
     row(one.start, make('q', { class: colours.includes(one.colour) ? one.colour : 'yellow', dir: 'auto' }, one.text),
       ' ' + one.word + ' ', button('Copy', 'Copy this quotation', () => copyQuotation(one)),
-      button('✕', 'Take away this quotation', () => setQuotations(state.quotations.filter((_, j) => i !== j))))));
+      button('✕', 'Remove this quotation', () => setQuotations(state.quotations.filter((_, j) => i !== j))))));
   byId('quotations-csv').disabled = !state.quotations.length;
 }
 // What people are called, wherever they are named.
@@ -115,7 +115,7 @@ function keepQuotation() {
 function copyQuotation(one) {
   const link = location.href.split('#')[0] + '#t=' + one.start;
   const text = '“' + one.text + '” (' + clock(ms(one.start)) + ')\n' + link;
-  navigator.clipboard?.writeText(text).then(() => tellKept('Copied'), () => tellKept('This browser does not copy.'));
+  navigator.clipboard?.writeText(text).then(() => tellKept('Copied'), () => tellKept('This browser cannot copy.'));
 }
 byId('keep-quotation').addEventListener('click', keepQuotation);
 byId('quotations-csv').addEventListener('click', () => {
