@@ -86,7 +86,7 @@ class Emulator:
                      serial="FIELDSCRIBE-" + name.upper(), **self.PORT)
 
     def stick_out(self, name="stick"):
-        """Pulls the stick, whatever goes on."""
+        """Pulls the stick at any moment."""
         self.command("device_del", id=name)
         self.wait(lambda: self._is_gone(name), 30, "stick unplugged")
 

@@ -60,7 +60,7 @@ def hostile(bench):
 
 
 def show(machine, one, path):
-    """Plugs one in and pulls it out when nothing goes on any more; returns what was said."""
+    """Plugs a stick in and pulls it out once nothing happens; returns the log."""
     before = digest(path)
     heard, process = len(lines(machine)), machine.shell(PROCESS)
     began = machine.note("stick")

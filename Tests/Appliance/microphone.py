@@ -17,7 +17,7 @@ def plug_in(machine):
 
 
 def microphone_unplugged(bench):
-    """Unplugged in mid-recording and plugged in again: a gap as long as it lasted, a fault, and the recording goes on."""
+    """Unplugged in mid-recording and plugged in again: a gap as long as it lasted, a fault, and the recording continues."""
     with bench.appliance("microphone-unplugged") as machine:
         machine.room_sounds()
         machine.press()
@@ -30,7 +30,7 @@ def microphone_unplugged(bench):
         plug_in(machine)
         machine.room_sounds()
         status = machine.until_status(lambda it: it["microphone"]["health"] == "alive", 60, "microphone alive again")
-        expect(status["state"] != "idle" and status["recording"] == number, "the recording did not go on")
+        expect(status["state"] != "idle" and status["recording"] == number, "the recording did not continue")
         machine.press()
         acknowledged = machine.note("acknowledged")
         machine.until_recorded(status["recordedSeconds"] + 4)

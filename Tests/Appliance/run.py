@@ -116,7 +116,7 @@ def late(*_):
 
 
 def prepare(bench):
-    """The state from which scenarios go on."""
+    """The state from which scenarios continue."""
     fresh = bench.state + ".new"
     Appliance.prepare(bench.image, bench.package, bench.folder("prepare"), fresh)
     os.rename(fresh, bench.state)

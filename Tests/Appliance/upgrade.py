@@ -1,4 +1,4 @@
-"""A newer package is installed while a recording goes on."""
+"""Installs a newer package during a recording."""
 
 import os
 import subprocess
@@ -34,7 +34,7 @@ def bring(machine, path, target):
 
 
 def upgrade(bench):
-    """The recording that goes on is closed whole, what was there is kept, and the newer version records."""
+    """The running recording is closed, earlier ones are kept, and the newer version records."""
     with bench.appliance("upgrade") as machine:
         package, version = newer(bench.package, machine.work)
         bring(machine, package, "/root/newer.deb")

@@ -54,7 +54,7 @@ import TestKit
         try write("a Mac", to: upgrade("._new.img.xz"))
         try sign("new.img.xz")
         let tool = try take()
-        #expect(tool.status == 0 && tool.errors.contains("its signature holds"), "\(tool.errors)")
+        #expect(tool.status == 0 && tool.errors.contains("its signature is valid"), "\(tool.errors)")
         #expect(try text(of: folder.file("card/upgrade/new.img.xz")) == "the image")
         #expect(try text(of: folder.file("card/upgrade/new.words")) == "2000 1.1 100\n")
         #expect(calls().contains("start --no-block fieldscribe-card-upgrade.service"))
@@ -96,7 +96,7 @@ import TestKit
         }
         let tool = try take()
         #expect(tool.status == 1 && tool.errors.contains(reason), "\(tool.errors)")
-        #expect(tool.errors.hasPrefix("<3>upgrade: ") && tool.errors.contains("Version 1.0 goes on"))
+        #expect(tool.errors.hasPrefix("<3>upgrade: ") && tool.errors.contains("Version 1.0 stays"))
         let answer = try text(of: folder.file("run/fieldscribe-stick/Fieldscribe/RESULT.txt"))
         #expect(answer.contains(reason), "\(answer)")
         #expect(!calls().contains("start --no-block"))

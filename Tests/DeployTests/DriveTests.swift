@@ -153,7 +153,7 @@ import TestKit
     func gone(step: String) throws {
         let (log, tool) = try serve(
             step: "current", [Self.line("configured"), Self.line(step: step), Self.line(), ""].joined(separator: "\n"))
-        #expect(!log.contains("fill") && tool.errors.contains("taken away (\(step))"))
+        #expect(!log.contains("fill") && tool.errors.contains("removed (\(step))"))
         #expect(try Tool("ls", "-A", folder.file("storage/drive")).output == "")
     }
 

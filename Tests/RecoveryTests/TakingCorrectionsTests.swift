@@ -53,12 +53,12 @@ import TestKit
         let wrong = page(sound, saved: 10, names: #""A":"Wrong""#)
         #expect(try await take(wrong, in: archive) == "corrections.json: recording 1: 1 person named")
         let none = page(sound, saved: 20)
-        #expect(try await take(none, in: archive) == "corrections.json: recording 1: 1 name taken away")
+        #expect(try await take(none, in: archive) == "corrections.json: recording 1: 1 name removed")
         #expect(try await names(archive) == nil)
         let two = page(sound, saved: 30, names: #""A":"Right","B":"Bo""#)
         #expect(try await take(two, in: archive).hasSuffix(": 2 people named"))
         let again = page(sound, saved: 40, names: #""A":"Wrong""#)
-        #expect(try await take(again, in: archive).hasSuffix(": 1 person named, 1 name taken away"))
+        #expect(try await take(again, in: archive).hasSuffix(": 1 person named, 1 name removed"))
         #expect(try await names(archive) == ["A": "Wrong"])
         let passes = try await archive.passes(of: 1).count
         for old in [wrong, none, two, again] {

@@ -31,7 +31,7 @@ struct CorrectionSummary {
         let named = new.count { old[$0.key] != $0.value }
         let gone = old.keys.count { new[$0] == nil }
         if named > 0 { parts.append("\(Self.count(named, "person", "people")) named") }
-        if gone > 0 { parts.append("\(Self.count(gone, "name", "names")) taken away") }
+        if gone > 0 { parts.append("\(Self.count(gone, "name", "names")) removed") }
         if parts.isEmpty {
             let isSame = annotations == shown?.annotations ?? Annotations()
             parts.append(isSame ? "confirmed where it was right" : "description changed")

@@ -116,7 +116,7 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
             let hint = there.isEmpty ? "nobody is" : "those who are: \(names)"
             throw DeviceError(
                 .unsupported, "forget", "nobody is remembered as \(oneLine(unknown)); \(hint)",
-                remedy: "nothing was taken away")
+                remedy: "nothing was removed")
         }
         let before = known.voices.count
         for name in names { known.forgotten[name] = last }
