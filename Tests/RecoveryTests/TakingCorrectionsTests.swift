@@ -77,7 +77,7 @@ import TestKit
         #expect(try await take(page(sound, saved: 5), in: archive).contains("nothing was corrected in it"))
         #expect(try await take(put(10), in: archive).contains(": corrected in 1 place"))
         #expect(try await words(archive) == ["one", "too", "three"])
-        #expect(try await take(page(sound, saved: 20), in: archive).contains(": taken back in 1 place"))
+        #expect(try await take(page(sound, saved: 20), in: archive).contains(": reverted in 1 place"))
         #expect(try await words(archive) == ["one", "two", "three"])
         #expect(try await take(put(30), in: archive).contains(": corrected in 1 place"))
         let others = page(sound, saved: 40, by: "Ben")

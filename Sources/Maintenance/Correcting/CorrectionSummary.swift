@@ -24,7 +24,7 @@ struct CorrectionSummary {
             if estimated > 0 { parts.append("the times of \(Self.count(estimated, "word", "words")) estimated") }
         } else if let shown, shown.engine == person {
             let back = WordChange.changes(from: shown.segments, to: segments).count
-            if back > 0 { parts.append("taken back in \(Self.count(back, "place", "places"))") }
+            if back > 0 { parts.append("reverted in \(Self.count(back, "place", "places"))") }
         }
         if moved > 0 { parts.append("\(Self.count(moved, "line", "lines")) at another time") }
         let (old, new) = (shown?.annotations?.speakers ?? [:], annotations.speakers ?? [:])
