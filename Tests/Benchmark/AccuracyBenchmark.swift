@@ -6,31 +6,31 @@ import TestKit
 /// Word errors, CPU and memory of every engine's profiles on the open set, compared with the stock program and the network's own
 /// package; optionally two workers, seams and latency.
 struct AccuracyBenchmark {
-    /// What one way of transcribing came to.
+    /// The result of one way to transcribe.
     struct Result: Codable {
         var name: String
-        /// Per cent by group; the empty name stands for all.
+        /// Percent by group; the empty name stands for all.
         var wordErrors: [String: Double]
-        /// Per cent by part of the corpus: `fit`, `judge`.
+        /// Percent by part of the corpus: `fit`, `judge`.
         var errorsOfParts: [String: Double]
-        /// Per cent by file, of what is counted in no total.
+        /// Percent by file, for files that are counted in no total.
         var apart: [String: Double]
         var cpuSeconds: Double
         var wallSeconds: Double
         var audioSeconds: Double
-        /// Of the program and its workers together.
+        /// The program and its workers together.
         var peakMegabytes: Double
-        /// Most that was resident of one worker, shared pages included.
+        /// The resident peak of one worker, including shared pages.
         var workerMegabytes: Double?
-        /// The memory of two workers by that of one, shared pages once.
+        /// The memory of two workers divided by that of one, shared pages once.
         var twoWorkersRatio: Double?
-        /// CPU that loading the model takes, in each file's share of it where each is read by a program of its own.
+        /// The CPU for loading the model, per file, if each file has its own process.
         var loadingSeconds: Double?
-        /// Area under the curve and calibration error of the words' confidence on `judge`.
+        /// The area under the curve and calibration error of word confidences on `judge`.
         var confidence: Confidence?
-        /// Of the same files without their pauses.
+        /// For the same files without their pauses.
         var seams: SeamReport.Shares?
-        /// Of one reader's files in a row.
+        /// For one reader's files joined.
         var latency: LatencyBenchmark.Latency?
 
         struct Confidence: Codable {
@@ -46,13 +46,13 @@ struct AccuracyBenchmark {
 
     let workshop: Workshop
     let corpus: Corpus
-    /// What its files are called by.
+    /// The prefix of its files.
     var title = "accuracy"
-    /// Whether seams and latency are measured, too.
+    /// Whether to measure seams and latency, too.
     var isComplete = false
 
-    /// Measures everything, or only what is named, prints the tables, and writes `accuracy.json` and `accuracy.svg`. What
-    /// is not measured now comes from the last run that did.
+    /// Measures everything or only the named ways, prints the tables, and writes `accuracy.json` and `accuracy.svg`. The
+    /// other figures come from their last run.
     func run(only names: [String]?, pictures: String?) throws {
         for contender in Contender.chosen(among: names, in: workshop) {
             switch contender.kind {
@@ -65,7 +65,7 @@ struct AccuracyBenchmark {
             }
         }
         let seconds = try audioSeconds()
-        // Of the same files only.
+        // Only the same files.
         let results = Contender.all.map(\.name).compactMap(kept).filter { abs($0.audioSeconds - seconds) < 0.01 }
         print("\n\(table(results).markdown)")
         try workshop.write(json(results), to: "\(title).json")
@@ -122,7 +122,7 @@ struct AccuracyBenchmark {
         }
         result.wordErrors = percent(texts)
         result.errorsOfParts = ofParts(texts)
-        // It takes one file, and so loads its model for each; a tenth of a second without any sound costs little else.
+        // It takes one file, so it loads its model for each; a tenth of a second of silence costs little else.
         let nothing = "\(workshop.folder)/nothing.wav"
         try sox(["-n", "-r", "16000", "-c", "1", "-b", "16", nothing, "trim", "0", "0.1"])
         result.loadingSeconds = try workshop.peer(nothing).cost.cpuSeconds * Double(corpus.items.count - 1)
@@ -200,7 +200,7 @@ struct AccuracyBenchmark {
         row("wall, x real time") { shown($0.wallSeconds / $0.audioSeconds, 3) }
         row("peak memory of all, MB") { shown($0.peakMegabytes, 0) }
         row("peak memory of a worker, MB") { $0.workerMegabytes.map { shown($0, 0) } ?? "-" }
-        row("memory of two workers by one's") { $0.twoWorkersRatio.map { shown($0, 2) } ?? "-" }
+        row("memory of two workers, by that of one") { $0.twoWorkersRatio.map { shown($0, 2) } ?? "-" }
         row("confidence on judge: AUC") { $0.confidence.map { shown($0.areaUnderCurve, 3) } ?? "-" }
         row("confidence on judge: calibration error") { $0.confidence.map { shown($0.calibrationError, 3) } ?? "-" }
         guard results.contains(where: { $0.seams != nil }) else { return table }
@@ -208,9 +208,9 @@ struct AccuracyBenchmark {
             row(name) { figure($0).map { shown($0, decimals) } ?? "-" }
         }
         row("seams", { $0.seams.map { Double($0.seams) } }, 0)
-        row("words lost for 100 seams", { $0.seams?.lost }, 1)
+        row("words lost per 100 seams", { $0.seams?.lost }, 1)
         row("the same away from seams", { $0.seams?.lostElsewhere }, 1)
-        row("words doubled for 100 seams", { $0.seams?.doubled }, 1)
+        row("words repeated per 100 seams", { $0.seams?.doubled }, 1)
         row("end of speech to committed text: median s", { $0.latency?.median }, 2)
         row("nine of ten, s", { $0.latency?.nineOfTen }, 2)
         row("longest, s", { $0.latency?.longest }, 2)

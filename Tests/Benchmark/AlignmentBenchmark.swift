@@ -63,7 +63,7 @@ struct AlignmentBenchmark {
         }
         for pause in [0, 0.25, 1, 2] {
             add(
-                "recordings in a row, \(shown(pause, 2)) s between: their first words",
+                "recordings joined with \(shown(pause, 2)) s between: their first words",
                 try rows(files, aligner, [pause]))
         }
         add("the same, 0 to 2 s between", try rows(files, aligner, Self.pauses))

@@ -43,10 +43,10 @@ import Recognition
           alignment   the times of known words, compared with their alignment
           diarization who spoke, in conversations made from single speakers; --only fit,judge,settings,hops,edges,
                       words,long,conversations, of which the first two are measured without it; settings, hops, edges:
-                      other ones, on `fit`: how far apart windows are, and where speech is followed to;
-                      words: in whose mouth the recognizer's are; long: 10, 60 and 180 minutes, CPU and memory;
+                      variations on `fit`: the distance of windows, and the extension of speech;
+                      words: their attribution to speakers; long: 10, 60 and 180 minutes, CPU and memory;
                       conversations: the sound itself; with clean, far, noise, noisy, room, telephone or hard beside them
-                      those alone that sound so;
+                      only these conditions;
                       into the folder that --to names goes what pyannote.metrics needs to compute the same
           parse       corrections: seconds and memory for 1 and 10 MB of each format, and for hostile texts
           calibrate   the constants of Calibration.swift

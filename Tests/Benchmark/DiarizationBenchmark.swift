@@ -357,7 +357,7 @@ struct DiarizationBenchmark {
     private func report(_ cases: [Case], _ part: String) {
         var table = Table(
             "`\(part)`", "people", "DER, %", "missed", "false alarm", "confused", "DER with overlap", "right number",
-            "DER, number told", "CPU s / s")
+            "DER, number given", "CPU s / s")
         for condition in Conversation.Condition.allCases {
             for people in 1...4 {
                 let own = cases.filter { $0.condition == condition && $0.people == people }

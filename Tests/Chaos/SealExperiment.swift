@@ -127,7 +127,7 @@ struct SealExperiment {
         cut.isToldSealed = list.contains("  sealed")
         if cut.isToldSealed != (after.isSealed && !after.isPlain) {
             cut.complaint =
-                cut.complaint ?? "told: \(list), and there is plain: \(after.isPlain), sealed: \(after.isSealed)"
+                cut.complaint ?? "list: \(list), plain: \(after.isPlain), sealed: \(after.isSealed)"
         }
         if after.isNeither { (cut.isPlain, cut.isSealed) = (false, false) }
         if cut.isToldSealed { cut.readable = readable(original, copy) }

@@ -7,7 +7,7 @@ extension LiveRecording {
     /// How long to wait for the archive, which may be on the stalled disk. Nanoseconds.
     private static let archiveTimeout: Int64 = 1_000_000_000
 
-    /// Whether the file is closed: all that was recorded is then on the disk.
+    /// Whether the file is closed; then everything recorded is on the disk.
     package var isClosed: Bool { observer.isClosed }
 
     /// Grows while the disk makes progress.
@@ -23,8 +23,8 @@ extension LiveRecording {
             SampleRange(observer.writtenUpTo, session.isPaused ? observer.writtenUpTo : position), cause: .disk)
         let what =
             gap.range.isEmpty
-            ? "the end of recording \(id) is not safe if the power goes now"
-            : "the last \(gap.range.seconds) s of recording \(id) are lost, or more if the power goes now"
+            ? "the end of recording \(id) may be lost if the power fails now"
+            : "the last \(gap.range.seconds) s of recording \(id) are lost, or more if the power fails now"
         let error = DeviceError(
             .failed, "fdatasync",
             "\(folder.audio): the disk accepted nothing for \(ShutdownDeadline.stall.milliseconds / 1_000) s during shutdown, "

@@ -5,7 +5,7 @@ import System
 
 /// Decides which recordings to erase, by `storage.after-export`.
 struct Retention: Hashable, Sendable {
-    /// What is known of one recording.
+    /// The facts about one recording.
     struct Candidate: Hashable, Sendable {
         var recording: RecordingSummary
         /// The pass that is shown; nil if it has none.
@@ -19,7 +19,7 @@ struct Retention: Hashable, Sendable {
     init(_ rule: Configuration.AfterExport) { self.rule = rule }
 
     /// The recordings to erase: completely transcribed, with a verified copy of the shown text, and, if days count, ended
-    /// at least so many days ago by a clock that was set.
+    /// at least this many days ago by a clock that was set.
     ///
     /// - Parameter now: seconds since 1970-01-01T00:00:00Z, by a clock that was set.
     func expired(_ candidates: [Candidate], now: Double) -> [Int] {
