@@ -1,4 +1,4 @@
-"""A machine with Fieldscribe on it, used as a person would: button, lamp, voice, stick."""
+"""A machine with Fieldscribe, used as a person would: button, lamp, voice, stick."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from sound import room, write_wave
 
 STORAGE = "/var/lib/fieldscribe"
 
-# What is heard: two minutes of a quiet room in which somebody speaks after 4 and after 40 seconds.
+# The sound: two minutes of a quiet room in which somebody speaks after 4 and after 40 seconds.
 SPEECH_AT = (4, 40)
 ROOM = room(120, SPEECH_AT)
 
@@ -23,13 +23,13 @@ second-pass = no
 workers = 1
 """
 
-# A machine that is emulated may stand still for longer than the watchdog waits.
+# An emulated machine may stall for longer than the watchdog's timeout.
 PATIENT = """mkdir -p /etc/systemd/system/fieldscribe.service.d
 printf '[Service]\\nWatchdogSec=60\\n' >/etc/systemd/system/fieldscribe.service.d/emulated.conf"""
-IMSLOWDOWN = """rm -r /etc/systemd/system/fieldscribe.service.d
+IMPATIENT = """rm -r /etc/systemd/system/fieldscribe.service.d
 systemctl daemon-reload && systemctl restart fieldscribe"""
 
-# test-press SECONDS: one process, before all others, for nothing may come between pressing and letting go. Says how long it was.
+# test-press SECONDS: one process with the highest priority, so that nothing delays the release. Prints the real duration.
 PRESS = """cat >/usr/local/sbin/test-press <<'END'
 [ -p /run/test/never ] || mkfifo /run/test/never
 exec 3<>/run/test/never 4>/sys/kernel/tracing/trace_marker 5>/run/test/button/pull
@@ -43,10 +43,10 @@ echo release >&4
 echo $((${ended/./} - ${began/./}))
 END
 """
-# A press that lasts longer is held, which means something else.
+# A longer press is a hold, which has another meaning.
 HELD = 1.0
 
-# What a failure leaves, and how it is had.
+# The evidence of a failure, and the commands that collect it.
 EVIDENCE = {
     "lamp.log": "cat /run/test/trace",
     "journal.log": "journalctl --no-pager -o short-monotonic",
@@ -56,7 +56,7 @@ EVIDENCE = {
 
 
 def write_into(disk, path, source):
-    """Puts a file into an image of ext4 that no machine runs from."""
+    """Writes a file into an ext4 image that no machine uses."""
     subprocess.run(["/sbin/debugfs", "-w", "-R", "write %s %s" % (source, path), disk], check=True,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
@@ -65,7 +65,7 @@ class Appliance(Machine):
 
     @classmethod
     def prepare(cls, image, package, work, state):
-        """Boots a machine once, installs the package in it as it runs, and keeps its state."""
+        """Boots a machine once, installs the package, and saves its state."""
         with cls(image, work) as machine:
             sound, settings = machine.path("room.wav"), machine.path("fieldscribe.conf")
             write_wave(sound, ROOM)
@@ -82,7 +82,7 @@ class Appliance(Machine):
                           timeout=400)
             machine.until_ready()
             machine.shell(PRESS)
-            # What was read once need not be read again by each scenario.
+            # Warms the cache for all scenarios.
             machine.shell("cat /usr/share/pocketsphinx/model/en-us/*/* /usr/bin/fieldscribe >/dev/null 2>&1; true")
             machine.shell("fieldscribe status; aplay --version; sync")
             machine.save(state)
@@ -90,18 +90,18 @@ class Appliance(Machine):
     # The panel
 
     def press(self, seconds=0.1):
-        """Presses the button and lets it go, however busy the machine is."""
+        """Presses and releases the button, however busy the machine is."""
         lasted = int(self.shell("chrt --fifo 40 bash /usr/local/sbin/test-press %.2f" % seconds)) / 1e6
         if seconds < HELD * 0.9 <= lasted:
             raise Starved("a press of %.1f s lasted %.1f s" % (seconds, lasted))
 
     @staticmethod
     def marker():
-        """Where a word is written that shall be in the lamp's history."""
+        """The file for words that are added to the lamp's history."""
         return "/sys/kernel/tracing/trace_marker"
 
     def note(self, word):
-        """Notes a word in the lamp's history; returns its moment there."""
+        """Adds a word to the lamp's history; returns its time there."""
         self.shell("echo %s >%s" % (word, self.marker()))
         return self.lamp().last(word)
 
@@ -114,23 +114,23 @@ class Appliance(Machine):
         return self.lamp().lit_for(now) > 2
 
     def wait_lamp(self, shows, timeout, what):
-        """Waits until the lamp's history holds what is asked of it; returns that."""
+        """Waits until a function of the lamp's history is true; returns its value."""
         return self.wait(lambda: shows(self.lamp()), timeout, "the lamp: " + what)
 
     # The microphone
 
     def room_sounds(self):
-        """From now on the microphone hears the room, from its beginning."""
+        """Starts the sound of the room for the microphone from its beginning."""
         self.shell("pkill -x aplay; while pgrep -x aplay >/dev/null; do sleep 0.1; done; "  # wait: polls until the sound card is free
                    "nice -n -10 setsid aplay -q -D hw:Loopback,0,0 "
                    "--buffer-time=2000000 /root/room.wav </dev/null >/dev/null 2>&1 &\n"
                    # wait: polls until it plays; a guard of two minutes
                    "for i in $(seq 1200); do grep -q RUNNING /proc/asound/Loopback/pcm0p/sub0/status && exit 0; sleep 0.1; done; exit 1")
 
-    # What it says
+    # Its output
 
     def until_ready(self, timeout=240):
-        """Waits until the service says that it can record; returns the seconds of the machine until then."""
+        """Waits until the service is ready; returns the machine's seconds until then."""
         self.until("systemctl is-active --quiet fieldscribe", timeout)
         ready = self.shell("systemctl show -P ActiveEnterTimestampMonotonic fieldscribe")
         return int(ready) / 1e6
@@ -165,7 +165,7 @@ class Appliance(Machine):
         return self.shell("journalctl -b --no-pager -o short-monotonic -u '%s'" % unit)
 
     def record(self, seconds):
-        """Press, so many seconds in the room, press; returns the recording's number when it is written down."""
+        """Presses, waits this many seconds of the room, presses; returns the recording's number once it is transcribed."""
         self.room_sounds()
         self.press()
         number = self.until_recorded(seconds)["recording"]
@@ -178,10 +178,10 @@ class Appliance(Machine):
                                  90 + 3 * seconds, "%d s recorded" % seconds)
 
     def until_written(self, timeout=240):
-        """Waits until nothing is left to be written down."""
+        """Waits until everything is transcribed."""
         self.until_status(lambda it: it["state"] == "idle" and it["backlogSeconds"] == 0, timeout, "all written down")
 
-    # What is left behind
+    # Evidence
 
     def __exit__(self, *error):
         try:
@@ -190,12 +190,12 @@ class Appliance(Machine):
         finally:
             super().__exit__(*error)
         if error[0] and os.path.exists(self.disk):
-            # Even of a machine that did not answer.
+            # Also from a machine that does not answer.
             rescue(self.disk, self.work)
             os.unlink(self.disk)
 
     def leave_evidence(self, names=tuple(EVIDENCE)):
-        """Writes what tells of a failure beside the console's log."""
+        """Saves the evidence of a failure next to the console's log."""
         end = time.monotonic() + 30
         for name in names:
             try:

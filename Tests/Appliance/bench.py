@@ -1,4 +1,4 @@
-"""What scenarios stand on: the prepared image, a folder for each, and what is left behind when one fails."""
+"""Shared by scenarios: the prepared image, a folder for each, and the evidence of failures."""
 
 import contextlib
 import os
@@ -10,7 +10,7 @@ from sound import RATE, equal_samples, place_in, samples_of
 
 
 class Failed(Exception):
-    """The appliance did not do what it should."""
+    """The appliance misbehaved."""
 
 
 def expect(condition, message):
@@ -19,7 +19,7 @@ def expect(condition, message):
 
 
 def same_as_heard(data, what):
-    """Seconds of sound that a WAV file holds, by its own header; fails unless all of it is what was heard."""
+    """The seconds of sound in a WAV file, by its header; fails unless all of it is the played sound."""
     recorded = samples_of(data) if data else b""
     if len(recorded) < 128:
         return 0.0

@@ -23,7 +23,7 @@ TREE = "bcm2837-rpi-3-b.dtb"
 
 
 def tool(*words, data=None):
-    """A program of this machine; returns what it says."""
+    """Runs a program of this machine; returns its output."""
     environment = dict(os.environ, PATH=os.environ["PATH"] + ":/usr/sbin:/sbin", MTOOLS_SKIP_CHECK="1", LC_ALL="C")
     done = subprocess.run(words, input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
     if done.returncode:
@@ -54,7 +54,7 @@ class Card:
         self.firmware("mcopy", "-o", "-", "::" + name, data=data)
 
     def names(self, folder=""):
-        """What is in a folder of the first partition."""
+        """The contents of a folder of the first partition."""
         entries = self.firmware("mdir", "-b", "::" + folder).decode().split()
         return {os.path.basename(name.rstrip("/")) for name in entries}
 
@@ -77,7 +77,7 @@ class Card:
         return prefix, values["kernel"], ramdisk[-1]
 
     def part(self, number, path):
-        """A copy of a partition in a file of its own."""
+        """A copy of a partition in a separate file."""
         start, size, _ = self.partitions()[number - 1]
         tool("dd", "if=" + self.path, "of=" + path, "bs=1M", "iflag=skip_bytes,count_bytes", "skip=%d" % start, "count=%d" % size,
              "conv=sparse")
@@ -96,14 +96,14 @@ class Card:
 
 
 class Board(Emulator):
-    """The board with that card, in a folder where its sockets and logs lie."""
+    """The board with that card, in a folder for its sockets and logs."""
 
     def __init__(self, folder, card):
         super().__init__(folder)
         self.card = card
 
     def load(self):
-        """What the firmware would read from the card."""
+        """The files that the firmware would read from the card."""
         prefix, kernel, ramdisk = self.card.booted()
         for name, source in (("vmlinuz", kernel), ("initrd.img", ramdisk), (TREE, TREE), ("cmdline.txt", "cmdline.txt")):
             with open(self.path(name), "wb") as file:
@@ -134,7 +134,7 @@ class Board(Emulator):
     # The shell on the serial line.
 
     def wait_for_shell(self, timeout=120):
-        """Seconds from power on until it answers."""
+        """The seconds from power-on until it answers."""
         end = time.monotonic() + timeout * SLOWDOWN
         while time.monotonic() < end:  # wait: a guard
             self._serial.sendall(b"\nstty -echo; exec env TERM=dumb PS1= PS2= sh\necho SHELL-$((1+1))\n")
@@ -165,13 +165,13 @@ class Board(Emulator):
         return said
 
     def leave_shell(self):
-        """Ends it, and waits for the one that comes in its place."""
+        """Ends it, and waits for its successor."""
         self._serial.sendall(b"exit\n")
         time.sleep(3)  # wait: spares questions that no shell reads; what is lost is asked again
         self.wait_for_shell()
 
     def until(self, script, timeout=120):
-        """Again and again until it succeeds; returns what it says."""
+        """Runs a script until it succeeds; returns its output."""
         end = time.monotonic() + timeout * SLOWDOWN
         while True:
             try:

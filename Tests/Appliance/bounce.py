@@ -1,11 +1,11 @@
-"""A button whose contacts bounce: a press counts once, and contacts that never come to rest are no press."""
+"""A button whose contacts bounce: a press counts once, and contacts that never settle are no press."""
 
 import json
 
 from bench import expect
 from machine import Starved
 
-# A level counts for the panel once it lasted as long. A storm in which the machine itself pauses so long is none.
+# A level counts for the panel once it has lasted this long. A storm does not count if the machine itself stalls that long.
 LASTS = 0.020
 
 # `bounce COUNT` toggles the contact so often, as fast as the machine can, and tells the moments of the first and the last

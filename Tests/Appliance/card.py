@@ -21,7 +21,7 @@ from stick import check_folders, make_stick, read_stick
 
 BOARDS = ["bcm2837-rpi-zero-2-w", "bcm2837-rpi-3-a-plus", "bcm2837-rpi-3-b", "bcm2837-rpi-3-b-plus", "bcm2837-rpi-cm3-io3",
           "bcm2711-rpi-4-b", "bcm2711-rpi-400", "bcm2711-rpi-cm4-io"]
-# As a person would have it: Notepad's UTF-16, and lines that are wrong among those that are right.
+# As a person might write it: Notepad's UTF-16, with wrong lines among valid ones.
 SETTINGS = """# This recorder
 name = FIELD-7
 time-zone = Africa/Ouagadougou
@@ -102,17 +102,17 @@ def ready(board, timeout=240):
 
 
 def check_fat(card, board):
-    """That the first partition is in order; that it was not unmounted is no damage."""
+    """Checks that the first partition is intact; that it was not unmounted is no damage."""
     fat = card.part(1, board.path("fat"))
     subprocess.run(["/usr/sbin/fsck.vfat", "-a", fat], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     tool("fsck.vfat", "-n", fat)
 
 
 def check_card(bench, board, card, system):
-    """The card as it lies after power is gone: the system is the same, the file systems can be read."""
+    """Checks the card after a power cut: the system is unchanged, and the file systems are readable."""
     expect(card.hash_of_system() == system, "the system's partition was changed")
     check_fat(card, board)
-    # The journal is replayed first, as the next start would; what is wrong after that is damage.
+    # The journal is replayed first, as at the next start; errors after that are damage.
     recordings = card.part(3, board.path("recordings"))
     subprocess.run(["/usr/sbin/e2fsck", "-p", recordings], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     tool("e2fsck", "-f", "-n", recordings)
@@ -148,7 +148,7 @@ def start(bench):
         expect(board.shell("ls /sys/class/net") == "lo", "there is a network")
         expect(not board.shell("systemctl list-units --no-legend --plain 'fieldscribe-card-console@*' '*getty@*'"), "there is a login")
         expect(board.shell("hostname") == "FIELD-7" and board.shell("date +%Z") == "GMT", "name and time zone do not count")
-        # Seen as far as the emulated board allows.
+        # Checked as far as the emulated board allows.
         expect("RuntimeWatchdogSec=15s" in board.shell("test -c /dev/watchdog && systemd-analyze cat-config systemd/system.conf"),
                "no watchdog is asked for")
         room = int(board.shell("df --output=size -k /card | tail -n 1")) // 1024
@@ -181,7 +181,7 @@ def start(bench):
 
 
 def console(bench):
-    """A shell at the serial pins, where fieldscribe.txt asks for it: by that alone the board answers here."""
+    """A shell at the serial pins, if fieldscribe.txt requests it; without the test's own shell."""
     folder = bench.folder("console")
     card = bench.card(folder, "serial-console = yes\n")
     with Board(folder, card) as board:
@@ -189,7 +189,7 @@ def console(bench):
         seconds = ready(board)
         unit = board.shell("systemctl list-units --no-legend --plain 'fieldscribe-card-console@*' | cut -d ' ' -f 1")
         expect(unit == "fieldscribe-card-console@ttyS1.service" and board.shell("id -u; tty") == "0\n/dev/ttyS1", "who answers is " + unit)
-        # Who leaves it finds it again.
+        # It returns after logout.
         board.leave_shell()
         expect(board.shell("echo here") == "here", "it does not come again")
     expect("line " not in card.text("RESULT.txt").decode(), "the line is answered")
@@ -197,7 +197,7 @@ def console(bench):
 
 
 def told(board):
-    """What the journal says of the card and of upgrades."""
+    """The journal's lines about the card and upgrades."""
     return board.shell("journalctl -b -t fieldscribe-card -t fieldscribe-export --no-pager -o cat", check=False)
 
 
@@ -217,7 +217,7 @@ def lamp_blinks(board):
 
 
 def bad_cards(bench):
-    """Cards that are no good: each is answered, and what can start starts."""
+    """Faulty cards: each is reported, and everything that can start starts."""
     said = []
 
     # Full, with a file of words that are wrong: the answer has its room, and the recorder records.
@@ -291,7 +291,7 @@ upgrade-key = %s
 
 
 def card_that_hears(bench, folder, key="RW" + "A" * 54):
-    """A card whose recorder hears a file, which lies with the recordings."""
+    """A card whose recorder plays a file as its microphone, next to the recordings."""
     card = bench.card(folder, HEARD % (FILE, key))
     sound, recordings = os.path.join(folder, "room.wav"), os.path.join(folder, "recordings")
     write_wave(sound, ROOM)
@@ -305,7 +305,7 @@ def card_that_hears(bench, folder, key="RW" + "A" * 54):
 
 
 def recorded(card, board):
-    """{recording: seconds} of what lies on the card: each sample is what was heard."""
+    """{recording: seconds} on the card; every sample is the played sound."""
     recordings = card.part(3, board.path("recordings"))
     subprocess.run(["/usr/sbin/e2fsck", "-p", recordings], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     place = board.path("tree")
@@ -323,7 +323,7 @@ def recorded(card, board):
 
 
 def status(board):
-    """What the recorder says of itself."""
+    """The recorder's status."""
     return json.loads(board.shell("fieldscribe status --json"))
 
 
@@ -331,7 +331,7 @@ CUTS = 20
 
 
 def cuts(bench):
-    """The plug is pulled 20 times, while it starts, records and copies; then it has everything, and a stick gets it."""
+    """Cuts the power 20 times while starting, recording and copying; then everything is there, and a stick gets it."""
     folder = bench.folder("cuts")
     chance = random.Random(27)
     card = card_that_hears(bench, folder)
@@ -404,7 +404,7 @@ def archive_of(folder, files):
 
 
 class Maker:
-    """Makes upgrades from the image: as it is but for its date, or with what keeps it from ready; signs them, as deploy/image does."""
+    """Makes upgrades from the image, with another date or with a fault that prevents ready; signs them like deploy/image."""
 
     def __init__(self, bench, folder):
         self.bench, self.folder = bench, folder
@@ -458,7 +458,7 @@ def bring(board, name, files, words):
     for folder in ("::Fieldscribe", "::Fieldscribe/upgrade"):
         tool("mmd", "-i", where, folder)
     tool("mcopy", "-i", where, *files, "::Fieldscribe/upgrade/")
-    # As a Mac leaves it beside each.
+    # The file that a Mac leaves next to each.
     tool("mcopy", "-i", where, "-", "::Fieldscribe/upgrade/._" + os.path.basename(files[0]), data=b"\0\5\x16\7")
     board.stick_in(path)
     board.until("journalctl -b --no-pager -o cat -t fieldscribe-export | grep -F '%s'" % words, 400)
@@ -471,7 +471,7 @@ def bring(board, name, files, words):
 
 
 def running(board):
-    """(slot, made) of what started."""
+    """(slot, made) of the running system."""
     said = dict(line.split("=", 1) for line in board.shell("cat /etc/fieldscribe/image").split())
     return said["slot"], int(said["made"])
 
@@ -550,12 +550,12 @@ def upgrade(bench):
 
 
 def upgrade_bad(bench):
-    """Newer images that are signed and no good: each is tried once and gone back from by itself; recordings stay."""
+    """Newer images that are signed and faulty: each is tried once, the old system returns, and recordings stay."""
     folder, done = bench.folder("upgrade-bad"), Steps("upgrade-bad")
     maker = Maker(bench, folder)
     card = card_that_hears(bench, folder, maker.keys["ours"][1])
     system = card.hash_of_system()
-    # The first's system cannot be read. The second starts, and its recorder never comes to ready, since there is none.
+    # The first one's system is unreadable. The second one starts without a recorder, so it never becomes ready.
     damaged = maker.upgrade("damaged", 120, verity=re.sub(rb"root=[0-9a-f]+", b"root=" + b"0" * 64, maker.verity))
     masked = maker.init.replace(b"exec switch_root", b"ln -sf /dev/null $new/etc/systemd/system/fieldscribe.service\nexec switch_root")
     mute = maker.upgrade("mute", 180, init=masked)
@@ -601,7 +601,7 @@ def upgrade_bad(bench):
 
 
 def recorded_lengths(board):
-    """{recording: seconds} as the recorder itself lists them."""
+    """{recording: seconds} as the recorder lists them."""
     said = board.shell("fieldscribe list --json 2>/dev/null", check=False)
     return {row["id"]: row["duration"] for row in json.loads(said[said.index("["):])} if "[" in said else {}
 

@@ -11,7 +11,7 @@ MAGIC, SECTOR = 0x6A736677736872, 512
 
 
 class Writes:
-    """The record of a run, as qemu's driver blklogwrites leaves it."""
+    """The record of a run by qemu's driver blklogwrites."""
 
     def __init__(self, path):
         self.entries = []  # (offset on the disk, bytes, flags, offset in the record)
@@ -36,11 +36,11 @@ class Writes:
                 place += SECTOR + len(data)
 
     def before(self, place):
-        """How many entries lie before a place in the record."""
+        """The number of entries before a place in the record."""
         return sum(entry[3] < place for entry in self.entries)
 
     def flushed(self, at):
-        """The index behind the last flush among the first `at` entries: what is before it is on the disk."""
+        """The index after the last flush among the first `at` entries: everything before it is on the disk."""
         return next((index + 1 for index in range(at - 1, -1, -1) if self.entries[index][2] & FLUSH), 0)
 
     def rebuild(self, base, disk, at, keep=0.0, tear=False, seed=0, flushed=None):
@@ -61,7 +61,7 @@ class Writes:
 
 
 def mend(disk):
-    """Replays the journal of the file system, and does what a start does without asking; returns whether it is then whole."""
+    """Replays the file system's journal with the repairs of a start; returns whether it is then intact."""
     return subprocess.run(["/sbin/e2fsck", "-f", "-p", disk], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL).returncode in (0, 1)
 
@@ -72,7 +72,7 @@ def debugfs(disk, commands):
 
 
 def take(disk, folder, paths):
-    """Copies files out of an image of ext4; returns where those that are there are now."""
+    """Copies files out of an ext4 image; returns the paths of those that exist."""
     targets = ["%s/%s" % (folder, path.rsplit("/", 1)[1]) for path in paths]
     debugfs(disk, "".join("dump %s %s\n" % pair for pair in zip(paths, targets)))
     return targets

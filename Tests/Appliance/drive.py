@@ -1,4 +1,4 @@
-"""The recorder as a drive: the laptop is the same machine, at the other end of the kernel's pretended USB port (dummy_hcd)."""
+"""The recorder as a drive: the laptop is the same machine, at the other end of the kernel's simulated USB port (dummy_hcd)."""
 
 import io
 import os
@@ -19,7 +19,7 @@ CONFIGURE = """printf '\\n[%s]\\n%s\\n' >>/etc/fieldscribe/fieldscribe.conf; sys
 SEEN = "disk=$(ls -d /sys/block/sd?) && disk=/dev/${disk##*/} && [ \"$(blockdev --getsize64 $disk)\" -gt 0 ] && "
 MOUNT = SEEN + "mount -t vfat -o ro $disk /laptop"
 EJECT = SEEN + "umount /laptop && eject $disk"
-# The port of the laptop that the cable is in.
+# The laptop's port with the cable.
 PORT = "port=$(readlink -f /sys/devices/platform/dummy_hcd.0/usb*/*/usb*-port1 | head -n 1) && "
 PULL = PORT + "echo 1 >$port/disable"
 PLUG = PORT + "echo 0 >$port/disable"
@@ -29,7 +29,7 @@ LAPTOP = [(0.05, 0.25), (2.6, 3.2)]
 
 
 def plugged(machine, recordings, timeout=180):
-    """Waits until the laptop sees the drive with so many recordings, which it mounts; their sums hold."""
+    """Waits until the laptop mounts the drive with this many recordings and valid checksums."""
     def attempt():
         machine.shell("umount /laptop 2>/dev/null; true")
         try:
@@ -41,7 +41,7 @@ def plugged(machine, recordings, timeout=180):
 
 
 def take(machine, name):
-    """Copies what the laptop sees to this machine, as a person would; returns where the folder Fieldscribe is."""
+    """Copies the drive to this machine, as a person would; returns the path of the folder Fieldscribe."""
     machine.shell("tar -C /laptop -cf /root/taken.tar Fieldscribe")
     data = machine.read("/root/taken.tar")
     machine.shell("rm /root/taken.tar")
@@ -56,7 +56,7 @@ def lines_with(machine, words):
 
 
 def refuses_writing(machine):
-    """Whatever a laptop tries, nothing is changed."""
+    """A laptop cannot change anything."""
     before = machine.shell("sha256sum <%s/drive/image" % STORAGE)
     for attempt in ("touch /laptop/new", "mount -o remount,rw /laptop", "rm /laptop/Fieldscribe/index.html",
                     SEEN + "dd if=/dev/zero of=$disk bs=4096 count=1 oflag=direct",
@@ -71,7 +71,7 @@ def refuses_writing(machine):
 
 
 def recorded_while_read(machine, seconds):
-    """A recording while the laptop reads all the time; sample for sample what was heard. Returns its seconds."""
+    """Records while the laptop reads continuously; sample-exact. Returns the seconds."""
     # wait: paces a reader in the background
     machine.shell(SEEN + "(while :; do dd if=$disk of=/dev/null bs=64k iflag=direct count=2000 || sleep 1; done) "
                   "</dev/null >/dev/null 2>&1 & echo $! >/run/test/reader")
@@ -107,7 +107,7 @@ def drive(bench):
         machine.wait_lamp(lambda lamp: lamp._matching(began, LAPTOP), 30, "a short blink every 3 s: a laptop")
 
         sound = recorded_while_read(machine, 6)
-        # It is the laptop's as long as it wants it.
+        # It belongs to the laptop until ejected.
         # wait: nothing may happen; a slow machine can only hide what does
         machine.shell("sleep 50; cat /laptop/Fieldscribe/RESULT.txt")
         expect(machine.shell(SUMS).split() == ["1"], "what the laptop has mounted is another drive")
@@ -142,7 +142,7 @@ def drive(bench):
 
 
 def sealed(machine):
-    """Whether the laptop sees a sealed recording, and mounts that drive."""
+    """Whether the laptop mounts the drive and sees a sealed recording."""
     try:
         machine.shell(MOUNT)
         machine.shell("cd /laptop/Fieldscribe/sealed-* && sha256sum --check --quiet SHA256SUMS")
@@ -173,7 +173,7 @@ def drive_interrupted(bench):
         machine.until("! ls -d /sys/block/sd?", 60)
         plugged(machine, 2)
 
-        # The power goes while a third is copied.
+        # The power fails while a third one is copied.
         machine.record(3)
         machine.shell("cat >/run/test/hold <<'END'\nuntil find /run/fieldscribe-drive/mount -path '*/partial*' -name 'audio.*' | grep -q .; "
                       # wait: polls for the moment

@@ -1,4 +1,4 @@
-"""What every emulated machine has: power, a plug to pull, sticks, through qemu's own machine protocol."""
+"""Common to all emulated machines: power, plug and sticks, through qemu's machine protocol."""
 
 import contextlib
 import json
@@ -12,7 +12,7 @@ SLOWDOWN = 3
 
 
 class TimedOut(Exception):
-    """What was waited for did not come."""
+    """A wait timed out."""
 
 
 class GuestError(Exception):
@@ -20,9 +20,9 @@ class GuestError(Exception):
 
 
 class Emulator:
-    """A process of qemu, in a folder `work` where its sockets and logs lie."""
+    """A qemu process, with its sockets and logs in the folder `work`."""
 
-    # Where a stick is plugged in, as qemu is told.
+    # The port of a stick, in qemu's terms.
     PORT = {}
 
     def __init__(self, work):
@@ -41,13 +41,13 @@ class Emulator:
             self.power_cut()
 
     def power_cut(self):
-        """As if the plug were pulled."""
+        """Cuts the power."""
         self.process.kill()
         self.process.wait()
         self.process = None
 
     def launch(self, words, sockets, priority=0):
-        """Starts qemu with these words, which ask for a socket `qmp`; never lives longer than we do, whatever ends us."""
+        """Starts qemu with these arguments, which name a socket `qmp`; it ends with this process in any case."""
         for name in sockets:
             if os.path.exists(self.path(name)):
                 os.unlink(self.path(name))
@@ -81,7 +81,7 @@ class Emulator:
             disk = {"driver": "blkdebug", "image": disk, "inject-error": [{"event": "none", "iotype": "write", "errno": 5}]}
         self.command("blockdev-add", **{"node-name": name + "-disk", "driver": "raw", "read-only": read_only,
                                         "cache": {"no-flush": True}, "file": disk})
-        # A serial number of its own, as a stick has: qemu's names the port, which is another one each time.
+        # A separate serial number, as sticks have: qemu's default names the port, which changes.
         self.command("device_add", driver="usb-storage", id=name, drive=name + "-disk", removable=True,
                      serial="FIELDSCRIBE-" + name.upper(), **self.PORT)
 

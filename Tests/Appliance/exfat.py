@@ -1,4 +1,4 @@
-"""Reads exFAT, as Microsoft's specification has it, without the kernel of this machine."""
+"""Reads exFAT by Microsoft's specification, without this machine's kernel."""
 
 import os
 import struct
@@ -17,7 +17,7 @@ class Volume:
         self.fat, self.heap, self.cluster = fat * sector, heap * sector, sector << self.data[109]
 
     def chain(self, first, length=None):
-        """What lies in clusters: in a row where the length is known to suffice, else as the table links them."""
+        """The content of clusters: contiguous if the length says so, otherwise as the table links them."""
         if length is not None:
             place = self.heap + (first - 2) * self.cluster
             return self.data[place:place + length]

@@ -1,4 +1,4 @@
-"""Every stick of the zoo, one after the other: no harm, no false word, and the next good stick gets all."""
+"""Every stick of the zoo, one after the other: no harm, no false message, and the next good stick gets everything."""
 
 import hashlib
 import os
@@ -30,7 +30,7 @@ timeout %d sh /run/test/settled"""
 
 
 def hostile(bench):
-    """Shows the zoo; nothing of the machine and nothing of anybody's own on a stick may change."""
+    """Plugs in the zoo; nothing on the machine and no foreign file on a stick may change."""
     with bench.appliance("sticks-hostile") as machine:
         machine.record(2)
         # wait: what is written from now on has a later time on every file system

@@ -1,4 +1,4 @@
-"""What the lamp showed, read from the kernel's own record of the GPIO lines."""
+"""The lamp's history, from the kernel's trace of the GPIO lines."""
 
 import re
 
@@ -7,7 +7,7 @@ NOTE = re.compile(r" (\d+\.\d+): tracing_mark_write: (\w+)")
 
 
 class LampHistory:
-    """Changes of the lamp's level, as (seconds, lit); and what the test noted in between."""
+    """Changes of the lamp's level as (seconds, lit), and the test's notes."""
 
     def __init__(self, trace):
         self.changes, self.notes = [], []
@@ -39,11 +39,11 @@ class LampHistory:
                 if time >= since]
 
     def lit_after(self, since):
-        """When the lamp first went on after a moment; None where it did not."""
+        """When the lamp first went on after a moment; None if it did not."""
         return next((time for time, lit in self.changes if lit and time >= since), None)
 
     def lit_for(self, moment):
-        """For how long the lamp had been on at a moment; 0 where it was off."""
+        """How long the lamp had been on at a moment; 0 if it was off."""
         before = [(time, lit) for time, lit in self.changes if time <= moment]
         return moment - before[-1][0] if before and before[-1][1] else 0.0
 

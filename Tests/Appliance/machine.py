@@ -11,26 +11,26 @@ from emulator import SLOWDOWN, Emulator, GuestError, TimedOut
 
 
 class Unfit(Exception):
-    """The emulated machine failed of itself: nothing can be said of the appliance."""
+    """The emulated machine itself failed, so nothing is known about the appliance."""
 
 
 class Starved(Unfit):
-    """The machine did not get the processor in time for what a person does."""
+    """The machine got the processor too late for a person's action."""
 
 
 def copy_disk(source, target):
-    """Copies a disk image, its holes as holes."""
+    """Copies a sparse disk image."""
     subprocess.run(["cp", "--sparse=always", "--reflink=auto", source, target], check=True)
 
 
 def architecture_of(image):
-    """What the disk in that folder was made for, as Debian calls it."""
+    """The Debian architecture of the disk in that folder."""
     with open(os.path.join(image, "architecture")) as file:
         return file.read().strip()
 
 
 class Machine(Emulator):
-    """One machine with a disk of its own, in a folder `work` where its console and sockets lie, too."""
+    """One machine with its own disk, in a folder `work` with its console and sockets."""
 
     PORT = {"bus": "xhci.0"}
 
@@ -70,7 +70,7 @@ class Machine(Emulator):
         return time.monotonic() - began
 
     def resume(self, state):
-        """Goes on from where `save` kept a machine."""
+        """Continues from a saved machine."""
         copy_disk(os.path.join(state, "root.img"), self.disk)
         self._start(["-incoming", "exec:cat " + os.path.abspath(os.path.join(state, "ram"))])
         while self.command("query-status")["status"] == "inmigrate":
@@ -79,7 +79,7 @@ class Machine(Emulator):
         self.shell("date -s @%.3f" % time.time())
 
     def save(self, state):
-        """Keeps the running machine, memory and disk, in a folder; afterwards it is off. No stick may be plugged in."""
+        """Saves the running machine, memory and disk, in a folder; afterwards it is off. No stick may be plugged in."""
         os.makedirs(state, exist_ok=True)
         self.shell("sync")
         self.command("stop")
@@ -122,7 +122,7 @@ class Machine(Emulator):
     # Inside
 
     def shell(self, script, timeout=180, check=True):
-        """Runs a script of sh in the machine; returns what it says."""
+        """Runs a shell script in the machine; returns its output."""
         # Each has its number: the answer to one that came too late is not taken for that to the next.
         self._asked += 1
         self._agent.sendall(b"%d %s\n" % (self._asked, base64.b64encode(script.encode())))
@@ -167,7 +167,7 @@ class Machine(Emulator):
         return line.decode().strip()
 
     def _end(self):
-        """Why the machine went."""
+        """Why the machine ended."""
         with open(self.path("console.log"), "rb") as console:
             console.seek(self._start_of_console)
             said = console.read()

@@ -8,7 +8,7 @@ DRIVER = "/sys/bus/platform/drivers/snd_aloop"
 
 
 def unplug(machine):
-    """Takes the sound card away."""
+    """Removes the sound card."""
     machine.shell("echo unplugged >%s; echo snd_aloop.0 >%s/unbind; pkill -x aplay; true" % (machine.marker(), DRIVER))
 
 
@@ -57,7 +57,7 @@ def microphone_unplugged(bench):
         expect(not any(recorded[first * 2:last * 2]), "the gap is not silent")
         place = place_in(ROOM, recorded)
         same = equal_samples(ROOM, recorded, place, 0) if place is not None else 0
-        # The gap begins where the sound ends: what is before it is what was heard.
+        # The gap begins where the sound ends; everything before it is the played sound.
         expect(same >= first, "sample %d before the gap at %d is not what was heard" % (same, first))
         # And after it what is heard from when the room sounds again, sample for sample, until the end.
         again = last + first_sound(recorded[last * 2:])
@@ -73,7 +73,7 @@ def microphone_unplugged(bench):
 
 
 def microphone_absent(bench):
-    """No microphone at power on: the service is ready, the lamp tells the fault, a press too; once it is there, it records."""
+    """No microphone at power-on: the service is ready, the lamp shows the fault, also after a press; with a microphone it records."""
     with bench.appliance("microphone-absent") as machine:
         machine.shell("echo install snd-aloop /bin/true >/etc/modprobe.d/absent.conf; sync")
         machine.power_cut()

@@ -1,4 +1,4 @@
-"""The plug is pulled while recording: at most two seconds of sound are lost, and all else is whole."""
+"""Power cuts while recording: at most two seconds of sound are lost, and everything else is intact."""
 
 import os
 import random
@@ -21,7 +21,7 @@ SOUND_CARD = "/proc/asound/Loopback/pcm1c/sub0/status"
 
 
 class Clock(threading.Thread):
-    """Tells when each write reached the record, by watching it grow."""
+    """Records when each write reached the record, by watching it grow."""
 
     def __init__(self, path):
         super().__init__(daemon=True)
@@ -60,7 +60,7 @@ class Recorded:
             machine.until_written()
             shown.append((self._texts(machine), os.path.getsize(clock.path)))
             self.length = len(samples_of(machine.audio(self.number))) / 2 / RATE
-            # Of what is found to be wrong later, nothing else tells.
+            # Later findings have no other evidence.
             machine.leave_evidence(["lamp.log", "journal.log"])
             machine.power_cut()
             self.cut = time.monotonic()
@@ -124,7 +124,7 @@ class Recorded:
 
 
 def read(path):
-    """What is in the file; of one that is not there, nothing."""
+    """The content of a file; empty if it does not exist."""
     if not os.path.exists(path):
         return b""
     with open(path, "rb") as file:
@@ -150,7 +150,7 @@ def cuts(recorded, states, seed):
 
 
 def replay(recorded, states, seed):
-    """Judges so many cuts; returns the most that was lost."""
+    """Judges this many cuts; returns the largest loss."""
     disk, worst = os.path.join(recorded.folder, "crash.img"), 0.0
     for number, (at, keep, tear) in enumerate(cuts(recorded, states, seed)):
         recorded.writes.rebuild(recorded.base, disk, at, keep, tear, seed=seed * 1000 + number)

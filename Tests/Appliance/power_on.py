@@ -1,4 +1,4 @@
-"""Power on, press, speak, press: what was said is written down; without the better engine, and with it."""
+"""Power on, press, speak, press: the speech is transcribed, without the better engine and with it."""
 
 import glob
 import json
@@ -12,7 +12,7 @@ from upgrade import bring
 
 # Seconds from a press to the lamp: 0.1 on a board; this machine is emulated.
 ANSWERED = 0.3
-# What is said in the time that is recorded.
+# The words spoken during the recording.
 SAID = "go forward ten meters"
 
 
@@ -23,7 +23,7 @@ def power_on(bench):
 
 
 def power_on_stick(bench):
-    """Runs `power-on`, then plugs a stick in: the copy is whole, its text says what was said, and corrections on the stick are answered."""
+    """Runs `power-on`, then plugs a stick in: the copy is complete with the right text, and corrections on the stick are answered."""
     with bench.appliance("power-on-stick", cold=True) as machine:
         figures = recorded(machine, "pocketsphinx", says_most)
         path = machine.path("stick.img")
@@ -39,7 +39,7 @@ def power_on_stick(bench):
 
 
 def put_corrections(machine, path):
-    """Puts corrections of a recording that there is not onto a stick."""
+    """Puts corrections of an unknown recording onto a stick."""
     corrections = machine.path("corrections.json")
     with open(corrections, "w") as file:
         json.dump({"format": "fieldscribe-corrections", "version": 1, "recording": {"id": 9, "sound": "a" * 64},
@@ -65,7 +65,7 @@ def power_on_moonshine(bench):
                       timeout=400)
         machine.until_ready()
         expect(machine.shell("systemctl show -P MainPID fieldscribe") != process, "the idle service did not take it up")
-        # What comes now is its first power-on with it.
+        # The following is its first power-on with it.
         machine.shell("sync")
         machine.power_cut()
         return recorded(machine, "moonshine", lambda words: words == SAID.split())
@@ -99,9 +99,9 @@ def recorded(machine, engine, is_right):
     (began, marked, ended), (_, let_go, _) = lamp.all("press"), lamp.all("release")
     answered = lamp.lit_after(began) - began
     if answered >= ANSWERED:
-        # A recorder that is too slow is so the second time, too.
+        # A slow recorder is slow the second time, too.
         raise Starved("the lamp told of a press only after %.0f ms" % (answered * 1000))
-    # It told of the press, and then of sound that is on the disk.
+    # It showed the press, and then sound on the disk.
     expect(lamp.lit_for(marked) > 3, "the lamp was not steady between press and mark")
     expect(lamp.changes_in(let_go + 1, ended) == 0 and lamp.lit_for(ended) > 1, "the lamp was not steady after the mark")
     expect(pulses_of(lamp, ended), "the lamp did not pulse while text was being written")
@@ -121,15 +121,15 @@ def recorded(machine, engine, is_right):
 
 
 def pulses_of(lamp, since):
-    """The lengths of the pulses since a moment: text is being written."""
+    """The lengths of the pulses since a moment, while transcribing."""
     return [length for _, length, lit in lamp.phases(since) if lit and 0.8 < length < 1.2]
 
 
 def says_most(words):
-    """Whether at least three of the four words that were said are there, as PocketSphinx hears them."""
+    """Whether at least three of the four spoken words are there, as PocketSphinx recognizes them."""
     return sum(word in words for word in SAID.split()) >= 3
 
 
 def words_of(said):
-    """Its words, without what is there for the eye."""
+    """Its words without punctuation."""
     return [word for word in (word.strip(".,?!;:'\"-").lower() for word in said.split()) if word]

@@ -1,9 +1,9 @@
-"""What happens to a machine in a cupboard: a wrong clock, a full disk, processes that die or hang."""
+"""Faults in the field: a wrong clock, a full disk, processes that die or hang."""
 
 import time
 from datetime import datetime, timezone
 
-from appliance import IMSLOWDOWN
+from appliance import IMPATIENT
 from bench import expect, same_as_heard
 from stick import acknowledge
 
@@ -16,7 +16,7 @@ def clock(bench):
         number = machine.record(2)
         before = machine.row(number)
         expect(before["clock"] == "unverified" and not before["start"].startswith("2030-"), before)
-        # What systemd-timesyncd does, once it has heard from its servers.
+        # As systemd-timesyncd does after an answer from its servers.
         machine.shell("date -s '2030-11-21 12:00:00'; mkdir -p /run/systemd/timesync; "
                       "touch /run/systemd/timesync/synchronized")
         elapsed = machine.note("set") - machine.lamp().first("press")
@@ -28,7 +28,7 @@ def clock(bench):
 
 
 def ended_by_disk(machine, number):
-    """What the archive says of a recording that a full disk ended, and its seconds of sound: all of it is what was heard."""
+    """The archive's row of a recording that a full disk ended, and its seconds of sound, which is the played sound."""
     row, sound = machine.row(number), same_as_heard(machine.audio(number), "the recording")
     expect(row["stopReason"] == "disk", "ended by '%s'" % row["stopReason"])
     expect(abs(sound - row["duration"]) < 0.001 and sound >= 2, "%.3f s of %.3f s are left" % (sound, row["duration"]))
@@ -36,7 +36,7 @@ def ended_by_disk(machine, number):
 
 
 def disk_full(bench):
-    """The disk fills while recording: it ends before the reserve is gone, whole, with a fault; and records again."""
+    """The disk fills while recording: the recording ends intact above the reserve, with a fault; and it records again."""
     with bench.appliance("disk-full") as machine:
         machine.room_sounds()
         machine.press()
@@ -134,7 +134,7 @@ def service_killed(bench):
 def service_hangs(bench):
     """The service is stopped as a hang would: the watchdog ends it, and it is back."""
     with bench.appliance("service-hangs") as machine:
-        machine.shell(IMSLOWDOWN, timeout=240)
+        machine.shell(IMPATIENT, timeout=240)
         machine.until_ready()
         machine.note("hung")
         machine.shell("systemctl kill --signal=STOP --kill-whom=main fieldscribe")
