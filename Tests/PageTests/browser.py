@@ -27,7 +27,7 @@ IS_COPY = sys.argv[1] == "--copy"
 ARGUMENTS = sys.argv[2:] if IS_COPY else sys.argv[1:]
 FOLDER = os.path.abspath(ARGUMENTS[0])
 SHOTS = ARGUMENTS[1] if len(ARGUMENTS) > 1 else None
-# The checks whose names hold this, for whoever works on one.
+# Runs only checks whose names contain this.
 ONLY = os.environ.get("FIELDSCRIBE_CHECK", "")
 KEYS = {"Space": " ", "Enter": "\ue007", "Escape": "\ue00c", "Shift": "\ue008",
         "Control": "\ue009", "Tab": "\ue004", "F3": "\ue033", "F4": "\ue034", "F8": "\ue038", "F9": "\ue039", "Left": "\ue012", "Up": "\ue013", "Right": "\ue014", "Down": "\ue015", "Home": "\ue011"}
@@ -71,7 +71,7 @@ class Browser:
 
     def end(self):
         """Ends the driver with its Chromium, and removes what they left."""
-        # The caller may have blocked the gentler signals, and children inherit that.
+        # The caller may have blocked other signals, which children inherit.
         os.killpg(self.driver.pid, signal.SIGKILL)
         self.driver.wait()
         while os.path.exists(self.place):
@@ -88,7 +88,7 @@ class Browser:
             raise RuntimeError(json.load(error)["value"]["message"].split("\n")[0]) from None
 
     def open(self, page):
-        # A page of its own between two: a change of the fragment alone would not load anything.
+        # A page between two, because a change of the fragment alone loads nothing.
         self.call("POST", "/url", {"url": "about:blank"})
         # wait: another process may show the next page, and no event reports that it has what this one has kept
         time.sleep(0.1)
@@ -115,7 +115,7 @@ class Browser:
         self.call("POST", "/element/" + self.find(selector) + "/value", {"text": text})
 
     def press(self, *names):
-        """Presses keys together, and lets them go in the other order."""
+        """Presses keys together, and releases them in reverse order."""
         keys = [KEYS.get(name, name) for name in names]
         actions = [{"type": "keyDown", "value": key} for key in keys]
         actions += [{"type": "keyUp", "value": key} for key in reversed(keys)]
@@ -171,7 +171,7 @@ def word_follows(b):
     b.js("document.getElementById('audio').playbackRate = 4")
     b.click("#play")
     b.until("return !document.getElementById('audio').paused")
-    # In each frame, behind the page's own turn. Within a frame, the sound may go on by 400 ms; five such frames are no accident.
+    # In each frame, after the page's own handler. The sound may advance by 400 ms within a frame; five such frames are no accident.
     b.js("window.followed = { seen: [], wrong: 0, most: 0, last: [] };"
          "const audio = document.getElementById('audio'), all = [...document.querySelectorAll('.w')];"
          "const look = () => {"
@@ -241,7 +241,7 @@ def search(b):
     b.press("/")
     assert b.js("return document.activeElement.id") == "find"
     b.type("#find", "the river")
-    # A mark stands between two of the words, and is not in their way.
+    # A bookmark between two of the words does not matter.
     count = b.js("return [...document.querySelectorAll('.w')].map(word => word.textContent).join(' ')"
                  ".split('the river').length - 1")
     assert count > 2, count
@@ -336,7 +336,7 @@ def plot(b):
     signs = b.js("return [...document.querySelectorAll('.plot g')].map(sign => sign.querySelector('title').textContent)")
     assert len(signs) == 20 and signs[0] == "1 November 2026, 09:30, pocketsphinx live: 33.0 to 38.0 %", signs
     assert signs[-1] == "</svg><b>x, moonshine final: 4.0 to 18.0 %", signs[-1]
-    # The better it was read, the lower stands its sign, within the picture, and the later the farther to the right.
+    # More accurate recordings are lower in the plot, later ones farther to the right.
     box = "const box = one => { const b = one.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; };"
     frame = b.js(box + "return box(document.querySelector('.plot'))")
     places = b.js(box + "return [...document.querySelectorAll('.plot g > :last-child')].map(box)")
@@ -379,7 +379,7 @@ def hostile_text(b):
     words = b.js("return [...document.querySelectorAll('.w')].map(word => word.textContent)")
     with open(os.path.join(FOLDER, "hostile/words.json"), encoding="utf-8") as file:
         assert words == json.load(file), words
-    # A word that turns the writing round does not turn its neighbours: what follows stands to its right.
+    # A word with another writing direction does not affect its neighbors: the next word is to its right.
     assert b.js("const at = text => [...document.querySelectorAll('.w')].find(word => word.textContent.includes(text))"
                 ".getBoundingClientRect(); return at('bidi').left < at('{{x}}').left || at('bidi').top < at('{{x}}').top")
     complaints = [line for line in b.complaints() if ".flac" not in line]

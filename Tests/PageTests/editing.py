@@ -1,4 +1,4 @@
-"""What a person does who corrects: checks for browser.py, which drives the browser."""
+"""Checks of corrections for browser.py, which drives the browser."""
 
 import json
 import os
@@ -11,7 +11,7 @@ CAUGHT = """
     const make = URL.createObjectURL;
     URL.createObjectURL = blob => { blob.text().then(text => window.caught.push(text)); return make.call(URL, blob); };
     """
-# A folder as the browser's picker gives it, since no test can answer the picker.
+# A folder as from the browser's picker, which no test can answer.
 PICKED = """
     window.written = {};
     const page = document.documentElement.outerHTML;
@@ -21,21 +21,21 @@ PICKED = """
     """.replace("arguments[0] ?? page", "page")
 
 
-# As the page is without corrections.
+# Whether the page has no corrections.
 PRISTINE = """return document.querySelectorAll('.w').length > 0 && (!known || !open && !isUnsaved && !state.edits.size
     && !Object.values(state.details).some(Boolean) && !state.notes.length && !state.quotations.length && !state.marks)"""
 
 
 def fresh(b, page="talk"):
-    """The page as nobody has touched it."""
+    """Opens the page without corrections."""
     beside = os.path.join(b.folder, page, "corrections.html")
     if os.path.exists(beside):
         os.remove(beside)
     b.open(page + "/index.html")
-    # What a page wrote when it was left may come to the storage after it was cleared.
+    # A page's last write may reach the storage after it was cleared.
     for _ in range(5):
         b.js("localStorage.clear(); window.onbeforeunload = null")
-        # What the page holds would be kept again when it is left.
+        # The page would store its content again on leaving.
         b.js("known && (isUnsaved = false, open = null)")
         b.open(page + "/index.html")
         if b.js(PRISTINE):
@@ -45,7 +45,7 @@ def fresh(b, page="talk"):
 
 def double_click(b, selector, number=0):
     element = b.find(selector, number)
-    # Once the page has come to rest: it scrolls smoothly to what was edited last.
+    # Once the page has stopped scrolling to the last edit.
     b.until("const top = document.querySelectorAll(arguments[0])[arguments[1]].getBoundingClientRect().top, before = window.lastTop;"
             "window.lastTop = top; return before === top", selector, number)
     b.call("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": [
@@ -78,7 +78,7 @@ def editing(b):
     assert [word for word, _ in after] == ["we", "crossed", "by", "the", "old", "fort", "below", "the", "mill"], after
     assert after[:4] == before[:4] and after[6:] == before[5:]
     assert before[4][1] == after[4][1] < after[5][1] < before[5][1]
-    # As often as one likes: times come from the words that were heard, and are back where these are.
+    # Repeatable: times come from the recognized words, and return with them.
     b.js("document.querySelector('.s[data-n=\"6\"] .t').click()")
     b.press("Enter")
     b.js("document.getElementById('field').value = 'we crossed by the ford below the mill'")
@@ -127,10 +127,10 @@ def kept(b):
     assert b.js(TEXTS % 6) == "we crossed by the fort below the mill"
     assert "half typed" in b.js("return document.getElementById('field').value")
     b.press("Escape")
-    # Closing asks where something is unsaved.
+    # Closing asks if something is unsaved.
     asks = "return !dispatchEvent(new Event('beforeunload', { cancelable: true }))"
     assert b.js(asks)
-    # A browser that keeps no more says so.
+    # A browser with full storage says so.
     b.js("Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); }")
     b.press("Enter")
     keys(b, "fort ")
@@ -170,7 +170,7 @@ def uncertain(b):
     assert worst[1] == b.js("return Math.min(...[...document.querySelectorAll('.w')].map(word => word.dataset.c))")
     b.press("c")
     assert left() == all_ - 1
-    # Who goes past some words does not come back to them with each one that is done.
+    # Skipped words do not come back after each finished one.
     at = "const asked = document.querySelector('.asked'); return asked.closest('.s').dataset.n + ' ' + asked.dataset.t"
     seen = [b.js(at)]
     for _ in range(2):
@@ -182,7 +182,7 @@ def uncertain(b):
     for _ in range(left() - 2):
         b.press("d")
     assert b.js(at) == seen[0]
-    # A key to open, its letters, a key that is done and goes on: at most two more than the word has.
+    # A key to open, the letters, and a key to continue: at most two more than the word has.
     pressed = 0
     for _ in range(3):
         was = left()
@@ -194,7 +194,7 @@ def uncertain(b):
         pressed += 2 + len("grandfather")
         assert (b.js(TEXTS % place[0]).split()[place[1]]) == "grandfather"
         assert left() == was - 1
-    # No more than these were pressed: each word was put right, and the next one asked for.
+    # Only these keys were pressed: each word was corrected, and the next one opened.
     assert pressed <= 3 * (len("grandfather") + 2)
     print(f"note keystrokes a corrected word: its letters + {(pressed - 3 * len('grandfather')) / 3:g}")
     fresh(b)
@@ -218,7 +218,7 @@ def saving(b):
     b.press("Control", "s")
     b.until("return document.getElementById('kept').textContent.startsWith('That is another recording')")
     assert b.js("return Object.keys(window.written).length") == 0
-    # Another browser, or another computer: nothing but the file beside the page.
+    # Another browser or computer has only the file beside the page.
     beside = os.path.join(b.folder, "talk/corrections.html")
     b.js("localStorage.clear()")
     with open(beside, "w", encoding="utf-8") as file:
@@ -229,7 +229,7 @@ def saving(b):
     assert b.js(TEXTS % 6) == "we crossed by the </script><b>fort below the mill"
     assert b.js("return document.getElementById('about-name').value") == "Anna"
     assert b.complaints() == []
-    # What is another recording's, or nonsense, changes nothing.
+    # Another recording's corrections, or nonsense, change nothing.
     for bad in [text.replace("talk", "x").replace(told["recording"]["sound"], "f" * 64), "<script>parent.postMessage('{', '*')</script>",
                 "<script>parent.postMessage({a: 1}, '*'); parent.document.body.textContent = ''</script>"]:
         b.js("localStorage.clear()")
@@ -248,7 +248,7 @@ def saving(b):
     b.click("#save")
     page = b.until("return window.caught[0]")
     assert "fort below the mill" in page and "move it beside this page" in b.js("return document.getElementById('kept').textContent")
-    # And comes back by being dropped.
+    # Dropping the file on the page loads it.
     fresh(b)
     b.js("const data = new DataTransfer(); data.items.add(new File([arguments[0]], 'corrections (1).html'));"
          "dispatchEvent(new DragEvent('drop', { dataTransfer: data, cancelable: true }))", page)
@@ -301,7 +301,7 @@ def added(b):
 
 
 def described(b):
-    """What is known of the recording: kept at once, with the text, and in what is saved; nothing of it is markup."""
+    """Details of the recording are stored immediately and saved with the text, and never treated as markup."""
     told = {"title": "The ford", "people": "Anna <b>, Béla", "place": "By the mill", "note": "Rain.\nThen sun.",
             "consent": "Signed on paper, </script> 12 May"}
     fresh(b)
@@ -322,7 +322,7 @@ def described(b):
     b.until("return window.written['corrections.html'] && window.written['corrections.json']")
     assert json.loads(b.js("return window.written['corrections.json']"))["details"] == told
     assert "</script> 12" not in b.js("return window.written['corrections.html']")
-    # Emptied, it is empty.
+    # A cleared field is empty.
     b.js("document.getElementById('work').open = true")
     b.type("#about-people", "\ue009a\ue000\ue003\t")
     b.js("window.written = {}")
@@ -351,7 +351,7 @@ def people(b):
     assert shown and b.js("return segments.some(line => line.hidden)")
     b.js("document.getElementById('speaker').value = ''; document.getElementById('speaker').dispatchEvent(new Event('change'))")
     assert not b.js("return segments.some(line => line.hidden)")
-    # It is there again when the page is.
+    # It is there again after a reload.
     b.open("people/index.html")
     b.until("return document.querySelectorAll('.edited').length === 1")
     assert b.js(named) == ["Mr. <b>Ford"] * 3
@@ -375,7 +375,7 @@ def learnt(b):
     assert b.js("return audio.playbackRate") == 1.25
     b.press("F3")
     assert b.js("return audio.playbackRate") == 1
-    # It goes on a little earlier than it stopped.
+    # It continues slightly before it stopped.
     stopped = b.js("return audio.currentTime")
     b.press("Tab")
     b.until("return !document.getElementById('audio').paused")
@@ -414,7 +414,7 @@ def heard_alone(b):
     b.until("return !audio.paused")
     b.until("return audio.paused")
     assert abs(b.js("return now()") - to - 250) < 200
-    # A control that was clicked leaves the keys to the text.
+    # After a click on a control the keys still work in the text.
     b.click("#uncertain")
     b.press("Space")
     b.until("return !audio.paused")
@@ -429,7 +429,7 @@ def three_hours(b):
     for _ in range(3):
         b.open("hours/index.html")
         opened.append(b.js("return performance.getEntriesByType('navigation')[0].domComplete"))
-    # Text beyond the screen is laid out behind that, and who came for a place is there.
+    # Text beyond the screen is laid out later, and the link's target is visible.
     b.open("hours/index.html#t=9000")
     b.until("return main.classList.contains('laid')")
     b.until("const box = document.querySelector('.s.on').getBoundingClientRect();"
@@ -458,7 +458,7 @@ def three_hours(b):
     from_ = time.monotonic()
     pages = b.printed()
     printed = time.monotonic() - from_
-    # Text that is not on the screen is there for screen readers, too.
+    # Screen readers also get text that is not on the screen.
     tree = b.devtools("Accessibility.getFullAXTree")["nodes"]
     said = sum(node.get("name", {}).get("value", "").split().__len__() for node in tree
                if not node.get("ignored") and node.get("role", {}).get("value") == "StaticText")

@@ -28,7 +28,7 @@ PREFERENCES = {
 
 
 class Firefox:
-    """A session of Firefox, with a profile of its own."""
+    """A session of Firefox with a separate profile."""
 
     def __init__(self, place):
         profile = os.path.join(place, "profile")
@@ -42,7 +42,7 @@ class Firefox:
         environment = {**os.environ, "HOME": place, "MOZ_CRASHREPORTER_DISABLE": "1"}
         self.log = os.path.join(place, "log")
         with open(self.log, "wb") as log:
-            # A group of its own: Firefox is several processes.
+            # A process group, because Firefox has several processes.
             self.process = subprocess.Popen(
                 [PROGRAM, "--headless", "--marionette", "--no-remote", "--profile", profile, "about:blank"],
                 stdout=log, stderr=log, env=environment, start_new_session=True)
@@ -134,7 +134,7 @@ class Firefox:
 
 
 def edits(b, page):
-    """A word is put right, and is there again when the page is."""
+    """A word is corrected, and is there again after a reload."""
     b.open(page)
     before = b.until(LINE).split()
     b.click('.s[data-n="6"] .w', 4, times=2)
@@ -151,7 +151,7 @@ def edits(b, page):
 
 
 def saved(b, page):
-    """Saving is a download, which the page shows once it lies beside it."""
+    """Saving is a download, which the page shows once it is beside it."""
     wanted = b.js(LINE)
     b.click("#save")
     path = os.path.join(b.downloads, "corrections.html")
@@ -165,7 +165,7 @@ def saved(b, page):
     assert wanted in text
     beside = os.path.join(os.path.dirname(page), "corrections.html")
     try:
-        # Without what this browser has kept: nothing but the file beside the page.
+        # Without this browser's storage: only the file beside the page.
         for content, edited in [(None, 0), (text, 1), (text.replace("0123456789abcde7", "0123456789abcde8"), 0)]:
             b.js("localStorage.clear()")
             if content is not None:

@@ -2,7 +2,7 @@ addEventListener('hashchange', arrive);
 show(0);
 const arrived = arrive();
 
-// Behind the opened page all of the text is laid out: a screen reader has no other. What somebody came for may move by that.
+// After opening, all of the text is laid out, because screen readers need it. That may move the target of the link.
 function layOut() {
   main.classList.add('laid');
   if (arrived && !looked) requestAnimationFrame(() => arrived.scrollIntoView({ block: 'center' }));
@@ -12,7 +12,7 @@ for (const name of ['wheel', 'touchmove', 'keydown']) addEventListener(name, () 
 const idle = window.requestIdleCallback ?? (act => setTimeout(act, 50));
 if (document.readyState === 'complete') idle(layOut); else addEventListener('load', () => idle(layOut));
 
-// On paper nobody follows a link, and a browser looks for the end of each in all that it prints.
+// Links are useless on paper, and a browser searches all printed text for the end of each.
 const leads = new Map();
 addEventListener('beforeprint', () => {
   for (const link of document.querySelectorAll('a[href^="#"]')) {

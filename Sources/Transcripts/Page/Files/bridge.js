@@ -1,3 +1,3 @@
 'use strict';
-// Tells the page beside which it lies what it holds, as text; the page believes none of it unseen.
+// Passes its content as text to the page beside it, which checks everything.
 if (parent !== window) parent.postMessage(document.getElementById('corrections').textContent, '*');

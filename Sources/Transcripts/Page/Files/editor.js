@@ -1,5 +1,5 @@
 
-// Correcting. What a person changes is kept as a text a segment; times are found again from the words as they were shown.
+// Corrections are stored as a text per segment; times are derived from the words as first shown.
 const known = data.recording ?? null;
 const bySegment = new Map(), state = {
   edits: new Map(), details: { ...(data.details ?? {}) }, notes: data.notes ?? [], marks: null,
@@ -14,7 +14,7 @@ const make = (tag, attributes, ...content) => {
   element.append(...content);
   return element;
 };
-// A segment as it was shown first.
+// A segment as first shown.
 function original(line) {
   const id = Number(line.dataset.n);
   if (!bySegment.has(id)) {
@@ -33,7 +33,7 @@ const lineOf = id => bySegment.get(id)?.line ?? main.querySelector(`.s[data-n="$
 const was = segment => segment.words.map(word => word.text).join(' ');
 const textOf = segment => state.edits.get(segment.id)?.text ?? was(segment);
 
-// The way from one list of words to the other with the fewest that differ: pairs of indices.
+// The shortest edit path from one list of words to the other, as pairs of indices.
 function pairs(old, now) {
   const width = now.length + 1, costs = new Uint32Array((old.length + 1) * width);
   for (let i = 0; i < width; i++) costs[i] = i;
@@ -54,7 +54,7 @@ function pairs(old, now) {
   }
   return found;
 }
-// The words of a text with their times: those that stayed keep theirs, what came instead of others shares theirs by letters.
+// The words of a text with times: unchanged words keep theirs, replacements share those of the old words by letters.
 function timed(segment, text, confirmed = []) {
   const now = normal(text).split(' ').filter(Boolean), old = segment.words, words = [];
   const same = pairs(old.map(word => keyOf(word.text)), now.map(keyOf));
@@ -96,7 +96,7 @@ function render(id) {
   return shown;
 }
 
-// One step of a person's: what was there before, of each segment, and what is there now.
+// One undo step: each segment before and after it.
 function step(changes) {
   changes = changes.filter(({ before, after }) => JSON.stringify(before) !== JSON.stringify(after));
   if (!changes.length) return;
@@ -118,7 +118,7 @@ function edited(id, text, confirmed) {
   const segment = original(lineOf(id)), before = state.edits.get(id) ?? null;
   text = normal(text);
   if (!confirmed) {
-    // What was found right stays so where it stands now.
+    // Confirmed words stay confirmed at their new places.
     const kept = before?.confirmed ?? [], same = kept.length ? pairs(before.text.split(' ').map(keyOf), text.split(' ').map(keyOf)) : [];
     confirmed = same.filter(([old]) => kept.includes(old)).map(([, now]) => now);
   }
@@ -220,7 +220,7 @@ function confirm_() {
 
 find.addEventListener('input', () => { byId('replace').hidden = !find.value.trim(); });
 
-// Search and replace: whole words, whatever the case; marks at the end of the last one stay.
+// Search and replace: whole words, ignoring case; punctuation at the end of the last one stays.
 function replaceAll(wanted, put) {
   const asked = normal(wanted).split(' ').map(keyOf).filter(Boolean), instead = normal(put);
   if (!asked.length) return 0;

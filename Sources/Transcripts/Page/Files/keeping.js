@@ -1,5 +1,5 @@
 
-// Keeping: at once in this browser, under the digest of the recording's sound; beside the page when a person saves.
+// Corrections are stored immediately in this browser, under the digest of the sound, and beside the page when a person saves.
 const shelf = known && 'fieldscribe:' + known.sound, server = data.server ?? null;
 let isUnsaved = false, waiting = 0, changes = 0, seen = server?.reading;
 // The server's time, since the later of two people's corrections is shown.
@@ -85,7 +85,7 @@ function adopt(told) {
     if (segment && was(segment) === before) {
       state.edits.set(id, { was: before, text: normal(text), confirmed: confirmed ?? [] });
     } else if (server && told.isUnsaved && told.lines === segments.length && segment && was(segment) !== normal(text)) {
-      // Somebody else has saved this line meanwhile: what was not saved here stands over that.
+      // Somebody else has saved this line meanwhile: unsaved changes here take precedence.
       state.edits.set(id, { was: was(segment), text: normal(text), confirmed: [] });
     } else if (!segment || was(segment) !== normal(text)) strange++;
   }
@@ -94,7 +94,7 @@ function adopt(told) {
   if (told.name) state.name = told.name;
   state.saved = told.saved;
   past.length = future.length = 0;
-  // What comes from a file is in no archive yet.
+  // Corrections from a file are in no archive yet.
   isUnsaved = told.isUnsaved || Boolean(server && !told.open);
   showPlaces();
   tellWork();
@@ -123,7 +123,7 @@ function download(name, type, text) {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
-// To the server, which takes it into the archive, and says what others have saved meanwhile.
+// Sends them to the server, which adds them to the archive and answers with what others have saved.
 async function send() {
   if (!isUnsaved) return tellKept('There is nothing to save');
   if (!state.name) {
@@ -140,14 +140,14 @@ async function send() {
     answer = await response.json();
     if (!response.ok) return tellKept('Not saved, but kept in this browser: ' + answer.told);
   } catch { return tellKept('Not saved, but kept in this browser: the server does not answer'); }
-  // What others have saved is not in this page.
+  // This page does not have the others' corrections.
   if (!answer.others) seen = answer.reading;
   if (sent === changes && !open) {
     isUnsaved = false;
     try { localStorage.removeItem(shelf); } catch { /* There was nothing. */ }
   }
   if (!answer.others) return tellKept(isUnsaved ? notSaved : answer.told);
-  // The page shows what others have saved once it is loaded again.
+  // Reloading the page shows the others' corrections.
   if (isUnsaved || open) return tellKept(answer.told + ' Load the page again to see it.');
   try { sessionStorage.setItem(shelf, answer.told); } catch { /* It is said shorter. */ }
   if (now() > 0) history.replaceState(null, '', '#t=' + now() / 1000);
@@ -185,7 +185,7 @@ async function save() {
   try { localStorage.setItem(shelf, JSON.stringify({ ...document_(), isUnsaved })); } catch { /* It is saved elsewhere. */ }
   tellKept(told);
 }
-// A draft of this browser's and a file beside the page: the file alone is shown at once; of both the person chooses.
+// A draft in this browser and a file beside the page: a file alone is shown; with both, the person chooses.
 function offer(told) {
   const mine = JSON.stringify(document_()), draft = { ...state, edits: new Map(state.edits) };
   if (!isUnsaved && (told.saved >= state.saved || !draft.edits.size)) return adopt(told);

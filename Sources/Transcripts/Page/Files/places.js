@@ -1,5 +1,5 @@
 
-// What is added besides the words: what is known of the recording, notes, marks and quotations; and the keys.
+// Additions besides the words: details of the recording, notes, bookmarks and quotations; and the keys.
 const ms = seconds => seconds * 1000;
 const firstMarks = () => (data.marks ?? []).map((time, i) => ({ time: time / 1000, text: data.markTexts?.[i] ?? '' }));
 const allMarks = () => state.marks ?? firstMarks();
@@ -58,7 +58,7 @@ function listPlaces() {
       button('✕', 'Remove this quotation', () => setQuotations(state.quotations.filter((_, j) => i !== j))))));
   byId('quotations-csv').disabled = !state.quotations.length;
 }
-// What people are called, wherever they are named.
+// The speakers' names, wherever they appear.
 function showPeople() {
   for (const element of document.querySelectorAll('[data-who]')) {
     element.textContent = state.speakers[element.dataset.who] || element.dataset.who;
@@ -92,7 +92,7 @@ byId('about-name').addEventListener('change', event => {
   changed();
 });
 
-// A selection, kept.
+// A quotation from the selection.
 function selected() {
   const range = getSelection().rangeCount && !getSelection().isCollapsed ? getSelection().getRangeAt(0) : null;
   if (!range || !main.contains(range.commonAncestorContainer)) return null;
@@ -119,7 +119,7 @@ function copyQuotation(one) {
 }
 byId('keep-quotation').addEventListener('click', keepQuotation);
 byId('quotations-csv').addEventListener('click', () => {
-  // A spreadsheet takes what begins with these for a formula.
+  // A spreadsheet treats text that begins with these as a formula.
   const cell = value => {
     const text = String(value).replace(/^'*[=+\-@\t\r＝＋－＠]/, "'$&");
     return /[",\r\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
@@ -129,7 +129,7 @@ byId('quotations-csv').addEventListener('click', () => {
     .map(row => row.map(cell).join(',') + '\r\n').join(''));
 });
 
-// What is left to do.
+// The remaining uncertain words.
 function tellWork() {
   findUncertain();
   byId('left').textContent = uncertain.length === 1 ? '1 uncertain word' : uncertain.length + ' uncertain words';
@@ -153,7 +153,7 @@ for (const name of ['dragover', 'drop']) addEventListener(name, event => {
   if (name === 'drop') for (const file of event.dataTransfer.files) loadFile(file);
 });
 
-// Keys: by their place on the keyboard, or a pedal's; each can be set again.
+// Keys by their position on the keyboard, or a pedal's; each can be changed.
 const resume = () => { if (audio.paused) { seek(now() - 1500); play(); } else audio.pause(); };
 const faster = by => {
   const choices = [...byId('speed').options], at = choices.findIndex(one => Number(one.value) === audio.playbackRate) + by;
@@ -190,7 +190,7 @@ addEventListener('keydown', event => {
   if (!known || event.isComposing) return;
   const inField = event.target === field, plain = !event.ctrlKey && !event.metaKey && !event.altKey;
   const named = Object.keys(actions).find(name => codeOf(name) === event.code);
-  // Tab leads on from control to control, but in the text it plays; Shift and Tab leave.
+  // Tab moves between controls, but plays in the text; Shift and Tab leave it.
   if (named && plain && !event.shiftKey && (inField || event.code !== 'Tab' && !event.target.matches('input, textarea, select'))) {
     event.preventDefault();
     return actions[named][2]();
@@ -251,20 +251,20 @@ if (known) {
   }
   listKeys();
   showPlaces();
-  // Behind the first picture: it looks at every word.
+  // After the first paint, because it reads every word.
   setTimeout(tellWork, 50);
   try {
     const draft = localStorage.getItem(shelf);
     if (draft) {
       const told = read(draft);
-      // What was saved is in the text already.
+      // Saved corrections are already in the text.
       if (!server || told.isUnsaved || told.open) adopt(told);
       if (isUnsaved) tellKept(notSaved);
       const line = told.open && lineOf(told.open.id);
       if (line && was(original(line)) === told.open.was) { edit(line); field.value = told.open.text; }
     }
   } catch { /* What cannot be read is another version's, and stays where it is. */ }
-  // Behind the page itself: what lies beside it is a document of its own.
+  // After the page: the file beside it is a separate document.
   if (server) { /* Its text has all that was saved. */ }
   else if (document.readyState === 'complete') loadBeside(); else addEventListener('load', loadBeside);
 }

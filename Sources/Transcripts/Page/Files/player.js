@@ -3,7 +3,7 @@ const byId = id => document.getElementById(id);
 const audio = byId('audio'), seekBar = byId('seek'), find = byId('find'), main = byId('text');
 const data = JSON.parse(byId('data').textContent);
 let segments, segmentStarts, lines = null, times = null, shownWord = null, shownSegment = null;
-// The text as it stands now. Its words are many: they are looked for where somebody needs them.
+// The present text. It has many words, so they are looked up when needed.
 function refresh() {
   segments = [...main.querySelectorAll('.s')];
   segmentStarts = Float64Array.from(segments, startOf);
@@ -30,7 +30,7 @@ const clock = ms => {
   return s < 3600 ? minutes.replace(/^0/, '') : Math.floor(s / 3600) + ':' + minutes;
 };
 
-// The last word that begins not after a time; null before the first.
+// The last word that begins at or before a time; null before the first.
 function wordAt(time) {
   for (let at = indexAt(segmentStarts, time); at >= 0; at--) {
     const begun = wordsOf(segments[at]).filter(word => startOf(word) <= time);
@@ -147,14 +147,14 @@ function draw(ms) {
 }
 const dark = matchMedia('(prefers-color-scheme: dark)');
 dark.addEventListener('change', () => draw(now()));
-// Its size is told behind the layout; who asks before makes the browser lay out all of the text at once.
+// Its size arrives after the layout; reading it earlier would make the browser lay out all of the text immediately.
 new ResizeObserver(() => {
   [width, height] = [canvas.clientWidth, canvas.clientHeight];
   draw(now());
 }).observe(canvas);
 seekBar.addEventListener('input', () => seek(Number(seekBar.value)));
 
-// Clicks: a word, a time, a mark, a word to hear again.
+// Clicks: a word, a time, a bookmark, a word to review.
 for (const place of [main, document.querySelector('footer')]) place.addEventListener('click', event => {
   const target = event.target.closest('[data-t]:not(.s)');
   if (!target || !getSelection().isCollapsed) return;
@@ -167,7 +167,7 @@ main.addEventListener('pointerover', event => {
   if (target && !target.title) target.title = clock(target.dataset.t) + ', ' + target.dataset.c + ' % sure';
 });
 byId('play').addEventListener('click', toggle);
-// Who has chosen is back at the text, where the keys are.
+// After a choice, the focus returns to the text and its keys.
 byId('speed').addEventListener('change', event => {
   audio.playbackRate = Number(event.target.value);
   event.target.blur();
@@ -176,7 +176,7 @@ byId('shade').addEventListener('change', event => {
   main.classList.toggle('shaded', event.target.checked);
   event.target.blur();
 });
-// One person's lines alone.
+// Only one person's lines.
 byId('speaker')?.addEventListener('change', event => {
   const wanted = event.target.value;
   for (const line of segments) line.hidden = Boolean(wanted) && !(line.dataset.p ?? '').split(' ').includes(wanted);
@@ -185,7 +185,7 @@ byId('speaker')?.addEventListener('change', event => {
 byId('help-button').addEventListener('click', () => byId('help').showModal());
 // After a click the focus returns to the text; after a key it stays.
 byId('bar').addEventListener('click', event => { if (event.detail > 0) event.target.closest('button')?.blur(); });
-// A word to hear again, alone.
+// Plays a word to review.
 document.querySelector('footer').addEventListener('click', event => {
   const word = event.target.closest('.hear');
   if (!word) return;
@@ -195,7 +195,7 @@ document.querySelector('footer').addEventListener('click', event => {
 });
 
 
-// Searching: whole phrases too, within a segment, whatever the case and the accents.
+// Search, also for phrases within a segment, ignoring case and accents.
 const fold = text => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 let hits = [], hit = -1;
 const index = () => lines ??= segments.map(segment => {
