@@ -13,7 +13,7 @@ package struct CopyReport: Sendable {
         /// Bytes that were written and read back; 0 if it was already there.
         var bytes: Int64
 
-        /// How much of the text there is, in words; nil if it is complete.
+        /// The extent of an incomplete text, in words; nil if it is complete.
         var written: String?
 
         var isSealed: Bool { SealedName(folder.split(separator: "/").last.map(String.init) ?? "") != nil }

@@ -46,13 +46,16 @@ import TestKit
         #expect(again.error == nil && again.copied.isEmpty && again.kept.map(\.recording) == [1, 2], "\(again)")
     }
 
-    @Test("if everything is encrypted, RESULT.txt explains how to open it and names no page")
+    @Test("if everything is encrypted, RESULT.txt explains how to open them and names no page")
     func allSealed() async throws {
         let (desk, _) = try await desk()
         try await desk.copy([1])
-        #expect(desk.result().contains("README.txt tells how to open it") && !desk.result().contains("Open index.html"))
+        #expect(
+            desk.result().contains("README.txt explains how to open them") && !desk.result().contains("Open index.html")
+        )
         try await desk.copy()
-        #expect(desk.result().contains("README.txt tells how to open it") && desk.result().contains("Open index.html"))
+        #expect(
+            desk.result().contains("README.txt explains how to open them") && desk.result().contains("Open index.html"))
     }
 
     @Test("a recording that is sealed again after the list was read is copied in its new form")

@@ -32,7 +32,7 @@ extension DoctorFacts {
         case .success(let count):
             finding = DoctorFinding(
                 .copies, .ok,
-                "sealed for \(keys(count)); fieldscribe recipients check --key FILE tells whether a key opens them")
+                "sealed for \(keys(count)); fieldscribe recipients check --key FILE checks whether a key opens them")
         }
         return [finding] + sticksFindings + recorderFindings
     }

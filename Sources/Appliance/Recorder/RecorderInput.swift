@@ -37,7 +37,7 @@ struct RecorderInput: Hashable, Sendable {
         /// An order, the stop reason that it gives a recording, and the caller that waits for the answer.
         case order(Recorder.Order, StopReason, RecorderTicket?)
         case button(ButtonGesture.Event)
-        /// The appliance ends: a stop, and nothing starts any more.
+        /// The appliance is shutting down: a stop, and no new start.
         case shutDown(RecorderTicket?)
         /// The answers to `open`.
         case opened(attempt: Int, recording: Int)

@@ -125,7 +125,7 @@ struct RecorderState: Hashable, Sendable {
     var attempts = 0
     /// The last recording that was opened.
     var latest = 0
-    /// The appliance ends: nothing starts any more.
+    /// The appliance is shutting down; nothing new starts.
     var isEnding = false
 }
 

@@ -74,11 +74,11 @@ extension FolderExport {
         lines += section("Fieldscribe/key.txt on this stick:", key) + section("Settings on this stick:", answer)
         if !corrections.isEmpty {
             lines += [
-                "Files of corrections on this stick: \(corrections.count). The recorder's log tells what became of them.",
+                "Files of corrections on this stick: \(corrections.count). The recorder's log has their results.",
                 "",
             ]
         }
-        lines.append("\(SealedTexts.readmeName) tells how to open sealed recordings.")
+        lines.append("\(SealedTexts.readmeName) explains how to open sealed recordings.")
         return lines.map { $0 + "\n" }.joined()
     }
 }

@@ -52,7 +52,7 @@ package enum RecorderFolder {
         guard let identity, (try? folder.exists(fileName)) == false else { return }
         guard let file = try? NewFile(fileName, in: folder, shouldStop: { false }) else { return }
         let text =
-            "\(identity)\nThis number tells recorders of the same name apart; the copies here come from this one.\n"
+            "\(identity)\nThis number distinguishes recorders with the same name. These copies come from this one.\n"
         do throws(DeviceError) {
             try file.write(text)
             try file.sync()

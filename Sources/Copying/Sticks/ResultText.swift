@@ -39,7 +39,7 @@ extension FolderExport {
         }
         if copies.contains(where: \.isSealed) {
             lines.append(
-                "What ends in .age was sealed on the recorder: \(SealedTexts.readmeName) tells how to open it with the private key."
+                "Files that end in .age were sealed on the recorder: \(SealedTexts.readmeName) explains how to open them with the private key."
             )
         }
         return lines.map { $0 + "\n" }.joined()
