@@ -18,8 +18,8 @@ enum HistoryCommand: Command {
         if arguments[.json] { return try Terminal.print(historyDocument(history)) }
         if history.isEmpty { Terminal.say("its copies contain no history") }
         for line in history {
-            let doubt = line.entry.clock == .unverified ? " (clock not set)" : ""
-            try Terminal.print("\(oneLine(line.entry.time))\(doubt)  \(line.entry.sentence)\n")
+            let clock = line.entry.clock == .unverified ? " (clock not set)" : ""
+            try Terminal.print("\(oneLine(line.entry.time))\(clock)  \(line.entry.sentence)\n")
         }
     }
 }

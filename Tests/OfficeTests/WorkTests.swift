@@ -83,7 +83,7 @@ import TestKit
         #expect(try archive.recordings(OfficeFilter()).map(\.people) == ["", "", "Awa"])
         #expect(try archive.readings(of: 1).map(\.engine).last == "test")
         let again = shell(try work("--once"))
-        #expect(again.status == 0 && again.output.hasSuffix("nothing is to be read\n"), "\(again)")
+        #expect(again.status == 0 && again.output.hasSuffix("there is nothing to transcribe\n"), "\(again)")
         #expect(try read() == [1, 1, 1])
     }
 

@@ -69,7 +69,7 @@ enum StickCorrections {
         if names.count > mostNames {
             let name = path.isEmpty ? "Fieldscribe" : String(path.dropLast())
             lines.append(
-                "\(name): has more than \(mostNames) files, and not all were looked at; put corrections into another folder"
+                "\(name): has more than \(mostNames) files, and not all were checked; put corrections into another folder"
             )
         }
         for name in names.sorted() where found.count <= mostFiles {
