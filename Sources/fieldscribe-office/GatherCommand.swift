@@ -103,7 +103,7 @@ extension GatherCommand {
     private static func sources(
         _ arguments: Arguments, into archive: any OfficeArchive
     ) throws -> ([GatherSource], refused: [String]) {
-        guard arguments[sourceFiles] == nil || arguments.rest.contains(where: OfficeDatabase.isAddress) else {
+        guard arguments[sourceFiles] == nil || arguments.rest.contains(where: OpenedArchive.isAddress) else {
             throw arguments.usage("--from-files requires a source in PostgreSQL")
         }
         var sources: [GatherSource] = []
@@ -113,10 +113,10 @@ extension GatherCommand {
                 if OpenedArchive.isAddress(name) {
                     sources.append(
                         .archive(
-                            try OfficeDatabase(
+                            try OpenedArchive.database(
                                 name, files: arguments[sourceFiles], makes: false, timeout: ArchiveChoice.timeout())))
-                } else if OfficeFolder.isArchive(name), !isSame(name, archive.files) {
-                    sources.append(.archive(try OfficeFolder(name, makes: false)))
+                } else if OpenedArchive.isFolder(name), !isSame(name, archive.files) {
+                    sources.append(.archive(try OpenedArchive.folder(name, makes: false)))
                 } else {
                     sources.append(.folder(name))
                 }

@@ -41,11 +41,12 @@ enum ArchiveChoice {
     ) throws -> any OfficeArchive {
         guard let path = name ?? self.name(arguments) else { throw arguments.usage("name an archive") }
         guard !path.isEmpty else { throw arguments.usage("the archive's name is empty") }
-        if OfficeDatabase.isAddress(path) {
-            return try OfficeDatabase(path, files: arguments[.files], makes: makes, timeout: timeout(seconds))
+        if OpenedArchive.isAddress(path) {
+            return try OpenedArchive.database(path, files: arguments[.files], makes: makes, timeout: timeout(seconds))
         }
         guard arguments[.files] == nil else { throw arguments.usage("--files belongs to an archive in PostgreSQL") }
-        return try OfficeFolder(path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path, makes: makes)
+        return try OpenedArchive.folder(
+            path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path, makes: makes)
     }
 
     /// Returns the timeout of a server; waiting prints a line, and ends when a signal asks the process to exit.

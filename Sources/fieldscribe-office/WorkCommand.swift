@@ -34,11 +34,12 @@ enum WorkCommand: Command {
         guard !arguments[once] || !arguments[untilEmpty] else {
             throw arguments.usage("choose --once or --until-empty")
         }
-        guard let address = ArchiveChoice.name(arguments), OfficeDatabase.isAddress(address) else {
+        guard let address = ArchiveChoice.name(arguments), OpenedArchive.isAddress(address) else {
             throw arguments.usage("it needs an archive in PostgreSQL: --archive postgresql://...")
         }
         let open = { () throws(DeviceError) in
-            try OfficeDatabase(address, files: arguments[.files], makes: false, timeout: ArchiveChoice.timeout())
+            try OpenedArchive.database(
+                address, files: arguments[.files], makes: false, timeout: ArchiveChoice.timeout())
         }
         let archive = try open()
         // A missing folder must not count as a failure of recordings.

@@ -89,7 +89,7 @@ package struct Program {
             return 2
         } catch let error as DeviceError {
             // The reader of our output has closed it.
-            if error.status == EPIPE, error.operation == "write" { return 0 }
+            if error.cause == .closedOutput { return 0 }
             Terminal.say("\(name): \(error.message)")
             return error.exitStatus
         } catch is CancellationError {
