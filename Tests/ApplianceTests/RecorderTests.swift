@@ -93,7 +93,7 @@ import TestKit
         // In the pause, and once more after it: as if the first of three presses had ended it.
         try await recorder.redactMinute(before: PanelController.now, of: 1)
         let before = SampleRange(SamplePosition(seconds: 60), SamplePosition(seconds: 120))
-        #expect(try await recorder.archive.gaps(of: 1).struck == [before])
+        #expect(try await recorder.archive.gaps(of: 1).redacted == [before])
         live.session.setPaused(false)
         goOn.signal()
         try await heard()

@@ -11,7 +11,7 @@ extension Recorder {
         guard let live = snapshot.live, order.recording ?? live.id == live.id else {
             return try await redaction.redact(order)
         }
-        return try await strike(order, of: live, upTo: live.session.heard)
+        return try await redact(order, of: live, upTo: live.session.heard)
     }
 
     private func redact(
@@ -35,7 +35,7 @@ extension Recorder {
         guard let live = snapshot.live, live.id == id else { return }
         let ago = max(.zero, PanelController.now - time) / .seconds(1)
         let position = live.position - SamplePosition(seconds: ago).samples
-        _ = try await strike(
+        _ = try await redact(
             RedactionOrder(recording: id, last: 60), of: live, upTo: max(.zero, min(live.session.heard, position)))
     }
 }

@@ -27,7 +27,7 @@ extension Age {
             try opener.write(sealed)
             try opener.finish()
         } catch {
-            guard error.program == .age else { throw error }
+            guard error.cause == .age else { throw error }
             return false
         }
         return gathered.bytes == Self.test
@@ -51,7 +51,7 @@ extension Age {
             }
             try opener.finish()
         } catch {
-            guard error.program == .age else { throw error }
+            guard error.cause == .age else { throw error }
             throw DeviceError(
                 .damaged, "age", on: path,
                 gathered.count == 0

@@ -15,10 +15,10 @@ package struct OfficeWork {
     /// The interval for checking for new recordings, in seconds.
     private static let pause = 5
 
-    private var archive: OfficeDatabase
+    private var archive: any OfficeQueue
     private let program: ReadingProgram
     private let lease: Int
-    private let open: () throws(DeviceError) -> OfficeDatabase
+    private let open: () throws(DeviceError) -> any OfficeQueue
     private let note: (String) -> Void
     private let result: (String) -> Void
     private var failedInARow = 0
@@ -29,8 +29,8 @@ package struct OfficeWork {
     ///   - note: Called with a line for the user.
     ///   - result: Called with a line for each transcribed recording.
     package init(
-        _ archive: OfficeDatabase, _ program: ReadingProgram, lease: Int,
-        open: @escaping () throws(DeviceError) -> OfficeDatabase, note: @escaping (String) -> Void,
+        _ archive: any OfficeQueue, _ program: ReadingProgram, lease: Int,
+        open: @escaping () throws(DeviceError) -> any OfficeQueue, note: @escaping (String) -> Void,
         result: @escaping (String) -> Void
     ) {
         self.archive = archive
@@ -155,7 +155,7 @@ package struct OfficeWork {
 
     /// Calls `body` with the archive; reconnects and retries while the server is unavailable.
     private mutating func retrying<Value>(
-        _ body: (OfficeDatabase) throws(DeviceError) -> Value
+        _ body: (any OfficeQueue) throws(DeviceError) -> Value
     ) throws(DeviceError) -> Value {
         var (isTold, seconds) = (false, 0)
         while true {

@@ -124,12 +124,12 @@ enum ExportCommand: Command {
     /// Without a complete language model, texts are copied without full stops instead of failing.
     private static func punctuator(_ configuration: Configuration) -> Punctuator {
         configuration.punctuator { error throws(DeviceError) in
-            guard !isWithoutStops.exchange(true, ordering: .relaxed) else { return }
+            guard isWithoutStops.raise() else { return }
             Terminal.say("fieldscribe: \(error.message); copied without full stops")
         }
     }
 
-    private static let isWithoutStops = Atomic(false)
+    private static let isWithoutStops = StopFlag()
 
     /// Prints what was copied, and throws the exit status of a failure.
     static func finish(_ report: CopyReport, target: String) throws {

@@ -9,7 +9,7 @@ enum DecodeWorkerCommand: Command {
     static let summary = "Decode utterances from standard input."
     static let threads: Int? = nil
     private static let engine = Option.choice(
-        "--engine", "NAME", of: EngineRegistry.all, named: \.name, default: PocketSphinxEngine())
+        "--engine", "NAME", of: EngineRegistry.all, named: \.name, default: EngineRegistry.usual)
     private static let timingModel = Option("--timing-model", "FOLDER", "the model for times of words", .folders)
     private static let languageModel = Option("--language-model", "FILE", "PocketSphinx's language model", .files)
     private static let dictionary = Option("--dictionary", "FILE", "PocketSphinx's dictionary", .files)
