@@ -95,7 +95,9 @@ import TestKit
             try Fieldscribe(words + ["--config", settings], in: folder).wait()
         }
         #expect(try run("record", "--microphone", "file+fast:\(sound)").status == 0)
-        #expect(try run("search", "speaker:A").errors.last?.contains("no recording has its speakers identified yet") == true)
+        #expect(
+            try run("search", "speaker:A").errors.last?.contains("no recording has its speakers identified yet") == true
+        )
         let told = try run("speakers", "1")
         #expect(told.status == 0 && told.output.wholeMatch(of: /1  A 00:0[567]  B 00:0[567]\n/) != nil, "\(told)")
         let text = try run("show", "1").output

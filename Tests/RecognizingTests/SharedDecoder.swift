@@ -1,4 +1,4 @@
-import Synchronization
+import Foundation
 
 @testable import Core
 @testable import Recognition
@@ -8,7 +8,10 @@ final class SharedDecoder: Sendable {
     private static let all = DecoderProfile.all.map(SharedDecoder.init)
 
     private let profile: DecoderProfile
-    private let decoder = Mutex<PocketSphinxRecognizer?>(nil)
+    // A lock of pthread: the thread sanitizer does not see how a contended `Mutex` is acquired.
+    private let lock = NSLock()
+    // Safety: used with the lock only.
+    private nonisolated(unsafe) var decoder: PocketSphinxRecognizer?
 
     private init(profile: DecoderProfile) { self.profile = profile }
 
@@ -19,11 +22,11 @@ final class SharedDecoder: Sendable {
         guard let shared = all.first(where: { $0.profile.name == profile.name }) else {
             preconditionFailure(profile.name)
         }
-        return try shared.decoder.withLock { decoder in
+        return try shared.lock.withLock {
             let loaded =
-                try decoder
+                try shared.decoder
                 ?? PocketSphinxRecognizer(model: PocketSphinxModel(folder: PocketSphinxModel.debian), profile: profile)
-            decoder = loaded
+            shared.decoder = loaded
             return try samples.withUnsafeBufferPointer {
                 try loaded.recognize($0, from: nil, alternatives: alternatives) { _ throws(DeviceError) in }
             }

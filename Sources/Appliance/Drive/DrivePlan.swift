@@ -7,7 +7,7 @@ import Settings
 import System
 import Transcripts
 
-/// The state of the drive for laptops, and what is to be copied to it.
+/// The state of the drive for laptops, and what must be copied to it.
 package struct DrivePlan {
     /// The files beside the image.
     package struct Folder {
@@ -33,7 +33,7 @@ package struct DrivePlan {
     package let wanted: [Int]
     /// The number of recordings that do not fit.
     package let leftOut: Int
-    /// What is to be done next.
+    /// The next step.
     package let step: DriveStep
     private let image: Int64
     private let reserve: Int64

@@ -64,7 +64,7 @@ package struct OfficeWork {
                 if end == .once { return }
                 continue
             }
-            if end == .once { return note("nothing is to be read") }
+            if end == .once { return note("there is nothing to transcribe") }
             let left = try retrying { (archive) throws(DeviceError) in try archive.unfinished(engine) }
             if end == .untilEmpty, left == 0 { return }
             // Other machines have the remaining recordings, or will return them.

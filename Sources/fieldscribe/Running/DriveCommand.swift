@@ -13,7 +13,7 @@ enum DriveCommand: Command {
     static let summary = "Plan or fill the drive for laptops."
     private static let target = Option("--to", "DIR", "where the drive's file system is mounted", .folders)
     static let help: [any HelpPart] = [
-        Argument("plan", "print what is to be done, on lines step=, bytes= and directory="),
+        Argument("plan", "print the next step, on lines step=, bytes= and directory="),
         Argument("fill", "copy to the folder of --to"), target,
     ]
 
