@@ -72,7 +72,7 @@ import TestKit
             let copy = try #require(recorder.copies(on: desk.stick(act)).first)
             shell("cd '\(copy)' && rm transcript.json && sha256sum $(ls | grep -v SHA256) > SHA256SUMS")
         }
-        try desk.gather(desk.stick("redacted"))
+        try desk.gather(desk.stick("struck"))
         let place = try #require(try desk.archive().recordings(OfficeFilter()).first?.place)
         let report = try desk.gather(desk.stick("recorded"))
         #expect(report.taken == 1 && report.outdated.count == 1 && !report.outdated[0].hasSuffix(place), "\(report)")
