@@ -65,7 +65,7 @@ def saving(b):
     edit(b, 2, "fonio again")
     kept(b, "not saved yet")
     b.press("Control", "s")
-    kept(b, "Say first who")
+    kept(b, "Enter your name")
     b.type("#about-name", "Anna\t")
     b.click("#save")
     kept(b, "Saved in the archive")
