@@ -84,12 +84,10 @@ actor ReadOnlyArchive: ArchiveReading {
     private static func copyFile(_ path: String, to copy: String) throws(DeviceError) {
         let source = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
         let target = try FileDescriptor(opening: copy, O_WRONLY | O_CREAT | O_EXCL)
-        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
-        defer { room.deallocate() }
         var offset: Int64 = 0
-        while case let count = try source.read(into: room, at: offset), count > 0 {
-            try target.write(UnsafeRawBufferPointer(rebasing: room[..<count]), at: offset)
-            offset += Int64(count)
+        try source.forEachBlock { bytes throws(DeviceError) in
+            try target.write(bytes, at: offset)
+            offset += Int64(bytes.count)
         }
     }
 }

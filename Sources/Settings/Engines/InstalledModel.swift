@@ -54,14 +54,7 @@ package struct InstalledModel: Hashable, Sendable {
     private static func checksum(_ path: String) throws -> String {
         let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
         var digest = Digest()
-        var block = [UInt8](repeating: 0, count: 1 << 20)
-        var position: Int64 = 0
-        try block.withUnsafeMutableBytes { block in
-            while case let count = try file.read(into: block, at: position), count > 0 {
-                digest.add(UnsafeRawBufferPointer(rebasing: block[..<count]))
-                position += Int64(count)
-            }
-        }
+        try file.forEachBlock { bytes throws(DeviceError) in digest.add(bytes) }
         return digest.finish()
     }
 }
