@@ -37,19 +37,12 @@ enum WorkCommand: Command {
         guard let address = ArchiveChoice.name(arguments), OpenedArchive.isAddress(address) else {
             throw arguments.usage("it needs an archive in PostgreSQL: --archive postgresql://...")
         }
-        let open = { () throws(DeviceError) in
-            try OpenedArchive.database(
-                address, files: arguments[.files], makes: false, timeout: ArchiveChoice.timeout())
-        }
-        let archive = try open()
-        // A missing folder must not count as a failure of recordings.
-        _ = try Folder(opening: archive.files, crosses: true)
-        let program = try ReadingProgram(arguments[program], engine: arguments[engine])
-        Interrupts.handle()
-        var work = OfficeWork(
-            archive, program, lease: arguments[lease], open: open,
+        var work = try OfficeWork(
+            address, files: arguments[.files], timeout: ArchiveChoice.timeout(), program: arguments[program],
+            engine: arguments[engine], lease: arguments[lease],
             note: { Terminal.say($0) }, result: { try? Terminal.print("\($0)\n") })
-        if arguments[retry] { try archive.retry(program.engine) }
+        Interrupts.handle()
+        if arguments[retry] { try work.retry() }
         try work.run(arguments[once] ? .once : arguments[untilEmpty] ? .untilEmpty : .always)
         let failed = try work.failed()
         for (recording, problem) in failed {

@@ -27,7 +27,7 @@ package enum OpenedArchive {
     /// - Throws: `DeviceError` in one line that names the server and the database, but never the password.
     package static func database(
         _ address: String, files: String?, makes: Bool, timeout: ServerTimeout
-    ) throws(DeviceError) -> any OfficeQueue {
+    ) throws(DeviceError) -> any OfficeArchive {
         try OfficeDatabase(address, files: files, makes: makes, timeout: timeout)
     }
 }

@@ -3,11 +3,11 @@ import System
 import Transcripts
 
 /// Makes readings from transcripts that `fieldscribe-office work` produced.
-package enum ReadAgain {
+enum ReadAgain {
     /// Parses the output of `fieldscribe transcribe --format json`.
     ///
     /// - Throws: `DeviceError` with `damaged` if it is no transcript.
-    package static func timeline(_ transcript: [UInt8], name: String) throws(DeviceError) -> Timeline {
+    static func timeline(_ transcript: [UInt8], name: String) throws(DeviceError) -> Timeline {
         try TranscriptReading(transcript, name: name).timeline
     }
 
@@ -16,7 +16,7 @@ package enum ReadAgain {
     /// - Parameters:
     ///   - base: the timeline that the recording is shown with; nil if it has none.
     ///   - now: in seconds since 1970-01-01T00:00:00Z.
-    package static func reading(
+    static func reading(
         _ timeline: Timeline, by engine: ReadingEngine, over base: Timeline?, now: Double
     ) -> GatheredReading {
         var timeline = timeline

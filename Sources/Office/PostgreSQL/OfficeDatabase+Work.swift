@@ -18,6 +18,10 @@ extension OfficeDatabase {
         fileprivate let time: Int64
     }
 
+    /// Adds jobs for an engine: recordings with sound whose current version neither it nor a better engine has transcribed.
+    ///
+    /// Returns after one short query if no copy was added, because idle machines call it every few seconds, and a query
+    /// over 100,000 recordings takes half a second.
     func offer(_ engine: ReadingEngine) throws(DeviceError) {
         let latest = try connection.rows("SELECT coalesce(max(id), 0) FROM copy") { $0.integer(0) }.first ?? 0
         let now = MonotonicClock.nanoseconds
@@ -56,6 +60,9 @@ extension OfficeDatabase {
         ) { _ in 0 }
     }
 
+    /// Claims a free job; returns nil if there is none.
+    ///
+    /// - Parameter lease: how long the job belongs to this claim, in seconds.
     func claim(_ engine: ReadingEngine, lease: Int) throws(DeviceError) -> OfficeJob? {
         try connection.rows(
             """
@@ -70,6 +77,7 @@ extension OfficeDatabase {
         ) { OfficeJob(id: $0.integer(0), recording: $0.integer(1), token: $0.integer(2)) }.first
     }
 
+    /// Extends the lease of a job; returns false if another machine has claimed it.
     func renew(_ job: OfficeJob, lease: Int) throws(DeviceError) -> Bool {
         try connection.run(
             """
@@ -78,12 +86,16 @@ extension OfficeDatabase {
             """, .integer(job.id), .integer(job.token), .integer(lease)) == 1
     }
 
+    /// Returns a job to the queue.
     func release(_ job: OfficeJob) throws(DeviceError) {
         try connection.run(
             "UPDATE job SET leased_until = NULL WHERE id = $1 AND token = $2 AND done_at IS NULL", .integer(job.id),
             .integer(job.token))
     }
 
+    /// Returns a failed job to the queue, which leaves it alone after the third failure.
+    ///
+    /// - Parameter problem: the reason, in one line.
     func fail(_ job: OfficeJob, _ problem: String) throws(DeviceError) {
         try connection.run(
             """
@@ -92,6 +104,11 @@ extension OfficeDatabase {
             """, .integer(job.id), .integer(job.token), .text(problem))
     }
 
+    /// Adds the reading of a job to its recording and finishes the job. May be called again if it is unknown whether the
+    /// first call was committed.
+    ///
+    /// - Parameter reading: makes the reading from the timeline that the recording is shown with.
+    /// - Returns: false if another machine has claimed the job; then nothing is added.
     func finish(
         _ job: OfficeJob, _ reading: (Timeline?) throws(DeviceError) -> GatheredReading
     ) throws(DeviceError) -> Bool {
@@ -118,6 +135,7 @@ extension OfficeDatabase {
         }
     }
 
+    /// Returns the number of an engine's jobs that are not done, without those that are left alone.
     func unfinished(_ engine: ReadingEngine) throws(DeviceError) -> Int {
         try connection.rows(
             "SELECT count(*) FROM job WHERE engine = $1 AND done_at IS NULL AND failures < \(Self.maxFailures)",
@@ -125,6 +143,7 @@ extension OfficeDatabase {
         ) { $0.integer(0) }.first ?? 0
     }
 
+    /// Returns the recordings that are left alone, and the last failure of each.
     func failed(_ engine: ReadingEngine) throws(DeviceError) -> [(recording: Int, problem: String)] {
         try connection.rows(
             """
@@ -134,6 +153,7 @@ extension OfficeDatabase {
         ) { ($0.integer(0), $0.text(1)) }
     }
 
+    /// Makes jobs that are left alone available again.
     func retry(_ engine: ReadingEngine) throws(DeviceError) {
         try connection.run(
             "UPDATE job SET failures = 0 WHERE engine = $1 AND done_at IS NULL AND failures > 0", .text(engine.label))

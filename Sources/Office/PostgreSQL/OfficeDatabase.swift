@@ -3,7 +3,7 @@ import System
 
 /// An archive in PostgreSQL, for a team, with the copies in a folder that all users can see. Several people can use it at a
 /// time; each connection is used on one thread.
-final class OfficeDatabase: OfficeTables, OfficeQueue {
+final class OfficeDatabase: OfficeTables {
     let files: String
     var name: String { connection.name }
     let connection: ServerConnection

@@ -15,31 +15,42 @@ package struct OfficeWork {
     /// The interval for checking for new recordings, in seconds.
     private static let pause = 5
 
-    private var archive: any OfficeQueue
+    private var archive: OfficeDatabase
     private let program: ReadingProgram
     private let lease: Int
-    private let open: () throws(DeviceError) -> any OfficeQueue
+    private let open: () throws(DeviceError) -> OfficeDatabase
     private let note: (String) -> Void
     private let result: (String) -> Void
     private var failedInARow = 0
 
+    /// Connects to the archive and finds the program.
+    ///
     /// - Parameters:
+    ///   - address: `postgresql://...`
+    ///   - files: The folder of the copies; nil for the one that the database names.
+    ///   - timeout: How long to wait for the server.
+    ///   - program: The path of the `fieldscribe` program; nil to search for it.
+    ///   - engine: The engine; nil for the best.
     ///   - lease: The seconds after which another machine may claim a silent machine's recording.
-    ///   - open: Connects again.
     ///   - note: Called with a line for the user.
     ///   - result: Called with a line for each transcribed recording.
+    /// - Throws: `DeviceError` in one line that names the server, the folder or the program.
     package init(
-        _ archive: any OfficeQueue, _ program: ReadingProgram, lease: Int,
-        open: @escaping () throws(DeviceError) -> any OfficeQueue, note: @escaping (String) -> Void,
-        result: @escaping (String) -> Void
-    ) {
-        self.archive = archive
-        self.program = program
-        self.lease = lease
-        self.open = open
-        self.note = note
-        self.result = result
+        _ address: String, files: String?, timeout: ServerTimeout, program: String?, engine: String?, lease: Int,
+        note: @escaping (String) -> Void, result: @escaping (String) -> Void
+    ) throws(DeviceError) {
+        open = { () throws(DeviceError) in
+            try OfficeDatabase(address, files: files, makes: false, timeout: timeout)
+        }
+        archive = try open()
+        // A missing folder must not count as a failure of recordings.
+        _ = try Folder(opening: archive.files, crosses: true)
+        self.program = try ReadingProgram(program, engine: engine)
+        (self.lease, self.note, self.result) = (lease, note, result)
     }
+
+    /// Makes recordings that failed three times available again.
+    package func retry() throws(DeviceError) { try archive.retry(program.engine) }
 
     /// The recordings that failed three times, each with the last problem.
     package mutating func failed() throws -> [(recording: Int, problem: String)] {
@@ -155,7 +166,7 @@ package struct OfficeWork {
 
     /// Calls `body` with the archive; reconnects and retries while the server is unavailable.
     private mutating func retrying<Value>(
-        _ body: (any OfficeQueue) throws(DeviceError) -> Value
+        _ body: (OfficeDatabase) throws(DeviceError) -> Value
     ) throws(DeviceError) -> Value {
         var (isTold, seconds) = (false, 0)
         while true {

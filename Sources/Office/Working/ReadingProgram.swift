@@ -4,10 +4,10 @@ import Glibc
 import System
 
 /// The `fieldscribe` program and the engine that transcribe.
-package struct ReadingProgram {
+struct ReadingProgram {
     let path: String
     /// The engine that it uses.
-    package let engine: ReadingEngine
+    let engine: ReadingEngine
 
     private static let maxBytes = 512 << 20
 
@@ -24,7 +24,7 @@ package struct ReadingProgram {
     ///   - named: the program's path; nil to search for it.
     ///   - asked: the engine; nil for the best.
     /// - Throws: `DeviceError` with `missing` if there is no such program, or no model.
-    package init(_ named: String?, engine asked: String?) throws(DeviceError) {
+    init(_ named: String?, engine asked: String?) throws(DeviceError) {
         path = try Self.find(named)
         if let asked {
             engine = ReadingEngine(name: asked, model: nil, label: asked)
