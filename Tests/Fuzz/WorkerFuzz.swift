@@ -24,6 +24,12 @@ private final class Deaf: Adaptation, PartialReading {
 
     private var sum = 0
 
+    func read(
+        _ samples: UnsafeBufferPointer<Int16>, _ request: ReadingRequest
+    ) throws(DeviceError) -> Hypothesis {
+        try recognize(samples, from: nil, alternatives: request.alternatives) { _ throws(DeviceError) in }
+    }
+
     func begin(from state: AdaptationState?) throws(DeviceError) { sum = 0 }
 
     func hear(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) { sum = samples.reduce(sum) { $0 &+ Int($1) } }

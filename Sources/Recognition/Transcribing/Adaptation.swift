@@ -46,12 +46,6 @@ protocol Adaptation: Recognizer {
 extension Adaptation {
     var candidates: [[AdaptationState]] { [] }
 
-    func read(
-        _ samples: UnsafeBufferPointer<Int16>, _ request: ReadingRequest
-    ) throws(DeviceError) -> Hypothesis {
-        try recognize(samples, from: nil, alternatives: request.alternatives) { _ throws(DeviceError) in }
-    }
-
     /// Reads one whole utterance.
     ///
     /// - Parameter adapted: Called with the state after this utterance, before the search.
