@@ -147,9 +147,7 @@ extension Option where Value == String? {
     ) {
         self.init(name, valueName, explanation, completion, isRequired: isRequired) { $0.last }
     }
-}
 
-extension Option where Value == String? {
     /// The name of a file that a confined process reads, for its errors.
     package static var incomingName: Self { Self("--name", "NAME", "the file's name") }
 }

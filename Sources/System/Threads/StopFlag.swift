@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A flag that any thread raises once, to stop what others do.
+/// A flag that any thread raises once: to stop what others do, or to do something only once.
 package final class StopFlag: Sendable {
     private let raised = Atomic(false)
 
