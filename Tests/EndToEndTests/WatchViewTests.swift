@@ -80,6 +80,15 @@ import Testing
         #expect(Terminal.wrapped("    ~  had he married", to: 20, hanging: 7) == ["    ~  had he", "       married"])
     }
 
+    @Test("wrapping to few columns ends, and keeps all words", arguments: [0, 1, 2, 3, 8, 11, 12, 13, 20])
+    func fewColumns(width: Int) {
+        let text = "usage: fieldscribe list 漢字 [--directory DIR]"
+        for hanging in [0, 7, 11, 40] {
+            let lines = Terminal.wrapped(text, to: width, hanging: hanging)
+            #expect(lines.joined().filter { $0 != " " } == text.filter { $0 != " " })
+        }
+    }
+
     @Test("a terminal of one column does no harm", arguments: [1, 2, 3, 8])
     func narrow(width: Int) throws {
         var view = WatchView(width: width)

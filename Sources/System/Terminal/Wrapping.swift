@@ -1,8 +1,10 @@
 extension Terminal {
-    /// Returns the lines of a text that is wrapped at spaces to `width` columns; all but the first begin with `hanging` spaces.
+    /// Returns the lines of a text that is wrapped at spaces to `width` columns; all but the first begin with `hanging` spaces,
+    /// but with no more than half a line.
     package static func wrapped(_ text: String, to width: Int, hanging: Int) -> [String] {
         // The last column stays free: terminals differ in when they wrap there.
-        let room = width - 1
+        let room = max(2, width - 1)
+        let hanging = min(hanging, room / 2)
         var lines: [String] = []
         var line = ""
         var length = 0
@@ -16,7 +18,7 @@ extension Terminal {
                 line += " "
                 length += 1
             }
-            while length + columns(rest) > room {
+            while !rest.isEmpty, length + columns(rest) > room {
                 let part = rest.prefix(max(1, (room - length) / 2))
                 lines.append(line + part)
                 rest = rest.dropFirst(part.count)
