@@ -1,7 +1,6 @@
 import Core
 import FoundationEssentials
 import Glibc
-import Recognition
 import System
 
 /// A wheel of moonshine_voice: a zip file with weights and runtime, read with Debian's `unzip`.
