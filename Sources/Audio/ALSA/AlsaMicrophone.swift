@@ -25,7 +25,7 @@ package struct AlsaMicrophone: MicrophoneProvider {
     private let settings: Settings
 
     /// - Parameter device: an ALSA PCM name: `plughw:CARD=Mic`, `default`, `null`.
-    init(device: String, settings: Settings = Settings()) {
+    package init(device: String, settings: Settings = Settings()) {
         name = (settings.unpaced ? "alsa+fast:" : "alsa:") + device
         self.device = device
         self.settings = settings
