@@ -1,0 +1,45 @@
+import Core
+import Recognition
+import System
+
+/// Opens PocketSphinx with the vocabulary of an analysis.
+struct PocketSphinxProvider: RecognizerProvider {
+    let model: PocketSphinxModel
+    let hint: TaskHint
+    let vocabulary: String?
+    let scratch: ScratchFolder?
+
+    func open() throws(DeviceError) -> any Recognizer {
+        let usual = hint == .search ? DecoderProfile.search : DecoderProfile.live
+        guard let vocabulary, let scratch else { return try PocketSphinxRecognizer(model: model, profile: usual) }
+        do throws(DeviceError) {
+            let (prepared, outcome) = try model.prepare(vocabulary, keptIn: scratch.path)
+            return try PocketSphinxRecognizer(
+                model: prepared, profile: outcome.grammar == nil ? usual : DecoderProfile.confirmation)
+        } catch {
+            // Phrases without a word that can be heard prefer nothing.
+            guard error.operation == "vocabulary" else { throw error }
+            Log.debug(.recognizing, "vocabulary", ["message": error.message])
+            return try PocketSphinxRecognizer(model: model, profile: usual)
+        }
+    }
+}
+
+/// Opens Moonshine with the vocabulary of an analysis, and the aligner that times its words.
+struct MoonshineProvider: RecognizerProvider {
+    let model: MoonshineModel
+    let timing: PocketSphinxModel
+    let profile: MoonshineProfile
+    let vocabulary: String?
+
+    func open() throws(DeviceError) -> any Recognizer {
+        var phrases: [String] = []
+        if let vocabulary {
+            let text = try content(ofFile: vocabulary, limit: VocabularyFile.largest)
+            phrases = VocabularyFile(String(decoding: text, as: UTF8.self)).phrases
+                .map { $0.words.joined(separator: " ") }
+        }
+        let reader = try MoonshineRecognizer.Provider(model: model, profile: profile, phrases: phrases).open()
+        return TimedRecognizer(reader, timing: try ForcedAligner(model: timing), voice: VoiceReading())
+    }
+}
