@@ -41,12 +41,10 @@ enum Sounds {
         try quiet(0.5) + samples(young) + quiet(1) + samples(amiable) + quiet(1)
     }
 
-    /// So many short bursts of noise with pauses: utterances that are soon read.
-    static func bursts(_ count: Int) -> [Int16] {
-        var random = SeededGenerator(seed: 7)
-        return (0..<count).flatMap { _ in
-            (0..<8_000).map { _ in Int16.random(in: -6_000...6_000, using: &random) } + quiet(0.7)
-        }
+    /// So many times the first words, with pauses: short utterances.
+    static func short(_ count: Int) throws -> [Int16] {
+        let words = try samples(amiable).prefix(16_000) + quiet(0.7)
+        return (0..<count).flatMap { _ in words }
     }
 
     static func buffers(_ samples: [Int16], every count: Int = 320) -> [AnalyzerInput] {

@@ -40,6 +40,9 @@ final class AsyncQueue<Element: Sendable>: Sendable {
     /// Whether nothing more can be appended.
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
+    /// Whether somebody waits for room.
+    var hasWaitingWriter: Bool { state.withLock { !$0.writers.isEmpty } }
+
     /// Appends an element when there is room.
     ///
     /// - Parameter outdated: which queued elements it replaces.
