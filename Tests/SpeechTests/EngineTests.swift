@@ -68,7 +68,7 @@ extension Recognizing {
             let url = try Sounds.talkFile(in: folder)
             var options = SpeechAnalyzer.Options(engine: .moonshine, modelFolders: [moonshine])
             let here = try await Sounds.finals(url, options: options)
-            #expect(here.map(\.string).joined(separator: " ").contains("He was not an ill-disposed young man."))
+            #expect(here.map(\.string).joined(separator: " ").contains("young man. He might even have been made"))
             options.isolation = .process(helper: try helper())
             #expect(try await Sounds.finals(url, options: options) == here)
         }
@@ -80,12 +80,20 @@ extension Recognizing {
             let transcriber = SpeechTranscriber(locale: Sounds.english, preset: .progressiveTranscription)
             #expect(await AssetInventory.status(forModules: [transcriber], options: options) == .installed)
             let analyzer = SpeechAnalyzer(modules: [transcriber], options: options)
-            async let collected = transcriber.results.collected()
-            try await analyzer.analyzeSequence(Sounds.buffers(Sounds.samples(Sounds.amiable)).stream)
-            try await analyzer.finalizeAndFinishThroughEndOfInput()
-            let results = try await collected
-            #expect(results.last?.isFinal == true && results.last?.string.hasPrefix("He might even have") == true)
-            #expect(results.contains { !$0.isFinal })
+            let (stream, continuation) = AsyncStream.makeStream(of: AnalyzerInput.self)
+            let inputs = Sounds.buffers(try Sounds.samples(Sounds.amiable))
+            // So much that the sentence is not over.
+            for input in inputs.prefix(100) { continuation.yield(input) }
+            try await analyzer.start(inputSequence: stream)
+            var iterator = transcriber.results.makeAsyncIterator()
+            var last = try #require(try await iterator.next())
+            #expect(!last.isFinal)
+            for input in inputs.dropFirst(100) { continuation.yield(input) }
+            continuation.finish()
+            async let finished: Void = analyzer.finalizeAndFinishThroughEndOfInput()
+            while let result = try await iterator.next() { last = result }
+            try await finished
+            #expect(last.isFinal && last.string.hasPrefix("He might even have"))
         }
     }
 }
