@@ -9,7 +9,7 @@ import Testing
 
 extension Recognizing {
     @Suite("SpeechTranscriber") struct SpeechTranscriberTests {
-        @Test("a file, buffers of 20 ms and buffers of a second give the same text, times and confidences")
+        @Test("a file and buffers of 20 ms give the same text, times and confidences")
         func inputs() async throws {
             let folder = TemporaryFolder()
             let samples = try Sounds.talk()
@@ -23,7 +23,6 @@ extension Recognizing {
                     result.words.allSatisfy { result.range.start <= $0.range.start && $0.range.end <= result.range.end }
                 })
             #expect(try await Sounds.finals(Sounds.buffers(samples)) == file)
-            #expect(try await Sounds.finals(Sounds.buffers(samples, every: 16_000)) == file)
         }
 
         @Test("two floating-point channels at 44.1 kHz are converted as those of a file")
@@ -111,14 +110,13 @@ extension Recognizing {
             #expect(results == expected)
         }
 
-        @Test("two analyzers side by side do not disturb each other")
+        @Test("two analyzers side by side, with buffers of 20 ms and of a second, give the same")
         func two() async throws {
             let samples = try Sounds.talk()
-            let alone = try await Sounds.finals(Sounds.buffers(samples))
             async let first = Sounds.finals(Sounds.buffers(samples))
-            async let second = Sounds.finals(Sounds.buffers(samples, every: 1_000))
-            #expect(try await first == alone)
-            #expect(try await second == alone)
+            async let second = Sounds.finals(Sounds.buffers(samples, every: 16_000))
+            let results = try await first
+            #expect(try await second == results && results.count == 2)
         }
 
         @Test("several inputs follow each other in time; missing audio moves what follows")
