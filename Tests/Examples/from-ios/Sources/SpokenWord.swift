@@ -13,7 +13,7 @@ import Speech
 
     /// What a text view would show.
     private(set) var text = "" {
-        didSet { if text != oldValue { print(text) } }
+        didSet { if text != oldValue { FileHandle.standardOutput.write(Data("\(text)\n".utf8)) } }
     }
 
     /// Called when a recording has ended.
