@@ -166,7 +166,7 @@ import TestKit
         let cues = text.split(separator: "\n", omittingEmptySubsequences: false)
         let start = try #require(cues.firstIndex { $0.contains("-->") })
         let rewritten =
-            cues[...start].joined(separator: "\n") + "\nnothing of it stayed\n\n59:00:00.000 --> 59:00:01.000\nlate\n"
+            cues[...start].joined(separator: "\n") + "\nnothing of it was left\n\n59:00:00.000 --> 59:00:01.000\nlate\n"
         try Data(rewritten.utf8).write(to: URL(filePath: "\(folders[0])/transcript.vtt"))
         try Data(text.replacing("WEBVTT", with: "WEB").utf8).write(to: URL(filePath: "\(folders[1])/transcript.vtt"))
         let ending = try desk.run("import", "\(folders[0])/transcript.vtt", "\(folders[1])/transcript.vtt")
