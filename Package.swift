@@ -37,6 +37,7 @@ let package = Package(
     name: "fieldscribe",
     products: [
         .executable(name: "fieldscribe", targets: ["fieldscribe"]),
+        .library(name: "Speech", targets: ["Speech"]),
         // For a desk with copies of many recorders; not on the device.
         .executable(name: "fieldscribe-office", targets: ["fieldscribe-office"]),
         // Preloaded into the executable by tests, linked into nothing.
@@ -78,6 +79,8 @@ let package = Package(
         module("Audio", uses: ["Core", "System", "CAlsa", "CSndfile", "CSoxr"]),
         // Engines run in worker processes.
         module("Recognition", uses: ["Core", "System", "Audio", "CLinux", "COnnxRuntime", "CPocketSphinx"]),
+        // The library for other programs: nothing of the recorder.
+        module("Speech", uses: ["Core", "System", "Audio", "Recognition"]),
         // A write that returned is on the disk.
         module("Archive", uses: ["Core", "System", "CSQLite"]),
         // A copy is complete under its final name, or absent.
@@ -141,6 +144,7 @@ let package = Package(
         tests("RecordingTests", of: ["Core", "System", "Audio", "Archive", "Settings", "Appliance"]),
         tests("RecognizingTests", of: ["Core", "System", "Audio", "Recognition"], excluding: ["worker.py"]),
         tests("MoonshineRecognizerTests", of: ["Core", "System", "Audio", "Recognition"]),
+        tests("SpeechTests", of: ["Core", "System", "Audio", "Recognition", "Speech", "fieldscribe"]),
         tests("DiarizingTests", of: ["Core", "System", "Recognition"]),
         tests("VocabularyTests", of: ["Core", "Recognition"]),
         tests("SQLiteArchiveTests", of: ["Core", "System", "Archive"], excluding: ["schema-11.sql"]),

@@ -19,7 +19,7 @@ TREE = ".build/quick"
 BUNDLE = "fieldscribePackageTests.xctest"
 CHECKS = {
     "format": "swift format lint --strict --recursive Sources Tests Package.swift",
-    "imports": "! grep -rnE '^ *((public|package|internal|@preconcurrency) )*import Foundation$' Sources",
+    "imports": "! grep -rnE '^ *((public|package|internal|@preconcurrency) )*import Foundation$' Sources --exclude-dir=Speech",
     "docs": "Tests/check-docs",
     "waits": "Tests/check-waits",
     "modules": "Tests/module-graph --check",
@@ -28,7 +28,7 @@ CHECKS = {
 }
 # Long suites start first, so that none of them runs alone at the end. `fast` leaves out those that need a model, a browser,
 # a server or a minute.
-LONG_SUITES = ["EndToEndTests", "RecognizingTests", "OfficeTests", "PageTests", "CopyingTests", "DeployTests",
+LONG_SUITES = ["EndToEndTests", "RecognizingTests", "SpeechTests", "OfficeTests", "PageTests", "CopyingTests", "DeployTests",
                "MoonshineRecognizerTests", "DiarizingTests"]
 # Suites that wait more than they compute run as several processes, since a process blocks as many tests as there are cores. A part
 # EndToEndTests.run has these types; EndToEndTests has the rest.
@@ -54,11 +54,13 @@ MACHINES = {
     "appliance": ("Tests/Appliance/run", ["packages", "power-on"], 2),
     "image": ("Tests/Appliance/run --image firmware start", ["arm64-tools"], 2),
     "fuzz": ("Tests/Fuzz/run 4", ["packages"], 1),
+    "examples": ("Tests/Examples/run", ["packages"], 2),
+    "api": ("Tests/check-api", ["packages"], 2),
 }
-SANITIZED = ["tsan-RecordingTests", "tsan-ApplianceTests", "tsan-PlatformTests", "tsan-RecognizingTests"]
+SANITIZED = ["tsan-RecordingTests", "tsan-ApplianceTests", "tsan-PlatformTests", "tsan-RecognizingTests", "tsan-SpeechTests"]
 # What only `all` runs, and what runs only by name.
 ONLY_ALL = ["syscalls", "owners", "seal", "reseal", "redact", "soak", "fuzz", "tsan-PlatformTests", "tsan-RecognizingTests",
-            "arm64-suites", "arm64-package", "appliance"]
+            "tsan-SpeechTests", "arm64-suites", "arm64-package", "appliance", "examples", "api"]
 ONLY_BY_NAME = ["image"]
 
 

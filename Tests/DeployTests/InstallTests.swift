@@ -86,7 +86,7 @@ import TestKit
         "shellcheck finds nothing in the scripts",
         arguments: [
             "deploy/install", "deploy/uninstall", "deploy/stick", "deploy/drive", "deploy/deb", "deploy/test",
-            "deploy/demo", "deploy/model", "deploy/image", "deploy/chaos", "deploy/test-appliance",
+            "deploy/demo", "deploy/docs", "deploy/model", "deploy/image", "deploy/chaos", "deploy/test-appliance",
             "deploy/arm64/build", "deploy/card/init", "deploy/card/card", "deploy/card/customize",
             "deploy/card/upgrade", "deploy/card/slot", "deploy/lib/files.sh", "deploy/lib/packages.sh",
             "deploy/lib/arm64.sh", "deploy/lib/deb.sh", "deploy/lib/debian.sh",
@@ -96,7 +96,7 @@ import TestKit
             "Tests/Appliance/guest/hardware", "Tests/Appliance/image/build", "Tests/Appliance/image/customize",
             "Tests/Appliance/image/init", "Tests/Arm64/build", "Tests/Arm64/emulation.sh", "Tests/Arm64/instructions",
             "Tests/Arm64/test", "Tests/Arm64/try-package", "Tests/Benchmark/slow-stick", "Tests/Chaos/run",
-            "Tests/Fuzz/run", "Tests/lib/pympi.sh", "Tests/lib/whisper.sh", "Tests/postgresql-of",
+            "Tests/Fuzz/run", "Tests/check-api", "Tests/lib/pympi.sh", "Tests/lib/whisper.sh", "Tests/postgresql-of",
         ])
     func shellcheck(script: String) throws {
         let shell = script.hasSuffix(".bash") ? ["--shell=bash"] : []

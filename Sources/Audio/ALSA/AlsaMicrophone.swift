@@ -1,31 +1,38 @@
 import Core
 
 /// An ALSA microphone: a sound card, or any PCM of ALSA's configuration.
-struct AlsaMicrophone: MicrophoneProvider {
+package struct AlsaMicrophone: MicrophoneProvider {
     /// The requested settings of a device.
-    struct Settings: Hashable, Sendable {
+    package struct Settings: Hashable, Sendable {
         /// The requested rate in Hz; another rate is used if the device refuses it.
-        var rate = SamplePosition.rate
+        var rate: Int
 
-        var channels = 1
+        /// The requested number of channels.
+        var channels: Int
 
         /// Whether a PCM without a clock is read as fast as possible, not in real time.
-        var unpaced = false
+        var unpaced: Bool
+
+        package init(rate: Int = SamplePosition.rate, channels: Int = 1, unpaced: Bool = false) {
+            self.rate = rate
+            self.channels = channels
+            self.unpaced = unpaced
+        }
     }
 
-    let name: String
+    package let name: String
     private let device: String
     private let settings: Settings
 
     /// - Parameter device: an ALSA PCM name: `plughw:CARD=Mic`, `default`, `null`.
-    init(device: String, settings: Settings = Settings()) {
+    package init(device: String, settings: Settings = Settings()) {
         name = (settings.unpaced ? "alsa+fast:" : "alsa:") + device
         self.device = device
         self.settings = settings
     }
 
     /// Parses `alsa:NAME` and `alsa+fast:NAME`.
-    init?(uri: String, settings: Settings = Settings()) {
+    package init?(uri: String, settings: Settings = Settings()) {
         guard let colon = uri.firstIndex(of: ":") else { return nil }
         let device = String(uri[uri.index(after: colon)...])
         var settings = settings
@@ -38,10 +45,10 @@ struct AlsaMicrophone: MicrophoneProvider {
     }
 
     /// Two requested channels are kept; more are mixed.
-    var channels: Int { settings.channels == 2 ? 2 : 1 }
-    var isRealTime: Bool { !settings.unpaced }
+    package var channels: Int { settings.channels == 2 ? 2 : 1 }
+    package var isRealTime: Bool { !settings.unpaced }
 
-    func open() throws(DeviceError) -> any Microphone { try openCapture() }
+    package func open() throws(DeviceError) -> any Microphone { try openCapture() }
 
     /// Opens the device with access to its negotiated configuration.
     func openCapture() throws(DeviceError) -> AlsaCapture {

@@ -1,5 +1,4 @@
 import Core
-import System
 
 /// Produces volatile text of the current speech with a worker of its own, which exists only while partial results are wanted.
 ///
@@ -17,7 +16,7 @@ struct PartialSession {
 
         func run() async -> Outcome {
             do {
-                let worker = if let worker { worker } else { try await started() }
+                let worker = if let worker { worker } else { try await Lease.start(command) }
                 let text = try await worker.blocking {
                     if ends { try worker.process.endPartials() }
                     if begins { try worker.process.beginPartials(adaptation: adaptation) }
@@ -27,10 +26,6 @@ struct PartialSession {
             } catch {
                 return Outcome(worker: nil, readUpTo: readUpTo, text: nil)
             }
-        }
-
-        private func started() async throws -> Lease {
-            try await onThread(named: "worker-start") { try Lease(WorkerProcess(command), command) }
         }
     }
 

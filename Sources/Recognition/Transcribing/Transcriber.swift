@@ -16,6 +16,8 @@ package struct Transcriber: Sendable {
         /// Whether workers read utterances while they are spoken, for live audio. It only affects when segments are committed.
         /// Ignored for grouped utterances.
         package var hearsEarly = false
+        /// How much audio must be settled before the sink is told again, in samples. By default ten seconds.
+        package var progressInterval = Int64(10 * SamplePosition.rate)
 
         package init() {}
     }
@@ -42,9 +44,6 @@ package struct Transcriber: Sendable {
         case partial(PartialSession.Outcome)
         case sent(HeadStart.Outcome)
     }
-
-    /// How often progress is reported in silence: every ten seconds of audio.
-    private static let progressInterval = Int64(10 * SamplePosition.rate)
 
     private let pool: WorkerPool
     private let settings: Settings
@@ -112,7 +111,7 @@ package struct Transcriber: Sendable {
                     }
                     if case .finished = step, let complaint = await pool.takeComplaint() { await sink.fault(complaint) }
                     if work.isContinued == false { throw Diverged() }
-                    if work.settledWatermark - reportedUpTo > Self.progressInterval {
+                    if work.settledWatermark - reportedUpTo > settings.progressInterval {
                         reportedUpTo = work.settledWatermark
                         try await sink.transcribed(upTo: reportedUpTo)
                     }

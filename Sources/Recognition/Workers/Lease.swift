@@ -1,24 +1,38 @@
-import Glibc
 import System
 
-/// A worker of the pool, and the one thread that talks to it.
-// Safety: the pool gives a lease to one caller at a time, so only one thread at a time uses the process.
+/// A worker of the pool, and the one thread that uses it.
+// Safety: the pool gives a lease to one caller at a time, so only one thread at a time uses the worker.
 final class Lease: @unchecked Sendable {
-    let process: WorkerProcess
+    let process: any Worker
     let command: WorkerCommand
-    private let thread = WorkThread(named: "decode")
+    private let thread: WorkThread
 
-    init(_ process: WorkerProcess, _ command: WorkerCommand) {
+    init(_ process: any Worker, _ command: WorkerCommand, thread: WorkThread = WorkThread(named: "decode")) {
         self.process = process
         self.command = command
+        self.thread = thread
+    }
+
+    /// Starts the worker of a command: a process, or an engine in this one, opened on the thread that uses it.
+    static func start(_ command: WorkerCommand) async throws -> Lease {
+        guard let local = command.local else {
+            return try await onThread(named: "worker-start") { try Lease(WorkerProcess(command), command) }
+        }
+        return try await start(local, command, niceness: 0)
+    }
+
+    /// Opens an engine in this process, on the thread that uses it.
+    static func start(_ local: LocalEngine, _ command: WorkerCommand, niceness: Int32) async throws -> Lease {
+        let thread = WorkThread(named: "decode", niceness: niceness)
+        return Lease(try await thread.run { try LocalWorker(local.provider) }, command, thread: thread)
     }
 
     func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await thread.run(body)
     }
 
-    /// Kills the process. Any thread may call this, even while another uses it.
-    func kill() { _ = Glibc.kill(process.id, SIGKILL) }
+    /// Ends the worker. Any thread may call this, even while another uses it.
+    func kill() { process.kill() }
 }
 
 struct WeakLease {

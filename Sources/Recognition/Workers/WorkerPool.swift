@@ -190,7 +190,7 @@ package actor WorkerPool {
 
     /// Runs blocking work on the worker's thread; discards the worker if it fails.
     private func blocking<Value: Sendable>(
-        _ worker: Lease, _ body: @escaping @Sendable (WorkerProcess) throws -> Value
+        _ worker: Lease, _ body: @escaping @Sendable (any Worker) throws -> Value
     ) async throws -> Value {
         do { return try await worker.blocking { try body(worker.process) } } catch {
             discard(because: error)
@@ -228,7 +228,6 @@ package actor WorkerPool {
     package func end() {
         hasEnded = true
         releaseIdle()
-        // A leased worker has not been reaped, so its process ID is still its own.
         for lease in started { lease.lease?.kill() }
         for waiter in waiting { waiter.resume(returning: nil) }
         waiting = []
@@ -301,9 +300,14 @@ package actor WorkerPool {
         defer { starting -= 1 }
         for pause in Self.backoff {
             do {
-                let workers = try await onThread(named: "worker-start", niceness: niceness) { [pace] in
-                    try WorkerProcess.start(command, count: missing, pace: pace).map { Lease($0, command) }
-                }
+                let workers =
+                    if let local = command.local {
+                        [try await Lease.start(local, command, niceness: niceness)]
+                    } else {
+                        try await onThread(named: "worker-start", niceness: niceness) { [pace] in
+                            try WorkerProcess.start(command, count: missing, pace: pace).map { Lease($0, command) }
+                        }
+                    }
                 started = started.filter { $0.lease != nil } + workers.map { WeakLease(lease: $0) }
                 for worker in workers {
                     Log.debug(

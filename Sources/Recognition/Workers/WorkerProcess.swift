@@ -21,6 +21,9 @@ package struct WorkerCommand: Hashable, Sendable {
     /// The name of the worker's settings; it distinguishes passes.
     var profile: String
 
+    /// The engine to run in this process instead of the program; nil for a process.
+    var local: LocalEngine?
+
     package init(
         path: String, arguments: [String], model: String, profile: String = "live",
         environment: [String: String] = [:], makesCopies: Bool = false
@@ -32,12 +35,18 @@ package struct WorkerCommand: Hashable, Sendable {
         self.environment = environment
         self.makesCopies = makesCopies
     }
+
+    /// An engine that runs on a thread of this process.
+    ///
+    /// - Parameter model: the model's folder, for error messages.
+    package init(local: LocalEngine, model: String, profile: String = "live") {
+        self.init(path: "", arguments: [], model: model, profile: profile)
+        self.local = local
+    }
 }
 
-/// The parent's side of one worker process. All methods block; use one thread at a time.
-///
-/// After any thrown error except a refusal by the engine, the worker is unusable.
-final class WorkerProcess {
+/// The parent's side of one worker process.
+final class WorkerProcess: Worker {
     /// How long an engine may take for a request, whatever it sends meanwhile. The smallest boards decode slower than speech.
     struct Timeout: Sendable {
         var seconds = 60
@@ -111,10 +120,10 @@ final class WorkerProcess {
 
     var id: Int32 { child.id }
 
-    /// Starts an utterance; `append` and `close` follow.
-    ///
-    /// - Parameter parts: the ranges with speech, if several utterances are read as one; else empty.
-    func open(adaptation: AdaptationState?, alternatives: Int, parts: [SampleRange] = []) throws {
+    // A worker that is used has not been reaped, so its process ID is still its own.
+    func kill() { _ = Glibc.kill(id, SIGKILL) }
+
+    func open(adaptation: AdaptationState?, alternatives: Int, parts: [SampleRange]) throws {
         var request = request(partials: false, alternatives, adaptation)
         request.parts = parts.isEmpty ? nil : parts
         self.parts = parts.count
@@ -128,8 +137,6 @@ final class WorkerProcess {
         try send(samples)
     }
 
-    /// Ends the utterance of `samples` samples. Returns the first reply, which has the adaptation state unless the utterance
-    /// is too short.
     func close(_ samples: Int) throws -> WorkerProtocol.Reply {
         setDeadline(timeout.seconds(for: samples))
         stall.begin(samples)
@@ -137,7 +144,6 @@ final class WorkerProcess {
         return try next(within: samples)
     }
 
-    /// Adds what an utterance teaches to a state; nil if the engine does not adapt.
     func survey(_ samples: [Int16], into state: AdaptationState?) throws -> WorkerPool.Surveyed? {
         var request = request(partials: false, 0, state)
         request.survey = true
@@ -154,7 +160,6 @@ final class WorkerProcess {
         return surveyed
     }
 
-    /// Waits for the result of the utterance.
     func finish(_ samples: Int, after reply: WorkerProtocol.Reply) throws -> WorkerProtocol.Result {
         var reply = reply
         // The deadline set at the end of the audio still applies; replies that have arrived can always be read.
@@ -176,7 +181,6 @@ final class WorkerProcess {
         try send(.request, JSONEncoder().encode(request(partials: true, 0, adaptation)))
     }
 
-    /// Sends more of the utterance and returns its text so far.
     func partial(after samples: [Int16]) throws -> String {
         var text = ""
         setDeadline(timeout.seconds(for: samples.count))

@@ -65,6 +65,20 @@ extension Configuration {
         return getenv("HOME").map { String(cString: $0) + "/.local/share/fieldscribe/models" }
     }
 
+    /// The store for new models: the archive's folder if this user may write there, else the user's own.
+    ///
+    /// - Throws: `DeviceError` with `denied` if there is neither.
+    package func modelStore() throws(DeviceError) -> ModelStore {
+        let shared = "\(storage.directory)/models"
+        if access(access(shared, F_OK) == 0 ? shared : storage.directory, W_OK) == 0 {
+            return ModelStore(folder: shared, identify: EngineRegistry.model(at:))
+        }
+        guard let own = Self.ownModels else {
+            throw DeviceError(.denied, "access", "\(shared): is not writable; set HOME, or run this as root")
+        }
+        return ModelStore(folder: own, identify: EngineRegistry.model(at:))
+    }
+
     /// The folder of a model, given by path or by its name in `modelFolders`.
     package func modelFolder(_ name: String) -> String {
         guard !name.contains("/") else { return name }

@@ -1,4 +1,5 @@
 import Core
+import Recognition
 
 /// All engines, in the order of the manual.
 package enum EngineRegistry {
@@ -32,6 +33,14 @@ package enum EngineRegistry {
 
     /// The engine that a value of `recognizer.engine` names; nil for `auto` and for unknown names.
     package static func entry(named value: String) -> (any EngineEntry)? { all.first { $0.isNamed(by: value) } }
+
+    /// The model in a folder, by the first engine that recognizes it, and the engine's name.
+    package static func model(at path: String) -> (engine: String, model: InstalledModel)? {
+        for engine in all {
+            if let model = engine.model(at: path) { return (engine.name, model) }
+        }
+        return nil
+    }
 
     /// Whether `recognizer.engine` accepts this value.
     package static func isName(_ value: String) -> Bool { value == automaticName || entry(named: value) != nil }

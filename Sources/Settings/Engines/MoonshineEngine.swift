@@ -15,14 +15,10 @@ struct MoonshineEngine: EngineEntry {
     let profiles = ["live", "fast", "final"]
     let makesCopies = true
     let writesPunctuation = true
-    let longestGroupSeconds = 12
+    let longestGroupSeconds = MoonshineModel.longestGroupSeconds
     let readsTwice = true
     let readsGrammars = false
 
-    /// Boards with less memory cannot run it.
-    private static let leastMegabytes = 380
-    /// Boards with less memory load the weights once, and use `fast`.
-    private static let smallMegabytes = 700
     /// ONNX Runtime allocates its tensors again at each step. Large pages and a high trim threshold save most of the work
     /// of kernel and allocator. Setting one threshold stops glibc from adapting the other, so that each tensor of 128 KiB
     /// would be mapped and unmapped again.
@@ -42,10 +38,10 @@ struct MoonshineEngine: EngineEntry {
                 "a model of PocketSphinx, so that engine is used",
                 remedy: "for another, set recognizer.engine = moonshine")
         }
-        guard Configuration.memoryMegabytes >= Self.leastMegabytes else {
+        guard Configuration.memoryMegabytes >= MoonshineModel.leastMegabytes else {
             throw DeviceError(
                 .unsupported, "sysconf", on: name,
-                "needs \(Self.leastMegabytes) MB of memory, and this machine has \(Configuration.memoryMegabytes)",
+                "needs \(MoonshineModel.leastMegabytes) MB of memory, and this machine has \(Configuration.memoryMegabytes)",
                 remedy: "set recognizer.engine = pocketsphinx")
         }
         let model = configuration.moonshineModel
@@ -66,7 +62,7 @@ struct MoonshineEngine: EngineEntry {
                 "--cache", configuration.cacheFolder,
             ] + configuration.vocabularyArguments,
             model: model.path, profile: profile,
-            environment: Configuration.memoryMegabytes >= Self.smallMegabytes
+            environment: Configuration.memoryMegabytes >= MoonshineModel.smallMegabytes
                 ? ["GLIBC_TUNABLES": Self.memoryTunables] : [:],
             makesCopies: makesCopies)
     }
@@ -77,7 +73,7 @@ struct MoonshineEngine: EngineEntry {
                 .unsupported, "decode-worker", on: name, "has no profile \(options.profile)",
                 remedy: "choose one of \(profiles.joined(separator: ", "))")
         }
-        profile.prepacks = Configuration.memoryMegabytes >= Self.smallMegabytes
+        profile.prepacks = Configuration.memoryMegabytes >= MoonshineModel.smallMegabytes
         return TimedMoonshine(options: options, profile: profile)
     }
 
@@ -94,7 +90,7 @@ struct MoonshineEngine: EngineEntry {
         (cost.firstMegabytes, cost.furtherMegabytes, cost.aloneMegabytes) = (220, 90, 220)
         (cost.faster, cost.fasterRatio, cost.maxFasterRatio) = ("fast", 1.4, 2)
         (cost.finalRatio, cost.finalReadsBetter) = (1, false)
-        cost.smallBoardMegabytes = Self.smallMegabytes
+        cost.smallBoardMegabytes = MoonshineModel.smallMegabytes
         return cost
     }
 
@@ -116,23 +112,7 @@ struct MoonshineEngine: EngineEntry {
         }.filter { taken.insert($0.name).inserted }
     }
 
-    func model(at path: String) -> InstalledModel? {
-        let model = MoonshineModel(path: path)
-        guard model.isThere else { return nil }
-        var problems: [String] = []
-        var lacksFile = false
-        do throws(DeviceError) {
-            try model.verify()
-            try model.checkRuntime()
-        } catch {
-            problems = [error.message]
-            lacksFile = error.code == .missing
-        }
-        let files = model.files
-        return InstalledModel(
-            name: model.name, path: model.path, language: model.language, sampleRate: SamplePosition.rate, files: files,
-            bytes: model.bytes, licence: model.licence, problems: problems, lacksFile: lacksFile)
-    }
+    func model(at path: String) -> InstalledModel? { InstalledModel(moonshineAt: path) }
 }
 
 /// Opens Moonshine and the aligner that times its words.

@@ -80,30 +80,12 @@ struct PocketSphinxEngine: EngineEntry {
             + (configuration.hasVocabulary ? " with a vocabulary" : "")
     }
 
-    func models(in configuration: Configuration) -> [InstalledModel] {
-        ModelFolder.installed(in: configuration.modelFolders).filter { !MoonshineModel(path: $0.path).isThere }.map(
-            Self.model)
+    package func models(in configuration: Configuration) -> [InstalledModel] {
+        ModelFolder.installed(in: configuration.modelFolders).filter { !MoonshineModel(path: $0.path).isThere }.map {
+            InstalledModel($0)
+        }
     }
 
     /// Accepts any folder, and reports what it lacks.
-    func model(at path: String) -> InstalledModel? { Self.model(ModelFolder(path: path)) }
-
-    /// The license of a package's model: the first `License:` line of Debian's copyright file.
-    private static func licence(of folder: ModelFolder) -> String? {
-        guard folder.path == "\(ModelFolder.debian)/\(folder.name)",
-            let text = try? content(ofFile: "/usr/share/doc/pocketsphinx-\(folder.name)/copyright", limit: 1 << 16)
-        else { return nil }
-        let key = "License: "
-        return String(decoding: text, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix(key) }
-            .map { String($0.dropFirst(key.utf8.count)) }
-    }
-
-    private static func model(_ folder: ModelFolder) -> InstalledModel {
-        var lacksFile = false
-        do throws(DeviceError) { try folder.model.check() } catch { lacksFile = error.code == .missing }
-        return InstalledModel(
-            name: folder.name, path: folder.path, language: folder.language, sampleRate: folder.sampleRate,
-            files: folder.files, bytes: folder.bytes, licence: licence(of: folder), problems: folder.problems,
-            lacksFile: lacksFile)
-    }
+    package func model(at path: String) -> InstalledModel? { InstalledModel(ModelFolder(path: path)) }
 }

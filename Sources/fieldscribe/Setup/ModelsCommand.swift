@@ -55,7 +55,7 @@ enum ModelsCommand: Command {
         }
         let asked = arguments.rest.map { configuration.modelFolder($0) }
         if !asked.isEmpty {
-            models = asked.compactMap { model(at: $0) }
+            models = asked.compactMap { EngineRegistry.model(at: $0) }
         } else if !models.contains(where: { $0.model.path == chosen }), let model = engine.model(at: chosen) {
             models.append((engine: engine.name, model: model))
         }
@@ -76,7 +76,7 @@ enum ModelsCommand: Command {
         }
         // A model beside an archive belongs to its owner, like everything there.
         if geteuid() == 0 { try ArchiveOwner(of: configuration.storage.directory).become() }
-        let (engine, model) = try ModelStore(configuration).add(
+        let (engine, model) = try configuration.modelStore().add(
             arguments.rest[1], name: arguments[modelName], replaces: arguments[force]
         ) { engine, folder throws(DeviceError) in try load(folder, engine, configuration) }
         let rows = [try row(engine, model, isChosen: false)]
@@ -98,14 +98,6 @@ enum ModelsCommand: Command {
             name: model.name, path: model.path, engine: engine, language: model.language, licence: model.licence,
             sampleRate: model.sampleRate, bytes: model.bytes, sha256: try model.checksum(), isChosen: isChosen,
             problems: model.problems)
-    }
-
-    /// The model in a folder, by the first engine that recognizes it.
-    private static func model(at path: String) -> (engine: String, model: InstalledModel)? {
-        for engine in EngineRegistry.all {
-            if let model = engine.model(at: path) { return (engine.name, model) }
-        }
-        return nil
     }
 
     private static func explanation(of engine: any EngineEntry) -> String {

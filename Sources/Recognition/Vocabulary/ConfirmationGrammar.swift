@@ -1,7 +1,7 @@
 /// English answers to a question: yes, no or a number.
-enum ConfirmationGrammar {
+package enum ConfirmationGrammar {
     /// The grammar in JSGF.
-    static let text = """
+    package static let text = """
         #JSGF V1.0;
         grammar confirmation;
         public <answer> = <yes> | <no> | <number> | <other>;

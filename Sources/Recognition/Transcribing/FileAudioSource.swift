@@ -1,6 +1,5 @@
 import Audio
 import Core
-import Recognition
 import Synchronization
 import System
 

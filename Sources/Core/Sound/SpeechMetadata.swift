@@ -1,18 +1,16 @@
-import Core
-
 /// The rate and times of speech.
-struct SpeechMetadata: Hashable, Sendable {
+package struct SpeechMetadata: Hashable, Sendable {
     /// Words per minute, from the first word's start to the last one's end in each segment.
-    var speakingRate: Double
+    package var speakingRate: Double
     /// The mean pause between words of a segment, in seconds; 0 without pauses.
-    var averagePause: Double
+    package var averagePause: Double
     /// Where the first word starts.
-    var speechStart: SamplePosition
+    package var speechStart: SamplePosition
     /// The sum over segments of the time from the first word to the last, in seconds.
-    var speechDuration: Double
+    package var speechDuration: Double
 
     /// Computes it for one segment or a whole recording; nil without words.
-    init?(of segments: [Segment]) {
+    package init?(of segments: [Segment]) {
         let spoken = segments.filter { !$0.words.isEmpty }
         guard let first = spoken.first?.words.first else { return nil }
         let stretches = spoken.compactMap { segment in

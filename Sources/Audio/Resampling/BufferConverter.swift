@@ -1,0 +1,50 @@
+import Core
+
+/// Converts buffers of any rate and channel count to 16 kHz, 16-bit, mono. Use it on one thread at a time.
+package final class BufferConverter {
+    /// The frames converted at once.
+    private static let block = 4_096
+
+    private let converter: ChannelConverter
+    private let channels: Int
+    private let room: UnsafeMutableBufferPointer<Int16>
+
+    /// - Throws: `DeviceError` with `unsupported` for an unsupported rate or channel count.
+    package init(rate: Int, channels: Int) throws(DeviceError) {
+        converter = try ChannelConverter(rate: rate, channels: channels, block: Self.block)
+        self.channels = channels
+        room = .allocate(capacity: converter.maximumOutput)
+    }
+
+    deinit { room.deallocate() }
+
+    /// Converts interleaved frames; an incomplete last frame is ignored. The result may lag behind.
+    package func convert(_ frames: [Float]) throws(DeviceError) -> [Int16] {
+        var frames = frames
+        var converted: [Int16] = []
+        try rethrowing {
+            try frames.withUnsafeMutableBufferPointer { frames in
+                _ = Samples.sanitize(frames)
+                var done = 0
+                let end = frames.count / channels * channels
+                while done < end {
+                    let part = UnsafeBufferPointer(rebasing: frames[done..<min(end, done + Self.block * channels)])
+                    let (consumed, produced) = try converter.convert(part, into: room)
+                    converted += room[..<produced]
+                    done += consumed * channels
+                }
+            }
+        }
+        return converted
+    }
+
+    /// Converts interleaved 16-bit frames.
+    package func convert(_ frames: [Int16]) throws(DeviceError) -> [Int16] { try convert(frames.map(Samples.float)) }
+
+    /// Returns what is left after the last buffer. Nothing may follow.
+    package func finish() throws(DeviceError) -> [Int16] {
+        var converted: [Int16] = []
+        while case let count = try converter.flush(into: room), count > 0 { converted += room[..<count] }
+        return converted
+    }
+}

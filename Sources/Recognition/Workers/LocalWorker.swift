@@ -1,0 +1,111 @@
+import Core
+import Glibc
+import Synchronization
+
+/// An engine that a program runs in its own process, for `WorkerCommand.init(local:)`. Equal only to itself.
+package final class LocalEngine: Hashable, Sendable {
+    let provider: any RecognizerProvider
+
+    /// - Parameter provider: opens the engine, on the thread that uses it.
+    package init(_ provider: any RecognizerProvider) { self.provider = provider }
+
+    package static func == (left: LocalEngine, right: LocalEngine) -> Bool { left === right }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// A recognizer on a thread of this process. It gives the same results as one in `DecodeWorker`.
+///
+/// If the engine's library ends its process, it ends this one.
+// Safety: the pool gives a worker to one thread at a time; `kill` only sets an atomic.
+final class LocalWorker: Worker, @unchecked Sendable {
+    private let recognizer: any Recognizer
+    private let isKilled = Atomic<Bool>(false)
+    private var reading = ReadingRequest()
+    private var samples: [Int16] = []
+    private var cpuReported = 0.0
+
+    init(_ provider: any RecognizerProvider) throws(DeviceError) { recognizer = try provider.open() }
+
+    var engine: EngineDescription { recognizer.engine }
+    var id: Int32 { getpid() }
+
+    private var adapting: (any Adaptation)? { recognizer as? any Adaptation }
+    private var partialReading: (any PartialReading)? { recognizer as? any PartialReading }
+
+    func open(adaptation: AdaptationState?, alternatives: Int, parts: [SampleRange]) throws {
+        reading = ReadingRequest(alternatives: alternatives, parts: parts)
+        samples.removeAll(keepingCapacity: true)
+        try adapting?.begin(from: adaptation)
+    }
+
+    func append(_ samples: [Int16]) throws {
+        guard let adapting else {
+            self.samples += samples
+            return
+        }
+        try samples.withUnsafeBufferPointer { try adapting.hear($0) }
+        try search(adapting)
+    }
+
+    func close(_ samples: Int) throws -> WorkerProtocol.Reply {
+        guard let state = try adapting?.close() else { return WorkerProtocol.Reply(heard: true) }
+        return WorkerProtocol.Reply(adaptation: state)
+    }
+
+    func finish(_ samples: Int, after reply: WorkerProtocol.Reply) throws -> WorkerProtocol.Result {
+        let hypothesis: Hypothesis
+        if let adapting {
+            try search(adapting)
+            hypothesis = try adapting.finish(alternatives: reading.alternatives)
+        } else {
+            try checkKilled()
+            hypothesis = try self.samples.withUnsafeBufferPointer { try recognizer.read($0, reading) }
+        }
+        try checkKilled()
+        var result = WorkerProtocol.Result(
+            words: hypothesis.words, alternatives: hypothesis.alternatives, cpuSeconds: cpuSinceReport(),
+            score: hypothesis.score, voice: hypothesis.voice,
+            voices: hypothesis.voices.isEmpty ? nil : hypothesis.voices)
+        result.settle(within: Int64(samples), parts: reading.parts.count)
+        return result
+    }
+
+    func survey(_ samples: [Int16], into state: AdaptationState?) throws -> WorkerPool.Surveyed? {
+        try checkKilled()
+        guard let adapting,
+            let state = try samples.withUnsafeBufferPointer({ try adapting.survey($0, into: state) })
+        else { return nil }
+        return WorkerPool.Surveyed(state: state, candidates: adapting.candidates)
+    }
+
+    func beginPartials(adaptation: AdaptationState?) throws { try partialReading?.beginPartials(from: adaptation) }
+
+    func partial(after samples: [Int16]) throws -> String {
+        try checkKilled()
+        return try samples.withUnsafeBufferPointer { try partialReading?.partial(after: $0) } ?? ""
+    }
+
+    func endPartials() throws { try partialReading?.endPartials() }
+
+    /// Ends the search at its next step.
+    func kill() { isKilled.store(true, ordering: .relaxed) }
+
+    private func checkKilled() throws {
+        if isKilled.load(ordering: .relaxed) { throw CancellationError() }
+    }
+
+    /// Searches what was appended, in steps that `kill` can interrupt.
+    private func search(_ adapting: any Adaptation) throws {
+        repeat { try checkKilled() } while try adapting.search()
+    }
+
+    /// The CPU time of this thread since the last result.
+    private func cpuSinceReport() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        let before = cpuReported
+        cpuReported = Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        return cpuReported - before
+    }
+}

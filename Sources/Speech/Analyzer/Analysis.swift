@@ -1,0 +1,348 @@
+import Core
+import Recognition
+import Synchronization
+
+/// The work of an analyzer. Its tasks keep this object, not the analyzer.
+final class Analysis: Sendable {
+    typealias Handler = @Sendable (AudioTimeRange, Bool, Bool) -> Void
+
+    private struct State {
+        var context = AnalysisContext()
+        var hasStarted = false
+        /// Whether nothing more can be analyzed.
+        var hasFinished = false
+        var isCancelled = false
+        /// Whether an input is being read.
+        var isReading = false
+        /// The task that reads an input in the background.
+        var reader: Task<Void, any Error>?
+        var branches: [any AnalysisBranch] = []
+        var tasks: [Task<Void, Never>] = []
+        var running = 0
+        var failure: SFSpeechError?
+    }
+
+    /// The audio and what is settled of it.
+    private struct Progress {
+        var end = SamplePosition.zero
+        var settled: [SamplePosition] = []
+        var reported: AudioTimeRange?
+        var handler: Handler?
+        var waiting: [(position: SamplePosition, queue: AsyncQueue<Never>)] = []
+
+        var finalized: SamplePosition { settled.min() ?? .zero }
+    }
+
+    private let modules: [any SpeechModule]
+    private let options: SpeechAnalyzer.Options
+    private let state = Mutex(State())
+    private let progress = Mutex(Progress())
+    /// Holds an element while audio is passed to the modules.
+    private let turn = AsyncQueue<Void>(capacity: 1)
+    /// End without elements: the models are loaded; all branches have ended; the background input has ended.
+    private let prepared = AsyncQueue<Never>(capacity: 1)
+    private let done = AsyncQueue<Never>(capacity: 1)
+
+    init(modules: [any SpeechModule], options: SpeechAnalyzer.Options) {
+        self.modules = modules
+        self.options = options
+    }
+
+    var context: AnalysisContext { state.withLock { $0.context } }
+
+    func setContext(_ context: AnalysisContext) throws {
+        try state.withLock { state in
+            guard !state.hasStarted else {
+                throw SFSpeechError(.invalidState, "the context cannot change after the analysis has started")
+            }
+            state.context = context
+        }
+    }
+
+    // MARK: Starting
+
+    func prepare() async throws {
+        try begin()
+        _ = try await prepared.next()
+        try checkFailure()
+        try checkCancelled()
+    }
+
+    /// Starts the branches, once.
+    private func begin() throws {
+        try state.withLock { state in
+            if let failure = state.failure { throw failure }
+            if state.isCancelled { throw Self.cancelled }
+            if state.hasFinished { throw Self.finished }
+            guard !state.hasStarted else { return }
+            state.hasStarted = true
+            state.branches = try branches(state.context)
+            state.running = state.branches.count
+            progress.withLock { $0.settled = state.branches.map { _ in .zero } }
+            let unprepared = Countdown(state.branches.count)
+            for (index, branch) in state.branches.enumerated() {
+                state.tasks.append(
+                    Task(priority: options.priority) { [self] in
+                        await run(branch, index) { if unprepared.isOver() { self.prepared.finish() } }
+                    })
+            }
+        }
+    }
+
+    private static let finished = SFSpeechError(
+        .invalidState, "this SpeechAnalyzer has finished; create another one")
+    private static let cancelled = SFSpeechError(.canceled, "the analysis was cancelled")
+
+    private func branches(_ context: AnalysisContext) throws -> [any AnalysisBranch] {
+        guard !modules.isEmpty else {
+            throw SFSpeechError(.invalidState, "this SpeechAnalyzer has no modules; pass a SpeechTranscriber")
+        }
+        let detector = modules.lazy.compactMap { $0 as? SpeechDetector }.first
+        let request = BranchRequest(
+            options: options, context: context, sensitivity: detector?.sensitivityLevel ?? .medium)
+        return try modules.map { module in
+            guard let module = module as? any AnalyzableModule else {
+                throw SFSpeechError(
+                    .invalidState, "\(type(of: module)) is not a module; pass a SpeechTranscriber or a SpeechDetector")
+            }
+            return try module.branch(request)
+        }
+    }
+
+    private func run(_ branch: any AnalysisBranch, _ index: Int, prepared: @escaping @Sendable () -> Void) async {
+        var failure: SFSpeechError?
+        do {
+            try await branch.run(prepared: prepared) { [self] position in settle(index, position) }
+        } catch { failure = SFSpeechError(error) }
+        ended(branch, index, failure)
+    }
+
+    private func ended(_ branch: any AnalysisBranch, _ index: Int, _ failure: SFSpeechError?) {
+        if let failure, failure.code != .canceled { fail(failure) }
+        let (reported, isLast) = state.withLock { state in
+            state.running -= 1
+            return (state.failure, state.running == 0)
+        }
+        branch.finish(throwing: reported)
+        settle(index, SamplePosition(.max))
+        guard isLast else { return }
+        prepared.finish()
+        done.finish()
+    }
+
+    /// Ends everything because of an error; results of what was analyzed stay readable.
+    private func fail(_ failure: SFSpeechError) {
+        let (branches, reader) = state.withLock { state in
+            state.failure = state.failure ?? failure
+            state.hasFinished = true
+            return (state.branches, state.reader)
+        }
+        reader?.cancel()
+        for branch in branches { branch.input.queue.cancel() }
+    }
+
+    // MARK: Input
+
+    /// Starts to read an input in the background.
+    @discardableResult
+    func start<Input: AsyncSequence & Sendable>(_ input: Input, finishes: Bool = false) throws -> Task<Void, any Error>
+    where Input.Element == AnalyzerInput {
+        try begin()
+        try takeInput()
+        let reader = Task(priority: options.priority) { [self] in
+            do { try await read(input) } catch {
+                endInput(because: SFSpeechError(error))
+                throw error
+            }
+            if finishes { endInput() }
+        }
+        let isOver = state.withLock { state in
+            state.reader = reader
+            return state.hasFinished
+        }
+        if isOver { reader.cancel() }
+        return reader
+    }
+
+    /// Reads an input.
+    func analyze<Input: AsyncSequence & Sendable>(_ input: Input) async throws -> AudioTime?
+    where Input.Element == AnalyzerInput {
+        let reader = try start(input)
+        do {
+            try await withTaskCancellationHandler {
+                try await reader.value
+            } onCancel: {
+                cancel()
+            }
+        } catch {
+            try checkFailure()
+            throw SFSpeechError(error)
+        }
+        let end = progress.withLock { $0.end }
+        return end == .zero ? nil : AudioTime(end)
+    }
+
+    private func takeInput() throws {
+        try state.withLock { state in
+            guard !state.isReading else {
+                throw SFSpeechError(.invalidState, "another input is being analyzed; wait for its end")
+            }
+            state.isReading = true
+        }
+    }
+
+    private func read<Input: AsyncSequence & Sendable>(_ input: Input) async throws
+    where Input.Element == AnalyzerInput {
+        defer { state.withLock { $0.isReading = false } }
+        var converter = InputConverter(start: progress.withLock { $0.end })
+        for try await buffer in input {
+            let chunks = try converter.chunks(of: buffer)
+            let end = converter.position
+            try await inTurn { try await self.pass(chunks, end) }
+        }
+        try checkCancelled()
+        let rest = try converter.finish()
+        let end = converter.position
+        try await inTurn { try await self.pass(rest, end) }
+    }
+
+    private func pass(_ chunks: [AudioChunk], _ end: SamplePosition) async throws {
+        let branches = state.withLock { $0.branches }
+        for chunk in chunks {
+            for branch in branches { try await branch.input.queue.send(chunk) }
+        }
+        progress.withLock { $0.end = max($0.end, end) }
+        report()
+    }
+
+    private func inTurn(_ body: () async throws -> Void) async throws {
+        try await turn.send(())
+        defer { _ = turn.nextNow() }
+        try await body()
+    }
+
+    // MARK: Finishing
+
+    func finalize(through time: AudioTime?) async throws {
+        try begin()
+        try await inTurn {
+            // Without samples: it only ends the utterance.
+            let end = self.progress.withLock { $0.end }
+            guard self.progress.withLock({ $0.finalized < min(end, time?.position ?? end) }) else { return }
+            try await self.pass([.gap(Gap(SampleRange(end, end), cause: .paused))], end)
+        }
+        let reached = AsyncQueue<Never>(capacity: 1)
+        let isReached = progress.withLock { progress in
+            let position = min(progress.end, time?.position ?? progress.end)
+            if progress.finalized >= position { return true }
+            progress.waiting.append((position, reached))
+            return false
+        }
+        if !isReached { _ = try await reached.next() }
+        try checkFailure()
+        try checkCancelled()
+    }
+
+    func finish() async throws {
+        // Without any audio, only the sequences of results end.
+        guard state.withLock({ $0.hasStarted }) else { return cancel() }
+        if let reader = state.withLock({ $0.reader }) {
+            _ = await withTaskCancellationHandler {
+                await reader.result
+            } onCancel: {
+                cancel()
+            }
+        }
+        endInput()
+        _ = try await done.next()
+        if Task.isCancelled { cancel() }
+        try checkFailure()
+        try checkCancelled()
+    }
+
+    /// Ends the input; results follow for what was analyzed.
+    private func endInput(because failure: SFSpeechError? = nil) {
+        let branches = state.withLock { state in
+            state.hasFinished = true
+            if failure?.code != .canceled { state.failure = state.failure ?? failure }
+            return state.branches
+        }
+        for branch in branches { branch.input.queue.finish() }
+    }
+
+    func cancel() {
+        let (branches, tasks, reader) = state.withLock { state in
+            state.hasFinished = true
+            state.isCancelled = true
+            return (state.branches, state.tasks, state.reader)
+        }
+        for task in tasks { task.cancel() }
+        reader?.cancel()
+        for branch in branches { branch.cancel() }
+        // Modules that were not started end, too.
+        if branches.isEmpty {
+            for module in modules { (try? (module as? any AnalyzableModule)?.branch(request))?.cancel() }
+            done.finish()
+        }
+        turn.cancel()
+        prepared.finish()
+    }
+
+    private var request: BranchRequest { BranchRequest(options: options, context: context, sensitivity: .medium) }
+
+    private func checkFailure() throws {
+        if let failure = state.withLock({ $0.failure }) { throw failure }
+        if state.withLock({ $0.isCancelled && $0.hasStarted }) {
+            throw Self.cancelled
+        }
+    }
+
+    private func checkCancelled() throws {
+        do { try Task.checkCancellation() } catch { throw SFSpeechError(error) }
+    }
+
+    // MARK: Progress
+
+    var volatileRange: AudioTimeRange? {
+        progress.withLock { progress in
+            progress.end == .zero
+                ? nil : AudioTimeRange(SampleRange(min(progress.finalized, progress.end), progress.end))
+        }
+    }
+
+    func setHandler(_ handler: Handler?) { progress.withLock { $0.handler = handler } }
+
+    private func settle(_ index: Int, _ position: SamplePosition) {
+        let reached = progress.withLock { progress in
+            guard progress.settled.indices.contains(index) else { return [AsyncQueue<Never>]() }
+            progress.settled[index] = max(progress.settled[index], position)
+            let finalized = progress.finalized
+            defer { progress.waiting.removeAll { $0.position <= finalized } }
+            return progress.waiting.filter { $0.position <= finalized }.map(\.queue)
+        }
+        for queue in reached { queue.finish() }
+        report()
+    }
+
+    /// Calls the handler under the lock, so that it sees changes in order.
+    private func report() {
+        progress.withLock { progress in
+            guard let handler = progress.handler, progress.end > .zero else { return }
+            let range = AudioTimeRange(SampleRange(min(progress.finalized, progress.end), progress.end))
+            guard range != progress.reported else { return }
+            let before = progress.reported
+            progress.reported = range
+            handler(range, range.start != before?.start ?? .zero, range.end != before?.end ?? .zero)
+        }
+    }
+}
+
+/// Counts branches that are not prepared yet.
+private final class Countdown: Sendable {
+    private let left: Atomic<Int>
+
+    init(_ count: Int) { left = Atomic(count) }
+
+    /// Counts one; returns true for the last.
+    func isOver() -> Bool { left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
+}

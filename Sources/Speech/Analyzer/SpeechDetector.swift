@@ -1,0 +1,165 @@
+import Core
+import Synchronization
+
+/// Finds where somebody speaks, by loudness above the background.
+///
+/// A transcriber in the same analyzer uses its sensitivity. Transcription does not need a detector: it skips silence anyway.
+public final class SpeechDetector: SpeechModule {
+    /// How easily sound counts as speech.
+    public enum SensitivityLevel: String, Hashable, Sendable, CaseIterable {
+        /// 4 dB above the threshold of `medium`.
+        case low
+        /// 9 dB above the background.
+        case medium
+        /// 3 dB below the threshold of `medium`.
+        case high
+
+        var own: SpeechSettings.Sensitivity {
+            switch self {
+            case .low: .low
+            case .medium: .medium
+            case .high: .high
+            }
+        }
+    }
+
+    /// The options of a detector.
+    public struct DetectionOptions: Hashable, Sendable {
+        /// How easily sound counts as speech.
+        public var sensitivityLevel: SensitivityLevel
+
+        /// Creates options.
+        public init(sensitivityLevel: SensitivityLevel = .medium) { self.sensitivityLevel = sensitivityLevel }
+    }
+
+    /// A stretch of speech or of silence.
+    public struct Result: SpeechModuleResult, Hashable, Sendable {
+        /// The stretch. That of speech which goes on ends where it is known to go on.
+        public let range: AudioTimeRange
+        /// The end of the audio whose results are final.
+        public let resultsFinalizationTime: AudioTime
+        /// Whether somebody speaks.
+        public let speechDetected: Bool
+    }
+
+    /// How easily sound counts as speech.
+    public let sensitivityLevel: SensitivityLevel
+    /// The stretches, in the order of time. Final ones follow each other without gaps, except for missing audio.
+    public let results: SpeechResults<Result>
+
+    private let reportsResults: Bool
+    private let isUsed = Mutex(false)
+
+    /// - Parameter sensitivity: how easily sound counts as speech.
+    public convenience init(sensitivity: SensitivityLevel = .medium) {
+        self.init(detectionOptions: DetectionOptions(sensitivityLevel: sensitivity), reportResults: true)
+    }
+
+    /// - Parameters:
+    ///   - detectionOptions: how easily sound counts as speech.
+    ///   - reportResults: false only to set the sensitivity of a transcriber.
+    public init(detectionOptions: DetectionOptions, reportResults: Bool) {
+        sensitivityLevel = detectionOptions.sensitivityLevel
+        reportsResults = reportResults
+        results = SpeechResults(queue: AsyncQueue(capacity: SpeechTranscriber.mostPending))
+    }
+}
+
+extension SpeechDetector: AnalyzableModule {
+    func branch(_ request: BranchRequest) throws -> any AnalysisBranch {
+        try isUsed.withLock { isUsed in
+            if isUsed {
+                throw SFSpeechError(.invalidState, "this SpeechDetector was used before; create another one")
+            }
+            isUsed = true
+        }
+        return DetectionBranch(sensitivityLevel, reportsResults ? results.queue : nil, ending: results.queue)
+    }
+}
+
+/// The analysis of a detector.
+private final class DetectionBranch: AnalysisBranch {
+    let input = AudioInput()
+    private let sensitivity: SpeechDetector.SensitivityLevel
+    private let results: AsyncQueue<SpeechDetector.Result>?
+    private let ending: AsyncQueue<SpeechDetector.Result>
+
+    init(
+        _ sensitivity: SpeechDetector.SensitivityLevel, _ results: AsyncQueue<SpeechDetector.Result>?,
+        ending: AsyncQueue<SpeechDetector.Result>
+    ) {
+        self.sensitivity = sensitivity
+        self.results = results
+        self.ending = ending
+    }
+
+    func run(
+        prepared: @escaping @Sendable () -> Void, settled: @escaping @Sendable (SamplePosition) -> Void
+    ) async throws {
+        prepared()
+        var settings = SpeechSettings()
+        settings.sensitivity = sensitivity.own
+        var segmenter = Segmenter(settings: settings)
+        var levels = FrameLevels()
+        var position = SamplePosition.zero
+        var reported = SamplePosition.zero
+        while let chunk = try await input.next() {
+            var effects: [Segmenter.Effect] = []
+            switch chunk {
+            case .samples(let samples):
+                position = position + Int64(samples.count)
+                samples.withUnsafeBufferPointer { samples in
+                    levels.take(samples) { effects += segmenter.handle(level: $0) }
+                }
+                try await report(effects, &reported)
+            case .gap(let gap):
+                levels.restart()
+                try await report(segmenter.handle(gap: gap.range), &reported)
+                try await silence(to: gap.range.start, &reported)
+                position = gap.range.end
+                reported = position
+            }
+            settled(segmenter.settledWatermark)
+        }
+        try await report(segmenter.finish(at: position), &reported)
+        try await silence(to: position, &reported)
+        settled(position)
+    }
+
+    private func report(_ effects: [Segmenter.Effect], _ reported: inout SamplePosition) async throws {
+        for effect in effects {
+            switch effect {
+            case .began(_, let start):
+                results?.sendNow(
+                    SpeechDetector.Result(
+                        range: AudioTimeRange(
+                            SampleRange(start, start + Int64(SpeechSettings().startMilliseconds * 16))),
+                        resultsFinalizationTime: AudioTime(min(reported, start)), speechDetected: true)
+                ) { !$0.isFinal }
+            case .ended(let utterance):
+                try await silence(to: utterance.speech.start, &reported)
+                try await send(to: utterance.speech.end, speechDetected: true, &reported)
+            }
+        }
+    }
+
+    private func silence(to end: SamplePosition, _ reported: inout SamplePosition) async throws {
+        try await send(to: end, speechDetected: false, &reported)
+    }
+
+    private func send(to end: SamplePosition, speechDetected: Bool, _ reported: inout SamplePosition) async throws {
+        guard end > reported else { return }
+        let range = AudioTimeRange(SampleRange(reported, end))
+        reported = end
+        try await results?.send(
+            SpeechDetector.Result(range: range, resultsFinalizationTime: range.end, speechDetected: speechDetected)
+        ) { !$0.isFinal }
+    }
+
+    func finish(throwing error: SFSpeechError?) { ending.finish(throwing: error) }
+
+    func cancel() {
+        ending.cancel()
+        input.queue.cancel()
+    }
+}

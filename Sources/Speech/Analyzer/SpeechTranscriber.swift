@@ -1,0 +1,204 @@
+import Core
+import FoundationEssentials
+import Synchronization
+
+/// Writes down what is said.
+///
+/// Create one for a locale, pass it to a ``SpeechAnalyzer``, and iterate ``results``:
+///
+///     let transcriber = SpeechTranscriber(locale: Locale(identifier: "en-US"), preset: .transcription)
+///     let analyzer = SpeechAnalyzer(modules: [transcriber])
+///     async let text = transcriber.results.reduce(into: "") { $0 += String($1.text.characters) + "\n" }
+///     try await analyzer.analyzeSequence(from: url)
+///     try await analyzer.finalizeAndFinishThroughEndOfInput()
+///     print(try await text)
+public final class SpeechTranscriber: SpeechModule {
+    /// What is reported.
+    public enum ReportingOption: Hashable, Sendable, CaseIterable {
+        /// Text of the speech that goes on; final text replaces it. It costs a second recognizer.
+        case volatileResults
+        /// Other readings of each result.
+        case alternativeTranscriptions
+    }
+
+    /// What the text has as attributes.
+    public enum ResultAttributeOption: Hashable, Sendable, CaseIterable {
+        /// The range of each word.
+        case audioTimeRange
+        /// The confidence of each word.
+        case transcriptionConfidence
+    }
+
+    /// A combination of options.
+    public struct Preset: Hashable, Sendable {
+        /// What is reported.
+        public var reportingOptions: Set<ReportingOption>
+        /// What the text has as attributes.
+        public var attributeOptions: Set<ResultAttributeOption>
+
+        /// Creates a preset.
+        public init(
+            reportingOptions: Set<ReportingOption> = [], attributeOptions: Set<ResultAttributeOption> = []
+        ) {
+            self.reportingOptions = reportingOptions
+            self.attributeOptions = attributeOptions
+        }
+
+        /// Final results, for recordings.
+        public static let transcription = Preset()
+        /// The same as ``transcription``.
+        public static let offlineTranscription = transcription
+        /// Final results with alternatives.
+        public static let transcriptionWithAlternatives = Preset(reportingOptions: [.alternativeTranscriptions])
+        /// Final results with alternatives, and with times and confidences of words as attributes.
+        public static let timeIndexedTranscriptionWithAlternatives = Preset(
+            reportingOptions: [.alternativeTranscriptions],
+            attributeOptions: [.audioTimeRange, .transcriptionConfidence])
+        /// Volatile and final results, for live speech.
+        public static let progressiveTranscription = Preset(reportingOptions: [.volatileResults])
+        /// Volatile and final results, with times of words as attributes of the final ones.
+        public static let timeIndexedProgressiveTranscription = Preset(
+            reportingOptions: [.volatileResults], attributeOptions: [.audioTimeRange])
+    }
+
+    /// The language of the speech.
+    public let locale: Locale
+    /// The options.
+    public let preset: Preset
+    /// The text, in the order of time. Final results do not overlap.
+    public let results: SpeechResults<Result>
+
+    private let hint: TaskHint
+    private let isUsed = Mutex(false)
+
+    /// The final results that wait for a slow consumer.
+    static let mostPending = 1_000
+
+    /// - Parameters:
+    ///   - locale: the language of the speech; `AssetInventory.status(forModules:)` tells whether a model for it is installed.
+    ///   - preset: the options.
+    public convenience init(locale: Locale, preset: Preset) {
+        self.init(locale: locale, preset: preset, hint: .dictation)
+    }
+
+    /// - Parameters:
+    ///   - locale: the language of the speech.
+    ///   - reportingOptions: what is reported.
+    ///   - attributeOptions: what the text has as attributes.
+    public convenience init(
+        locale: Locale, reportingOptions: Set<ReportingOption>, attributeOptions: Set<ResultAttributeOption>
+    ) {
+        self.init(
+            locale: locale, preset: Preset(reportingOptions: reportingOptions, attributeOptions: attributeOptions))
+    }
+
+    init(locale: Locale, preset: Preset, hint: TaskHint, mostPending: Int = mostPending) {
+        self.locale = locale
+        self.preset = preset
+        self.hint = hint
+        results = SpeechResults(queue: AsyncQueue(capacity: mostPending))
+    }
+
+    /// Whether a model is installed.
+    public static var isAvailable: Bool { !EngineSelection().models.isEmpty }
+
+    /// The locales of installed models.
+    public static var installedLocales: [Locale] { EngineSelection().locales }
+
+    /// The locales of installed models: there is no server that has others.
+    public static var supportedLocales: [Locale] { installedLocales }
+
+    /// The installed locale that a locale's speech can be transcribed with; nil if there is none.
+    public static func supportedLocale(equivalentTo locale: Locale) -> Locale? { EngineSelection().locale(for: locale) }
+
+    /// A part of the text.
+    public struct Result: SpeechModuleResult, Hashable, Sendable {
+        /// A recognized word.
+        public struct Word: Hashable, Sendable {
+            /// The word as the engine writes it, with its punctuation.
+            public let text: String
+            /// When it was said.
+            public let range: AudioTimeRange
+            /// From 0 to 1: how probably it is right.
+            public let confidence: Double
+            /// Whether the range is an estimate, because the word could not be aligned with the sound.
+            public let isTimeEstimated: Bool
+        }
+
+        /// Its audio.
+        public let range: AudioTimeRange
+        /// The end of the audio whose text is final.
+        public let resultsFinalizationTime: AudioTime
+        /// The text, with the attributes that were asked for. Empty if a volatile text turned out to be none.
+        public let text: AttributedString
+        /// The readings, best first: `text`, then others. Empty unless alternatives were asked for.
+        public let alternatives: [AttributedString]
+        /// The words with times and confidences; empty in volatile results.
+        public let words: [Word]
+
+        /// The mean confidence of the words from 0 to 1; 0 in volatile results.
+        public var confidence: Double {
+            words.isEmpty ? 0 : words.reduce(0) { $0 + $1.confidence } / Double(words.count)
+        }
+
+        /// What it was made of; nil in volatile results.
+        let segment: Segment?
+    }
+}
+
+extension SpeechTranscriber: AnalyzableModule {
+    func branch(_ request: BranchRequest) throws -> any AnalysisBranch {
+        try isUsed.withLock { isUsed in
+            if isUsed {
+                throw SFSpeechError(.invalidState, "this SpeechTranscriber was used before; create another one")
+            }
+            isUsed = true
+        }
+        return TranscriptionBranch(locale: locale, preset: preset, hint: hint, results: results.queue, request)
+    }
+}
+
+extension SpeechTranscriber.Result {
+    /// A final result.
+    init(_ segment: Segment, _ preset: SpeechTranscriber.Preset) {
+        range = AudioTimeRange(segment.range)
+        resultsFinalizationTime = range.end
+        words = segment.words.map {
+            Word(
+                text: $0.text, range: AudioTimeRange($0.range), confidence: $0.confidence, isTimeEstimated: $0.isSpread)
+        }
+        text = Self.text(words, preset.attributeOptions)
+        alternatives =
+            preset.reportingOptions.contains(.alternativeTranscriptions)
+            ? [text] + segment.alternatives.map { AttributedString($0.text) } : []
+        self.segment = segment
+    }
+
+    /// A volatile result.
+    init(volatile text: String, range: AudioTimeRange, finalizedThrough: AudioTime) {
+        self.range = range
+        // A volatile result is not final, however little is left.
+        resultsFinalizationTime = min(finalizedThrough, range.start)
+        self.text = AttributedString(text)
+        (alternatives, words, segment) = ([], [], nil)
+    }
+
+    private static func text(
+        _ words: [Word], _ options: Set<SpeechTranscriber.ResultAttributeOption>
+    ) -> AttributedString {
+        guard !options.isEmpty else { return AttributedString(words.map(\.text).joined(separator: " ")) }
+        var text = AttributedString()
+        for word in words {
+            if !text.characters.isEmpty { text += AttributedString(" ") }
+            var piece = AttributedString(word.text)
+            if options.contains(.audioTimeRange) {
+                piece[AttributeScopes.SpeechAttributes.TimeRangeAttribute.self] = word.range
+            }
+            if options.contains(.transcriptionConfidence) {
+                piece[AttributeScopes.SpeechAttributes.ConfidenceAttribute.self] = word.confidence
+            }
+            text += piece
+        }
+        return text
+    }
+}

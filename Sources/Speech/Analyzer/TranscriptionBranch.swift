@@ -1,0 +1,123 @@
+import Core
+import FoundationEssentials
+import Recognition
+import Synchronization
+import System
+
+/// The analysis of a transcriber: the loop that also transcribes recordings.
+final class TranscriptionBranch: AnalysisBranch {
+    let input = AudioInput()
+    private let locale: Locale
+    private let preset: SpeechTranscriber.Preset
+    private let hint: TaskHint
+    private let results: AsyncQueue<SpeechTranscriber.Result>
+    private let request: BranchRequest
+
+    init(
+        locale: Locale, preset: SpeechTranscriber.Preset, hint: TaskHint,
+        results: AsyncQueue<SpeechTranscriber.Result>, _ request: BranchRequest
+    ) {
+        self.locale = locale
+        self.preset = preset
+        self.hint = hint
+        self.results = results
+        self.request = request
+    }
+
+    func run(
+        prepared: @escaping @Sendable () -> Void, settled: @escaping @Sendable (SamplePosition) -> Void
+    ) async throws {
+        do {
+            let selected = try EngineSelection(request.options).select(
+                for: locale, hint: hint, vocabulary: request.context.vocabularyText)
+            defer { withExtendedLifetime(selected.scratch) {} }
+            let pool = selected.pool
+            // A worker stops at its next step; its task waits for that.
+            try await withTaskCancellationHandler {
+                do { try await transcribe(by: pool, prepared, settled) } catch {
+                    await pool.end()
+                    throw error
+                }
+                await pool.end()
+            } onCancel: {
+                Task { await pool.end() }
+            }
+        } catch { throw SFSpeechError.ofEngine(error) }
+    }
+
+    private func transcribe(
+        by pool: WorkerPool, _ prepared: () -> Void, _ settled: @escaping @Sendable (SamplePosition) -> Void
+    ) async throws {
+        let engine = try await pool.prepare()
+        prepared()
+        var settings = Transcriber.Settings()
+        settings.speech.sensitivity = request.sensitivity.own
+        settings.groups = GroupSettings(
+            longestSeconds: engine.name == EngineSelection.moonshine ? MoonshineModel.longestGroupSeconds : 0)
+        settings.hearsEarly = preset.reportingOptions.contains(.volatileResults)
+        settings.progressInterval = 0
+        _ = try await Transcriber(pool: pool, settings: settings).run(
+            input, into: ResultSink(preset: preset, results: results, settled: settled))
+    }
+
+    func finish(throwing error: SFSpeechError?) { results.finish(throwing: error) }
+
+    func cancel() {
+        results.cancel()
+        input.queue.cancel()
+    }
+}
+
+/// Passes segments on as results.
+private final class ResultSink: TranscriptSink {
+    private struct State {
+        var finalizedThrough = AudioTime.zero
+        /// Whether the current speech has a volatile text.
+        var hasVolatile = false
+    }
+
+    private let preset: SpeechTranscriber.Preset
+    private let results: AsyncQueue<SpeechTranscriber.Result>
+    private let settled: @Sendable (SamplePosition) -> Void
+    private let state = Mutex(State())
+
+    init(
+        preset: SpeechTranscriber.Preset, results: AsyncQueue<SpeechTranscriber.Result>,
+        settled: @escaping @Sendable (SamplePosition) -> Void
+    ) {
+        self.preset = preset
+        self.results = results
+        self.settled = settled
+    }
+
+    var wantsPartials: Bool { preset.reportingOptions.contains(.volatileResults) }
+
+    func commit(_ segments: [Segment], adaptation: AdaptationState?) async throws {
+        for (index, segment) in segments.enumerated() {
+            let result = SpeechTranscriber.Result(segment, preset)
+            let isWanted = state.withLock { state in
+                state.finalizedThrough = result.range.end
+                // An empty text takes back a volatile one.
+                defer { if index == segments.count - 1 { state.hasVolatile = false } }
+                return !segment.words.isEmpty || state.hasVolatile
+            }
+            if isWanted { try await results.send(result) { !$0.isFinal && $0.range.start < result.range.end } }
+        }
+    }
+
+    func partial(segment: Int, range: SampleRange, text: String) async {
+        let end = state.withLock { state in
+            state.hasVolatile = state.hasVolatile || !text.isEmpty
+            return state.finalizedThrough
+        }
+        let range = AudioTimeRange(start: max(end, AudioTime(range.start)), end: AudioTime(range.end))
+        guard !range.isEmpty else { return }
+        results.sendNow(SpeechTranscriber.Result(volatile: text, range: range, finalizedThrough: end)) { !$0.isFinal }
+    }
+
+    func transcribed(upTo position: SamplePosition) async { settled(position) }
+
+    func isRead(by engine: EngineDescription) async {}
+
+    func fault(_ error: DeviceError) async { Log.debug(.recognizing, "fault", ["message": error.message]) }
+}

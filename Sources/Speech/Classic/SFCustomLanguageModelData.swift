@@ -1,0 +1,155 @@
+import FoundationEssentials
+import System
+
+/// Phrases with their frequencies, templates and pronunciations, from which a language model is made.
+///
+///     let data = SFCustomLanguageModelData(locale: Locale(identifier: "en_US"), identifier: "shop", version: "1") {
+///         SFCustomLanguageModelData.PhraseCount(phrase: "shea butter", count: 20)
+///         SFCustomLanguageModelData.CustomPronunciation(grapheme: "Koudougou", phonemes: ["K UW D UW G UW"])
+///         SFCustomLanguageModelData.PhraseCountsFromTemplates(classes: ["person": ["Awa", "Bintou"]]) {
+///             SFCustomLanguageModelData.TemplatePhraseCountGenerator.Template("ask <person>", count: 10)
+///         }
+///     }
+///     try await data.export(to: url)
+public final class SFCustomLanguageModelData: Sendable {
+    /// A part of the data.
+    public protocol DataInsertable: Sendable {
+        /// The lines of the vocabulary file; `count` is per thousand words.
+        var lines: [String] { get }
+    }
+
+    /// A phrase and how often it is said.
+    public struct PhraseCount: DataInsertable, Hashable, Sendable {
+        /// The phrase.
+        public let phrase: String
+        /// How often it is said in a thousand words, 1 to 1,000. Apple counts in the data instead.
+        public let count: Int
+
+        /// Creates a phrase.
+        public init(phrase: String, count: Int) {
+            self.phrase = phrase
+            self.count = count
+        }
+
+        /// The lines of the vocabulary file.
+        public var lines: [String] { ["\(phrase) * \(count)"] }
+    }
+
+    /// How a word is pronounced.
+    public struct CustomPronunciation: DataInsertable, Hashable, Sendable {
+        /// The word.
+        public let grapheme: String
+        /// One or more pronunciations, in the phones of the model's dictionary: `K UW D UW G UW`. Apple's are in X-SAMPA.
+        public let phonemes: [String]
+
+        /// Creates a pronunciation.
+        public init(grapheme: String, phonemes: [String]) {
+            self.grapheme = grapheme
+            self.phonemes = phonemes
+        }
+
+        /// The lines of the vocabulary file.
+        public var lines: [String] { ["\(grapheme) = \(phonemes.joined(separator: " | "))"] }
+    }
+
+    /// Templates, and the classes that they use.
+    public struct PhraseCountsFromTemplates: DataInsertable, Hashable, Sendable {
+        private let classes: [String: [String]]
+        private let templates: [TemplatePhraseCountGenerator.Template]
+
+        /// - Parameters:
+        ///   - classes: the members of each class; a template names a class as `<name>`.
+        ///   - templates: the templates.
+        public init(
+            classes: [String: [String]],
+            @TemplateBuilder templates: () -> [TemplatePhraseCountGenerator.Template]
+        ) {
+            self.classes = classes
+            self.templates = templates()
+        }
+
+        /// The lines of the vocabulary file.
+        public var lines: [String] {
+            classes.sorted { $0.key < $1.key }.map { "<\($0.key)> = \($0.value.joined(separator: " | "))" }
+                + templates.map { "\($0.body) * \($0.count)" }
+        }
+    }
+
+    /// The templates of phrases.
+    public enum TemplatePhraseCountGenerator {
+        /// A phrase with classes.
+        public struct Template: Hashable, Sendable {
+            /// The words and classes: `ask <person> about it`.
+            public let body: String
+            /// How often it is said in a thousand words, with all members of its classes together.
+            public let count: Int
+
+            /// Creates a template.
+            public init(_ body: String, count: Int) {
+                self.body = body
+                self.count = count
+            }
+        }
+    }
+
+    /// Collects parts.
+    @resultBuilder public enum DataInsertableBuilder {
+        /// Joins parts.
+        public static func buildBlock(_ parts: [any DataInsertable]...) -> [any DataInsertable] {
+            parts.flatMap(\.self)
+        }
+        /// Takes a part.
+        public static func buildExpression(_ part: any DataInsertable) -> [any DataInsertable] { [part] }
+        /// Joins the parts of a loop.
+        public static func buildArray(_ parts: [[any DataInsertable]]) -> [any DataInsertable] { parts.flatMap(\.self) }
+        /// Takes what a condition leaves out.
+        public static func buildOptional(_ parts: [any DataInsertable]?) -> [any DataInsertable] { parts ?? [] }
+        /// Takes a branch.
+        public static func buildEither(first parts: [any DataInsertable]) -> [any DataInsertable] { parts }
+        /// Takes a branch.
+        public static func buildEither(second parts: [any DataInsertable]) -> [any DataInsertable] { parts }
+    }
+
+    /// Collects templates.
+    @resultBuilder public enum TemplateBuilder {
+        /// Joins templates.
+        public static func buildBlock(
+            _ templates: TemplatePhraseCountGenerator.Template...
+        ) -> [TemplatePhraseCountGenerator.Template] { templates }
+    }
+
+    /// The language.
+    public let locale: Locale
+    /// A name for the data.
+    public let identifier: String
+    /// The version of the data.
+    public let version: String
+    private let parts: [any DataInsertable]
+
+    /// - Parameters:
+    ///   - locale: the language.
+    ///   - identifier: a name for the data.
+    ///   - version: the version of the data.
+    ///   - builder: the phrases, templates and pronunciations.
+    public init(
+        locale: Locale, identifier: String, version: String,
+        @DataInsertableBuilder builder: () -> [any DataInsertable] = { [] }
+    ) {
+        self.locale = locale
+        self.identifier = identifier
+        self.version = version
+        parts = builder()
+    }
+
+    /// Writes the data as a vocabulary file, for ``SFSpeechLanguageModel`` and for `fieldscribe vocabulary`.
+    ///
+    /// - Throws: ``SFSpeechError`` if the file cannot be written.
+    public func export(to url: URL) async throws {
+        let head = "# \(identifier) \(version), \(locale.identifier)".split(whereSeparator: \.isNewline)
+            .joined(separator: " ")
+        let text = ([head] + parts.flatMap(\.lines)).map { $0 + "\n" }.joined()
+        do { try durableReplace(path: url.path, with: text) } catch {
+            throw SFSpeechError(error, orElse: .malformedSupplementalModel)
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import FoundationEssentials
+import Synchronization
+
+/// What to recognize, and how: ``SFSpeechURLRecognitionRequest`` or ``SFSpeechAudioBufferRecognitionRequest``.
+public class SFSpeechRecognitionRequest: @unchecked Sendable {
+    // Safety: all mutable state is behind this lock; subclasses add constants only.
+    private let settings = Mutex(Settings())
+
+    struct Settings: Sendable {
+        var reportsPartialResults = true
+        var requiresOnDevice = false
+        var contextualStrings: [String] = []
+        var hint: TaskHint?
+        var addsPunctuation = false
+        var languageModel: SFSpeechLanguageModel.Configuration?
+    }
+
+    fileprivate init() {}
+
+    var current: Settings { settings.withLock { $0 } }
+
+    private subscript<Value: Sendable>(path: WritableKeyPath<Settings, Value> & Sendable) -> Value {
+        get { settings.withLock { $0[keyPath: path] } }
+        set { settings.withLock { $0[keyPath: path] = newValue } }
+    }
+
+    /// Whether the text is reported while somebody speaks; true by default. It costs a second recognizer.
+    public var shouldReportPartialResults: Bool {
+        get { self[\.reportsPartialResults] }
+        set { self[\.reportsPartialResults] = newValue }
+    }
+
+    /// Has no effect: recognition never leaves the device.
+    public var requiresOnDeviceRecognition: Bool {
+        get { self[\.requiresOnDevice] }
+        set { self[\.requiresOnDevice] = newValue }
+    }
+
+    /// Words and phrases to prefer; see ``AnalysisContext/contextualStrings``.
+    public var contextualStrings: [String] {
+        get { self[\.contextualStrings] }
+        set { self[\.contextualStrings] = newValue }
+    }
+
+    /// What kind of speech to expect; by default the recognizer's `defaultTaskHint`.
+    public var taskHint: SFSpeechRecognitionTaskHint {
+        get { self[\.hint] ?? .unspecified }
+        set { self[\.hint] = newValue }
+    }
+
+    /// Has no effect: Moonshine always writes capitals and punctuation, PocketSphinx never does.
+    public var addsPunctuation: Bool {
+        get { self[\.addsPunctuation] }
+        set { self[\.addsPunctuation] = newValue }
+    }
+
+    /// A prepared language model; see ``SFSpeechLanguageModel``.
+    public var customizedLanguageModel: SFSpeechLanguageModel.Configuration? {
+        get { self[\.languageModel] }
+        set { self[\.languageModel] = newValue }
+    }
+}
+
+/// Recognizes an audio file of any length.
+public final class SFSpeechURLRecognitionRequest: SFSpeechRecognitionRequest, @unchecked Sendable {
+    /// The file.
+    public let url: URL
+
+    /// - Parameter url: what libsndfile reads, and what ffmpeg reads if it is installed.
+    public init(url: URL) {
+        self.url = url
+        super.init()
+    }
+}
+
+/// Recognizes buffers, such as those of a microphone.
+///
+/// Buffers that arrive faster than they are recognized are kept. Call ``endAudio()`` at the end of the audio; a request that
+/// nobody refers to any more ends, too.
+public final class SFSpeechAudioBufferRecognitionRequest: SFSpeechRecognitionRequest, @unchecked Sendable {
+    let inputs = AsyncQueue<AnalyzerInput>(capacity: .max)
+
+    /// Creates a request without audio.
+    public override init() { super.init() }
+
+    deinit { inputs.finish() }
+
+    /// The format of buffers that are not converted. All others are accepted, too.
+    public var nativeAudioFormat: AudioBuffer.Format { .native }
+
+    /// Appends a buffer; ignored after ``endAudio()``.
+    public func append(_ buffer: AudioBuffer) { inputs.sendNow(AnalyzerInput(buffer: buffer)) }
+
+    /// Ends the audio. Results of what was appended follow.
+    public func endAudio() { inputs.finish() }
+}

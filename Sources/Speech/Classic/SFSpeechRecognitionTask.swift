@@ -1,0 +1,148 @@
+import FoundationEssentials
+import Synchronization
+
+/// The state of a task.
+public enum SFSpeechRecognitionTaskState: Int, Hashable, Sendable {
+    /// The model is being loaded.
+    case starting
+    /// Audio is recognized.
+    case running
+    /// The audio has ended; results may follow.
+    case finishing
+    /// It was cancelled; no result follows.
+    case canceling
+    /// It has ended.
+    case completed
+}
+
+/// A running recognition. It continues if nobody refers to it.
+public final class SFSpeechRecognitionTask: Sendable {
+    private struct State {
+        var state = SFSpeechRecognitionTaskState.starting
+        var isCancelled = false
+        var isFinishing = false
+        var error: SFSpeechError?
+        var work: Task<Void, Never>?
+        /// Ends the audio.
+        var finish: (@Sendable () -> Void)?
+    }
+
+    private let status = Mutex(State())
+
+    init() {}
+
+    /// The state.
+    public var state: SFSpeechRecognitionTaskState { status.withLock { $0.state } }
+
+    /// Whether the audio has ended.
+    public var isFinishing: Bool { status.withLock { $0.isFinishing } }
+
+    /// Whether it was cancelled.
+    public var isCancelled: Bool { status.withLock { $0.isCancelled } }
+
+    /// Why it failed; nil unless it has.
+    public var error: (any Error)? { status.withLock { $0.error } }
+
+    /// Ends the audio; results of what was appended follow.
+    public func finish() {
+        let finish = status.withLock { state in
+            state.isFinishing = true
+            return state.finish
+        }
+        finish?()
+    }
+
+    /// Ends the task. The handler gets an error with the code `canceled`.
+    public func cancel() {
+        let work = status.withLock { state in
+            guard state.state != .completed else { return nil as Task<Void, Never>? }
+            state.isCancelled = true
+            state.state = .canceling
+            return state.work
+        }
+        work?.cancel()
+    }
+
+    // MARK: For the recognizer
+
+    func begin(_ work: Task<Void, Never>, finish: @escaping @Sendable () -> Void) {
+        let (isCancelled, isFinishing) = status.withLock { state in
+            (state.work, state.finish) = (work, finish)
+            return (state.isCancelled, state.isFinishing)
+        }
+        if isCancelled { work.cancel() }
+        if isFinishing { finish() }
+    }
+
+    /// Notes progress; ignored once cancelled or completed.
+    func note(_ new: SFSpeechRecognitionTaskState) {
+        status.withLock { state in
+            guard state.state.rawValue < new.rawValue, state.state != .canceling else { return }
+            state.state = new
+            if new == .finishing { state.isFinishing = true }
+        }
+    }
+
+    func complete(_ error: SFSpeechError?) {
+        status.withLock { state in
+            state.error = error
+            state.state = .completed
+            (state.work, state.finish) = (nil, nil)
+        }
+    }
+}
+
+/// Is told how a task proceeds, on the recognizer's queue.
+public protocol SFSpeechRecognitionTaskDelegate: AnyObject, Sendable {
+    /// Speech was detected for the first time.
+    func speechRecognitionDidDetectSpeech(_ task: SFSpeechRecognitionTask)
+
+    /// A partial result is there.
+    func speechRecognitionTask(
+        _ task: SFSpeechRecognitionTask, didHypothesizeTranscription transcription: SFTranscription)
+
+    /// The final result is there.
+    func speechRecognitionTask(
+        _ task: SFSpeechRecognitionTask, didFinishRecognition recognitionResult: SFSpeechRecognitionResult)
+
+    /// The audio has ended.
+    func speechRecognitionTaskFinishedReadingAudio(_ task: SFSpeechRecognitionTask)
+
+    /// The task was cancelled.
+    func speechRecognitionTaskWasCancelled(_ task: SFSpeechRecognitionTask)
+
+    /// The task has ended.
+    func speechRecognitionTask(_ task: SFSpeechRecognitionTask, didFinishSuccessfully successfully: Bool)
+
+    /// So many seconds of audio were recognized or found silent.
+    func speechRecognitionTask(_ task: SFSpeechRecognitionTask, didProcessAudioDuration duration: TimeInterval)
+}
+
+extension SFSpeechRecognitionTaskDelegate {
+    /// Does nothing.
+    public func speechRecognitionDidDetectSpeech(_ task: SFSpeechRecognitionTask) {}
+
+    /// Does nothing.
+    public func speechRecognitionTask(
+        _ task: SFSpeechRecognitionTask, didHypothesizeTranscription transcription: SFTranscription
+    ) {}
+
+    /// Does nothing.
+    public func speechRecognitionTask(
+        _ task: SFSpeechRecognitionTask, didFinishRecognition recognitionResult: SFSpeechRecognitionResult
+    ) {}
+
+    /// Does nothing.
+    public func speechRecognitionTaskFinishedReadingAudio(_ task: SFSpeechRecognitionTask) {}
+
+    /// Does nothing.
+    public func speechRecognitionTaskWasCancelled(_ task: SFSpeechRecognitionTask) {}
+
+    /// Does nothing.
+    public func speechRecognitionTask(_ task: SFSpeechRecognitionTask, didFinishSuccessfully successfully: Bool) {}
+
+    /// Does nothing.
+    public func speechRecognitionTask(
+        _ task: SFSpeechRecognitionTask, didProcessAudioDuration duration: TimeInterval
+    ) {}
+}

@@ -1,0 +1,24 @@
+/// What kind of speech to expect.
+public enum SFSpeechRecognitionTaskHint: Int, Hashable, Sendable, CaseIterable {
+    /// The same as `dictation`.
+    case unspecified
+    /// Continuous speech.
+    case dictation
+    /// A few words without the structure of a sentence.
+    case search
+    /// Yes, no, or a number, in English. Nothing else is recognized.
+    case confirmation
+}
+
+typealias TaskHint = SFSpeechRecognitionTaskHint
+
+extension SFSpeechRecognitionTaskHint {
+    /// The value of `decode-worker --hint`.
+    var argument: String {
+        switch self {
+        case .unspecified, .dictation: "dictation"
+        case .search: "search"
+        case .confirmation: "confirmation"
+        }
+    }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import Synchronization
+
+/// Whether a program may recognize speech.
+public enum SFSpeechRecognizerAuthorizationStatus: Int, Hashable, Sendable {
+    /// Never reported.
+    case notDetermined
+    /// Never reported.
+    case denied
+    /// Never reported.
+    case restricted
+    /// Always reported: there is no permission to ask for.
+    case authorized
+}
+
+/// Is told when a recognizer becomes available or unavailable.
+public protocol SFSpeechRecognizerDelegate: AnyObject, Sendable {
+    /// The availability has changed. It is checked when a task starts.
+    func speechRecognizer(_ speechRecognizer: SFSpeechRecognizer, availabilityDidChange available: Bool)
+}
+
+/// Recognizes speech, with the interface that Apple's framework had first.
+///
+/// New programs use ``SpeechAnalyzer``, which this class is made of. Recognition happens on this machine: there is no server, no
+/// permission to ask for, and no limit of a minute. A task's results are cumulative and grow with the speech; for recordings of
+/// hours, use ``SpeechAnalyzer``.
+public final class SFSpeechRecognizer: Sendable {
+    private struct State {
+        weak var delegate: (any SFSpeechRecognizerDelegate)?
+        var queue = OperationQueue.main
+        var hint = SFSpeechRecognitionTaskHint.unspecified
+        var wasAvailable: Bool
+    }
+
+    /// The language.
+    public let locale: Locale
+    private let options: SpeechAnalyzer.Options
+    private let state: Mutex<State>
+
+    /// A recognizer for the user's language; nil if no model is installed for it.
+    public convenience init?() { self.init(locale: Locale.current) }
+
+    /// - Parameters:
+    ///   - locale: the language.
+    ///   - options: which engine reads, and where. Apple's class has none.
+    /// - Returns: nil if no model is installed for the language.
+    public init?(locale: Locale, options: SpeechAnalyzer.Options = SpeechAnalyzer.Options()) {
+        guard EngineSelection(options).hasModel(for: locale) else { return nil }
+        self.locale = locale
+        self.options = options
+        state = Mutex(State(wasAvailable: true))
+    }
+
+    /// The locales of installed models.
+    public static func supportedLocales() -> Set<Locale> { Set(SpeechTranscriber.installedLocales) }
+
+    /// Always `authorized`.
+    public static func authorizationStatus() -> SFSpeechRecognizerAuthorizationStatus { .authorized }
+
+    /// Calls the handler with `authorized`, on a queue of the system.
+    public static func requestAuthorization(
+        _ handler: @escaping @Sendable (SFSpeechRecognizerAuthorizationStatus) -> Void
+    ) { Task { handler(.authorized) } }
+
+    /// Whether a complete model is installed.
+    public var isAvailable: Bool { EngineSelection(options).canRead(locale) }
+
+    /// Always true.
+    public var supportsOnDeviceRecognition: Bool {
+        get { true }
+        // swift-format-ignore: UseSingleLinePropertyGetter
+        set {}
+    }
+
+    /// The hint of requests that have none.
+    public var defaultTaskHint: SFSpeechRecognitionTaskHint {
+        get { state.withLock { $0.hint } }
+        set { state.withLock { $0.hint = newValue } }
+    }
+
+    /// Where handlers and delegates are called; by default the main queue, which `RunLoop.main.run()`, `dispatchMain()` and an
+    /// asynchronous `main` serve.
+    public var queue: OperationQueue {
+        get { state.withLock { $0.queue } }
+        set { state.withLock { $0.queue = newValue } }
+    }
+
+    /// Is told when the recognizer becomes available or unavailable.
+    public var delegate: (any SFSpeechRecognizerDelegate)? {
+        get { state.withLock { $0.delegate } }
+        set { state.withLock { $0.delegate = newValue } }
+    }
+
+    /// Starts to recognize a request.
+    ///
+    /// - Parameters:
+    ///   - request: what to recognize. Its settings are read now; later changes have no effect.
+    ///   - resultHandler: gets partial results, then a result with `isFinal`, or an error. It is called on `queue`, in
+    ///   order, and never after the final result or the error.
+    @discardableResult
+    public func recognitionTask(
+        with request: SFSpeechRecognitionRequest,
+        resultHandler: @escaping @Sendable (SFSpeechRecognitionResult?, (any Error)?) -> Void
+    ) -> SFSpeechRecognitionTask {
+        start(request) { _, event in
+            switch event {
+            case .result(let result): resultHandler(result, nil)
+            case .failed(let error): resultHandler(nil, error)
+            case .speech, .audioEnded, .processed, .succeeded: break
+            }
+        }
+    }
+
+    /// Starts to recognize a request.
+    ///
+    /// - Parameters:
+    ///   - request: what to recognize. Its settings are read now; later changes have no effect.
+    ///   - delegate: is kept until the task ends, and called on `queue`, in order.
+    @discardableResult
+    public func recognitionTask(
+        with request: SFSpeechRecognitionRequest, delegate: any SFSpeechRecognitionTaskDelegate
+    ) -> SFSpeechRecognitionTask {
+        start(request) { task, event in
+            switch event {
+            case .speech: delegate.speechRecognitionDidDetectSpeech(task)
+            case .result(let result) where result.isFinal:
+                delegate.speechRecognitionTask(task, didFinishRecognition: result)
+            case .result(let result):
+                delegate.speechRecognitionTask(task, didHypothesizeTranscription: result.bestTranscription)
+            case .audioEnded: delegate.speechRecognitionTaskFinishedReadingAudio(task)
+            case .processed(let seconds): delegate.speechRecognitionTask(task, didProcessAudioDuration: seconds)
+            case .succeeded: delegate.speechRecognitionTask(task, didFinishSuccessfully: true)
+            case .failed(let error):
+                if error.code == .canceled { delegate.speechRecognitionTaskWasCancelled(task) }
+                delegate.speechRecognitionTask(task, didFinishSuccessfully: false)
+            }
+        }
+    }
+
+    private func start(
+        _ request: SFSpeechRecognitionRequest,
+        _ handler: @escaping @Sendable (SFSpeechRecognitionTask, RecognitionDriver.Event) -> Void
+    ) -> SFSpeechRecognitionTask {
+        let task = SFSpeechRecognitionTask()
+        let (queue, hint) = state.withLock { ($0.queue, $0.hint) }
+        let calls = CallQueue(queue)
+        let driver = RecognitionDriver(
+            locale: locale, options: options, request: request, hint: hint, task: task
+        ) { event in calls.add { handler(task, event) } }
+        noteAvailability(on: calls)
+        driver.start(request)
+        return task
+    }
+
+    /// Tells the delegate if a model was installed or removed.
+    private func noteAvailability(on calls: CallQueue) {
+        let isAvailable = isAvailable
+        let delegate = state.withLock { state in
+            defer { state.wasAvailable = isAvailable }
+            return state.wasAvailable == isAvailable ? nil : state.delegate
+        }
+        if let delegate { calls.add { delegate.speechRecognizer(self, availabilityDidChange: isAvailable) } }
+    }
+}
+
+/// Calls functions on an operation queue in order, even if that is concurrent.
+private final class CallQueue: Sendable {
+    private struct State {
+        var calls: [@Sendable () -> Void] = []
+        var isRunning = false
+    }
+
+    private let queue: OperationQueue
+    private let state = Mutex(State())
+
+    init(_ queue: OperationQueue) { self.queue = queue }
+
+    func add(_ call: @escaping @Sendable () -> Void) {
+        let isFirst = state.withLock { state in
+            state.calls.append(call)
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        if isFirst { queue.addOperation { self.run() } }
+    }
+
+    private func run() {
+        while let call = next() { call() }
+    }
+
+    private func next() -> (@Sendable () -> Void)? {
+        state.withLock { state in
+            if state.calls.isEmpty {
+                state.isRunning = false
+                return nil
+            }
+            return state.calls.removeFirst()
+        }
+    }
+}

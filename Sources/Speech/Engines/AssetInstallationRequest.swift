@@ -1,0 +1,38 @@
+import Core
+import Recognition
+import System
+
+/// Installs a model from the disk; see ``AssetInventory/assetInstallationRequest(installing:name:replaces:)``.
+public struct AssetInstallationRequest: Hashable, Sendable {
+    private let source: String
+    private let name: String?
+    private let replaces: Bool
+    /// Where models are installed; nil without a home.
+    private let folder: String?
+
+    init(_ source: String, name: String?, replaces: Bool, folder: String?) {
+        self.source = source
+        self.name = name
+        self.replaces = replaces
+        self.folder = folder
+    }
+
+    /// Copies the model to `~/.local/share/fieldscribe/models`, completely or not at all. Nothing is downloaded.
+    ///
+    /// - Throws: ``SFSpeechError`` with `cannotLoadModel`, naming what is wrong.
+    public func downloadAndInstall() async throws {
+        do {
+            guard let folder else {
+                throw DeviceError(.denied, "add", "there is no folder for models; set HOME or XDG_DATA_HOME")
+            }
+            let store = ModelStore(folder: folder) { path in
+                if let model = InstalledModel(moonshineAt: path) { return (EngineSelection.moonshine, model) }
+                let model = ModelFolder(path: path)
+                return model.model.isThere ? (EngineSelection.pocketSphinx, InstalledModel(model)) : nil
+            }
+            try await onThread(named: "model-install") { [self] in
+                _ = try store.add(source, name: name, replaces: replaces)
+            }
+        } catch { throw SFSpeechError(error, orElse: .cannotLoadModel) }
+    }
+}

@@ -1,0 +1,76 @@
+import Core
+
+/// Why recognition failed, in one line: what failed, why, and what to do.
+///
+/// Unlike Apple's, it always has a message that a person can act on.
+public struct SFSpeechError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kind of failure.
+    public enum Code: String, Hashable, Sendable {
+        /// No model is installed for the locale, or a file of it is missing.
+        case noModel
+        /// A model, or a runtime that it needs, is damaged or cannot be loaded.
+        case cannotLoadModel
+        /// An audio file cannot be read.
+        case audioReadFailed
+        /// A microphone is missing, busy, or may not be used.
+        case microphoneUnavailable
+        /// A rate or channel count that cannot be converted.
+        case unexpectedAudioFormat
+        /// A buffer begins before the end of the previous one.
+        case audioDisordered
+        /// The vocabulary or language model cannot be used.
+        case malformedSupplementalModel
+        /// The analyzer or task has finished, or cannot do what was asked.
+        case invalidState
+        /// The engine failed.
+        case internalServiceError
+        /// The task was cancelled.
+        case canceled
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// What failed, why, and what to do.
+    public let message: String
+
+    init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The message.
+    public var description: String { message }
+
+    /// The message, as Apple's errors have it.
+    public var localizedDescription: String { message }
+}
+
+extension SFSpeechError {
+    /// Converts what our modules throw; `CancellationError` becomes `canceled`.
+    init(_ error: any Error, orElse code: Code = .internalServiceError) {
+        switch error {
+        case let error as SFSpeechError: self = error
+        case let error as DeviceError: self.init(Self.code(of: error, orElse: code), error.message)
+        case is CancellationError: self.init(.canceled, "the task was cancelled")
+        default: self.init(code, "\(error)")
+        }
+    }
+
+    private static func code(of error: DeviceError, orElse code: Code) -> Code {
+        switch (error.operation, error.code) {
+        case ("append", .damaged): .audioDisordered
+        case ("vocabulary", _): .malformedSupplementalModel
+        case ("soxr_create", _), ("convert", _): .unexpectedAudioFormat
+        default: code
+        }
+    }
+
+    /// Converts an error of an engine.
+    static func ofEngine(_ error: any Error) -> SFSpeechError {
+        let code = (error as? DeviceError)?.code
+        return SFSpeechError(
+            error,
+            orElse: code == .missing || code == .denied
+                ? .noModel : code == .damaged || code == .unsupported ? .cannotLoadModel : .internalServiceError)
+    }
+}

@@ -1,0 +1,70 @@
+import Audio
+import Core
+import Recognition
+
+/// Converts one input's buffers to chunks of 16 kHz, and places them in time. Use it in one task at a time.
+struct InputConverter {
+    private var converter: BufferConverter?
+    private var format: AudioBuffer.Format?
+    /// The end of what was returned.
+    private(set) var position: SamplePosition
+
+    /// - Parameter start: the position of the first sample.
+    init(start: SamplePosition) { position = start }
+
+    /// Returns the audio of an input, after what the previous one left.
+    ///
+    /// - Throws: `DeviceError` with `unsupported` for the format, or `damaged` for a start before the end of the previous one.
+    mutating func chunks(of input: AnalyzerInput) throws(DeviceError) -> [AudioChunk] {
+        var chunks: [AudioChunk] = []
+        if let start = input.bufferStartTime?.position, start != position {
+            chunks = try finish()
+            guard start >= position - Self.tolerance else {
+                throw DeviceError(
+                    .damaged, "append", on: "audio input",
+                    "begins at \(start.seconds) s, but the previous buffer ended at \(position.seconds) s",
+                    remedy: "pass buffers in the order of time")
+            }
+            if start > position + Self.tolerance {
+                chunks.append(.gap(Gap(SampleRange(position, start), cause: .overrun)))
+                position = start
+            }
+        }
+        let samples = try converted(input.buffer, after: &chunks)
+        if !samples.isEmpty { append(samples, to: &chunks) }
+        return chunks
+    }
+
+    /// Returns what is left at the end of the input.
+    mutating func finish() throws(DeviceError) -> [AudioChunk] {
+        var chunks: [AudioChunk] = []
+        if let rest = try converter?.finish(), !rest.isEmpty { append(rest, to: &chunks) }
+        (converter, format) = (nil, nil)
+        return chunks
+    }
+
+    /// Times of other clocks are rounded: up to 20 ms are no gap.
+    private static let tolerance = Int64(SamplePosition.rate / 50)
+
+    private mutating func converted(
+        _ buffer: AudioBuffer, after chunks: inout [AudioChunk]
+    ) throws(DeviceError) -> [Int16] {
+        if buffer.format != format {
+            chunks += try finish()
+            format = buffer.format
+            if buffer.format != .native {
+                converter = try BufferConverter(rate: buffer.sampleRate, channels: buffer.channelCount)
+            }
+        }
+        switch (buffer.samples, converter) {
+        case (.int16(let samples), nil): return samples
+        case (.int16(let samples), let converter?): return try converter.convert(samples)
+        case (.float32(let samples), let converter): return try converter?.convert(samples) ?? []
+        }
+    }
+
+    private mutating func append(_ samples: [Int16], to chunks: inout [AudioChunk]) {
+        chunks.append(.samples(samples))
+        position = position + Int64(samples.count)
+    }
+}

@@ -1,0 +1,182 @@
+import Synchronization
+
+/// A queue between tasks. Writers wait while it is full, readers while it is empty. A task that is cancelled stops waiting.
+final class AsyncQueue<Element: Sendable>: Sendable {
+    private typealias Waiters = [Int: CheckedContinuation<Void, Never>]
+
+    private struct State {
+        var elements: [Element] = []
+        var cost = 0
+        var hasEnded = false
+        var failure: (any Error)?
+        var nextWaiter = 0
+        var readers: Waiters = [:]
+        var writers: Waiters = [:]
+
+        mutating func wakeReaders() -> Waiters {
+            defer { readers = [:] }
+            return readers
+        }
+
+        mutating func wakeAll() -> Waiters {
+            defer { (readers, writers) = ([:], [:]) }
+            // The keys are unique in both.
+            return readers.merging(writers) { first, _ in first }
+        }
+    }
+
+    private let capacity: Int
+    private let cost: @Sendable (Element) -> Int
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - capacity: the cost of the elements from which writers wait.
+    ///   - cost: what an element contributes to it; by default 1.
+    init(capacity: Int, cost: @escaping @Sendable (Element) -> Int = { _ in 1 }) {
+        self.capacity = max(1, capacity)
+        self.cost = cost
+    }
+
+    /// Whether nothing more can be appended.
+    var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
+    /// Whether somebody waits for room.
+    var hasWaitingWriter: Bool { state.withLock { !$0.writers.isEmpty } }
+
+    /// Appends an element when there is room.
+    ///
+    /// - Parameter outdated: which queued elements it replaces.
+    /// - Throws: `CancellationError` if the queue has ended or the task is cancelled.
+    func send(_ element: Element, replacing outdated: (Element) -> Bool = { _ in false }) async throws {
+        while true {
+            try Task.checkCancellation()
+            if try put(element, replacing: outdated, waitsForRoom: true) { return }
+            await wait(isReader: false)
+        }
+    }
+
+    /// Appends an element at once, even if the queue is full; ignored after its end.
+    func sendNow(_ element: Element, replacing outdated: (Element) -> Bool = { _ in false }) {
+        _ = try? put(element, replacing: outdated, waitsForRoom: false)
+    }
+
+    /// Appends an element if there is room; returns false if there is none.
+    func sendIfRoom(_ element: Element) -> Bool {
+        (try? put(element, replacing: { _ in false }, waitsForRoom: true)) ?? false
+    }
+
+    private func put(_ element: Element, replacing outdated: (Element) -> Bool, waitsForRoom: Bool) throws -> Bool {
+        let woken = try state.withLock { state -> Waiters? in
+            if state.hasEnded { throw CancellationError() }
+            if waitsForRoom, state.cost >= capacity { return nil }
+            if state.elements.contains(where: outdated) {
+                state.elements.removeAll(where: outdated)
+                state.cost = state.elements.reduce(0) { $0 + cost($1) }
+            }
+            state.elements.append(element)
+            state.cost += cost(element)
+            return state.wakeReaders()
+        }
+        woken?.values.forEach { $0.resume() }
+        return woken != nil
+    }
+
+    /// Waits for the next element; nil at the end, and if the task is cancelled.
+    ///
+    /// - Throws: the error with which the queue ended, once, after its elements.
+    func next() async throws -> Element? {
+        try await received { state in
+            let element = state.elements.removeFirst()
+            state.cost -= cost(element)
+            return element
+        }
+    }
+
+    /// Returns the next element; nil if there is none now.
+    func nextNow() -> Element? {
+        let (element, woken) = state.withLock { state -> (Element?, Waiters) in
+            guard !state.elements.isEmpty else { return (nil, [:]) }
+            let element = state.elements.removeFirst()
+            state.cost -= cost(element)
+            defer { state.writers = [:] }
+            return (element, state.writers)
+        }
+        woken.values.forEach { $0.resume() }
+        return element
+    }
+
+    /// Waits until there are elements and returns all of them; nil as for `next`.
+    func nextAll() async throws -> [Element]? {
+        try await received { state in
+            defer { (state.elements, state.cost) = ([], 0) }
+            return state.elements
+        }
+    }
+
+    private func received<Value>(_ remove: (inout State) -> Value) async throws -> Value? {
+        while !Task.isCancelled {
+            var value: Value?
+            var isOver = false
+            let woken = try state.withLock { state -> Waiters in
+                guard !state.elements.isEmpty else {
+                    isOver = state.hasEnded
+                    defer { state.failure = nil }
+                    if let failure = state.failure { throw failure }
+                    return [:]
+                }
+                value = remove(&state)
+                defer { state.writers = [:] }
+                return state.writers
+            }
+            woken.values.forEach { $0.resume() }
+            if let value { return value }
+            if isOver { return nil }
+            await wait(isReader: true)
+        }
+        return nil
+    }
+
+    /// Ends the queue. Readers still get what is queued, then the error.
+    func finish(throwing error: (any Error)? = nil) {
+        let woken = state.withLock { state -> Waiters in
+            guard !state.hasEnded else { return [:] }
+            state.hasEnded = true
+            state.failure = error
+            return state.wakeAll()
+        }
+        woken.values.forEach { $0.resume() }
+    }
+
+    /// Ends the queue and drops what is queued.
+    func cancel() {
+        let woken = state.withLock { state -> Waiters in
+            (state.elements, state.cost, state.failure) = ([], 0, nil)
+            state.hasEnded = true
+            return state.wakeAll()
+        }
+        woken.values.forEach { $0.resume() }
+    }
+
+    /// Suspends until there may be something to read or room to write.
+    private func wait(isReader: Bool) async {
+        let id = state.withLock { state in
+            state.nextWaiter += 1
+            return state.nextWaiter
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isReady = state.withLock { state in
+                    // Checked under the lock, which `onCancel` takes, too.
+                    if Task.isCancelled || state.hasEnded { return true }
+                    if isReader ? !state.elements.isEmpty : state.cost < capacity { return true }
+                    if isReader { state.readers[id] = continuation } else { state.writers[id] = continuation }
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+        } onCancel: {
+            let waiter = state.withLock { $0.readers.removeValue(forKey: id) ?? $0.writers.removeValue(forKey: id) }
+            waiter?.resume()
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import Speech
+
+/// Recognizes speech in live audio, in the way of an app: a button starts and stops, a text shows what is said.
+///
+/// Only the lines marked with `audio` differ from an app for iOS, where an `AVAudioEngine` has a tap.
+@MainActor final class SpokenWord: SFSpeechRecognizerDelegate {
+    private let speechRecognizer: SFSpeechRecognizer
+    private var recognitionRequest: SFSpeechAudioBufferRecognitionRequest?
+    private var recognitionTask: SFSpeechRecognitionTask?
+    private let microphone: Microphone  // audio
+    private var recording: Task<Void, any Error>?  // audio
+
+    /// What a text view would show.
+    private(set) var text = "" {
+        didSet { if text != oldValue { FileHandle.standardOutput.write(Data("\(text)\n".utf8)) } }
+    }
+
+    /// Called when a recording has ended.
+    var didEnd: ((any Error)?) -> Void = { _ in }
+
+    init?(device: String) {
+        guard let speechRecognizer = SFSpeechRecognizer(locale: Locale(identifier: "en-US")) else { return nil }
+        self.speechRecognizer = speechRecognizer
+        microphone = Microphone(device: device)  // audio
+        speechRecognizer.delegate = self
+    }
+
+    func recordButtonTapped() {
+        if recording != nil {
+            stopAudio()
+            recognitionRequest?.endAudio()
+        } else {
+            startRecording()
+        }
+    }
+
+    private func startRecording() {
+        recognitionTask?.cancel()
+        recognitionTask = nil
+        let request = SFSpeechAudioBufferRecognitionRequest()
+        recognitionRequest = request
+        request.shouldReportPartialResults = true
+        request.requiresOnDeviceRecognition = true
+        recognitionTask = speechRecognizer.recognitionTask(with: request) { result, error in
+            Task { @MainActor in self.handle(result, error) }
+        }
+        recording = Task { [microphone] in  // audio
+            for try await input in microphone { request.append(input.buffer) }  // audio
+        }
+    }
+
+    private func handle(_ result: SFSpeechRecognitionResult?, _ error: (any Error)?) {
+        var isFinal = false
+        if let result {
+            text = result.bestTranscription.formattedString
+            isFinal = result.isFinal
+        }
+        if error != nil || isFinal {
+            stopAudio()
+            recognitionRequest = nil
+            recognitionTask = nil
+            didEnd(error)
+        }
+    }
+
+    private func stopAudio() {
+        recording?.cancel()  // audio
+        recording = nil  // audio
+    }
+
+    nonisolated func speechRecognizer(_ speechRecognizer: SFSpeechRecognizer, availabilityDidChange available: Bool) {
+        print(available ? "Recognition is available." : "Recognition is not available.")
+    }
+}

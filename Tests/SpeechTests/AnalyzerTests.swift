@@ -1,0 +1,169 @@
+import Foundation
+import Synchronization
+import TestKit
+import Testing
+
+@testable import Core
+@testable import Speech
+
+extension Recognizing {
+    @Suite("SpeechAnalyzer") struct AnalyzerTests {
+        @Test("cancelling at any point ends the results, all calls, and later the engine's thread", arguments: 0..<8)
+        func cancelling(turn: Int) async throws {
+            let seed = UInt64.random(in: 0...UInt64.max)
+            print("seed \(seed)")
+            var random = SeededGenerator(seed: seed)
+            let inputs = Sounds.buffers(try Sounds.talk())
+            // After so many buffers, from a sequence that then waits.
+            let count = turn == 0 ? 0 : Int.random(in: 0...inputs.count, using: &random)
+            let transcriber = SpeechTranscriber(
+                locale: Sounds.english, preset: turn % 2 == 0 ? .transcription : .progressiveTranscription)
+            let detector = SpeechDetector()
+            let analyzer = SpeechAnalyzer(modules: [transcriber, detector], options: Sounds.options)
+            let (stream, continuation) = AsyncStream.makeStream(of: AnalyzerInput.self)
+            for input in inputs.prefix(count) { continuation.yield(input) }
+            let work = Task {
+                await speechError {
+                    try await analyzer.analyzeSequence(stream)
+                    try await analyzer.finalizeAndFinishThroughEndOfInput()
+                }
+            }
+            let results = Task { try await transcriber.results.collected() }
+            if turn % 3 == 1 { try await analyzer.prepareToAnalyze() }
+            if turn % 3 == 2 {
+                try await eventually("audio") { await analyzer.volatileRange != nil || count == 0 }
+            }
+            if turn == 7 { work.cancel() } else { await analyzer.cancelAndFinishNow() }
+            #expect(await work.value?.code == .canceled)
+            _ = try await results.value
+            #expect(try await detector.results.collected().count <= 5)
+            let error = await speechError { try await analyzer.analyzeSequence(inputs.stream) }
+            #expect(error?.code == .canceled)
+            try await eventually("no thread of an engine") { Threads.named("decode") == 0 }
+            continuation.finish()
+        }
+
+        @Test("an analyzer that nobody refers to ends its results and its engine")
+        func dropped() async throws {
+            weak var dropped: SpeechTranscriber?
+            try await {
+                let transcriber = SpeechTranscriber(locale: Sounds.english, preset: .progressiveTranscription)
+                dropped = transcriber
+                let results = Task { [queue = transcriber.results] in try await queue.collected() }
+                let (stream, continuation) = AsyncStream.makeStream(of: AnalyzerInput.self)
+                for input in Sounds.buffers(try Sounds.talk()) { continuation.yield(input) }
+                try await {
+                    let analyzer = SpeechAnalyzer(modules: [transcriber], options: Sounds.options)
+                    try await analyzer.start(inputSequence: stream)
+                    try await eventually("a thread of an engine") { Threads.named("decode") > 0 }
+                }()
+                _ = try await results.value
+                continuation.finish()
+            }()
+            try await eventually("no thread of an engine") { Threads.named("decode") == 0 }
+            try await eventually("no transcriber") { dropped == nil }
+        }
+
+        @Test("finalizing makes the audio so far final, and the analysis goes on")
+        func finalizing() async throws {
+            let samples = try Sounds.samples(Sounds.amiable)
+            let transcriber = SpeechTranscriber(locale: Sounds.english, preset: .transcription)
+            let detector = SpeechDetector(sensitivity: .medium)
+            let analyzer = SpeechAnalyzer(modules: [transcriber, detector], options: Sounds.options)
+            let ranges = Mutex<[AudioTimeRange]>([])
+            await analyzer.setVolatileRangeChangedHandler { range, changedStart, changedEnd in
+                ranges.withLock { ranges in
+                    #expect(changedStart == (range.start != ranges.last?.start ?? .zero))
+                    #expect(changedEnd == (range.end != ranges.last?.end ?? .zero))
+                    ranges.append(range)
+                }
+            }
+            #expect(await analyzer.volatileRange == nil)
+            try await analyzer.analyzeSequence(Sounds.buffers(samples).stream)
+            try await analyzer.finalize(through: nil)
+            let end = AudioTime(value: Int64(samples.count))
+            #expect(await analyzer.volatileRange == AudioTimeRange(start: end, end: end))
+            var iterator = transcriber.results.makeAsyncIterator()
+            let first = try #require(try await iterator.next())
+            #expect(first.string.contains("might even have been made") && first.range.end <= end)
+            // Nothing is left to make final.
+            try await analyzer.finalize(through: nil)
+            try await analyzer.analyzeSequence(Sounds.buffers(samples).stream)
+            try await analyzer.finalizeAndFinishThroughEndOfInput()
+            let second = try #require(try await iterator.next())
+            #expect(second.range.start >= end)
+            #expect(try await iterator.next() == nil)
+            let spoken = try await detector.results.filter { $0.isFinal && $0.speechDetected }.collected()
+            #expect(spoken.count >= 2)
+            let seen = ranges.withLock { $0 }
+            #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.start <= $1.start && $0.end <= $1.end })
+            #expect(seen.last == AudioTimeRange(start: end + end, end: end + end))
+        }
+
+        @Test("without audio, results end at once")
+        func nothing() async throws {
+            let transcriber = SpeechTranscriber(locale: Sounds.english, preset: .transcription)
+            let analyzer = SpeechAnalyzer(modules: [transcriber], options: Sounds.options)
+            try await analyzer.finalizeAndFinishThroughEndOfInput()
+            #expect(try await transcriber.results.collected().isEmpty)
+        }
+
+        @Test("one input at a time; a file may finish the analysis")
+        func inputs() async throws {
+            let transcriber = SpeechTranscriber(locale: Sounds.english, preset: .transcription)
+            let analyzer = SpeechAnalyzer(modules: [transcriber], options: Sounds.options)
+            let (stream, continuation) = AsyncStream.makeStream(of: AnalyzerInput.self)
+            try await analyzer.start(inputSequence: stream)
+            let error = await speechError { try await analyzer.start(inputSequence: stream) }
+            #expect(error?.message.contains("another input is being analyzed") == true)
+            continuation.finish()
+            try await eventually("the end of the first input") {
+                do {
+                    try await analyzer.start(inputAudioFile: AudioFile(url: Sounds.amiable), finishAfterFile: true)
+                    return true
+                } catch { return false }
+            }
+            #expect(try await transcriber.results.collected().count == 1)
+        }
+    }
+}
+
+extension Recognizing {
+    @Suite("SpeechDetector") struct SpeechDetectorTests {
+        @Test("speech and silence follow each other without gaps; sensitivity counts")
+        func stretches() async throws {
+            var samples = try Sounds.talk()
+            func stretches(_ sensitivity: SpeechDetector.SensitivityLevel) async throws -> [SpeechDetector.Result] {
+                let detector = SpeechDetector(sensitivity: sensitivity)
+                let analyzer = SpeechAnalyzer(modules: [detector])
+                async let results = detector.results.collected()
+                try await analyzer.analyzeSequence(Sounds.buffers(samples).stream)
+                try await analyzer.finalizeAndFinishThroughEndOfInput()
+                return try await results.filter(\.isFinal)
+            }
+            let medium = try await stretches(.medium)
+            #expect(medium.first?.range.start == .zero)
+            #expect(medium.last?.range.end == AudioTime(value: Int64(samples.count)))
+            #expect(zip(medium, medium.dropFirst()).allSatisfy { $0.range.end == $1.range.start })
+            #expect(medium.filter(\.speechDetected).count >= 2 && medium.contains { !$0.speechDetected })
+            func speech(_ results: [SpeechDetector.Result]) -> Int64 {
+                results.filter(\.speechDetected).reduce(0) { $0 + $1.range.duration.value }
+            }
+            // 11 dB above the background: 9 dB are speech by default.
+            samples = Sounds.quiet(2) + Sounds.quiet(1).map { $0 * 7 / 2 } + Sounds.quiet(1)
+            #expect(try await speech(stretches(.low)) == 0)
+            #expect(try await speech(stretches(.medium)) > 0)
+            #expect(try await speech(stretches(.high)) > 0)
+        }
+    }
+}
+
+/// The threads of this process.
+enum Threads {
+    static func named(_ name: String) -> Int {
+        let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+        return tasks.count { task in
+            (try? String(contentsOfFile: "/proc/self/task/\(task)/comm", encoding: .utf8)) == name + "\n"
+        }
+    }
+}

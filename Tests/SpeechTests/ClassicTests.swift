@@ -1,0 +1,238 @@
+import Foundation
+import Synchronization
+import TestKit
+import Testing
+
+@testable import Core
+@testable import Speech
+
+extension Recognizing {
+    @Suite("The classic interface") struct ClassicTests {
+        private func recognizer() throws -> SFSpeechRecognizer {
+            let recognizer = try #require(SFSpeechRecognizer(locale: Sounds.english, options: Sounds.options))
+            // No test serves the main queue.
+            recognizer.queue = OperationQueue()
+            return recognizer
+        }
+
+        @Test("a recognizer is available, on the device and authorized")
+        func availability() async throws {
+            let recognizer = try recognizer()
+            #expect(recognizer.isAvailable && recognizer.supportsOnDeviceRecognition)
+            #expect(recognizer.locale == Sounds.english && recognizer.defaultTaskHint == .unspecified)
+            #expect(SFSpeechRecognizer.authorizationStatus() == .authorized)
+            #expect(SFSpeechRecognizer.supportedLocales().contains { $0.identifier.hasPrefix("en") })
+            let status = await withCheckedContinuation { continuation in
+                SFSpeechRecognizer.requestAuthorization { continuation.resume(returning: $0) }
+            }
+            #expect(status == .authorized)
+        }
+
+        @Test("a file: partial results grow, and the last one has times, confidences, voices and metadata")
+        func file() async throws {
+            let folder = TemporaryFolder()
+            let request = SFSpeechURLRecognitionRequest(url: try Sounds.talkFile(in: folder))
+            let told = Told()
+            let task = try recognizer().recognitionTask(with: request, resultHandler: told.handle)
+            try await eventually("the end") { told.isOver }
+            #expect(told.error == nil && task.error == nil)
+            try await eventually("completion") { task.state == .completed }
+            let results = told.results
+            #expect(results.dropLast().allSatisfy { !$0.isFinal })
+            let final = try #require(results.last)
+            #expect(final.isFinal)
+            let best = final.bestTranscription
+            let expected = try await Sounds.finals(request.url).map(\.string).joined(separator: " ")
+            #expect(best.formattedString == expected)
+            #expect(best.segments.map(\.substring).joined(separator: " ") == expected)
+            let text = best.formattedString as NSString
+            #expect(best.segments.allSatisfy { text.substring(with: $0.substringRange) == $0.substring })
+            #expect(zip(best.segments, best.segments.dropFirst()).allSatisfy { $0.timestamp < $1.timestamp })
+            #expect(best.segments.allSatisfy { $0.duration > 0 && $0.confidence > 0 && $0.voiceAnalytics != nil })
+            #expect(best.segments.contains { !$0.alternativeSubstrings.isEmpty })
+            #expect(final.transcriptions.count > 1 && final.transcriptions[0] == best)
+            let metadata = try #require(final.speechRecognitionMetadata)
+            #expect((100...300).contains(metadata.speakingRate))
+            #expect(abs(metadata.speechStartTimestamp - best.segments[0].timestamp) < 0.001)
+            #expect((4...7).contains(metadata.speechDuration))
+        }
+
+        @Test("buffers: without partial results there is one, after the end of the audio")
+        func buffers() async throws {
+            let request = SFSpeechAudioBufferRecognitionRequest()
+            request.shouldReportPartialResults = false
+            let told = Told()
+            let task = try recognizer().recognitionTask(with: request, resultHandler: told.handle)
+            for input in Sounds.buffers(try Sounds.talk()) { request.append(input.buffer) }
+            request.endAudio()
+            request.append(AudioBuffer(int16: [1, 2, 3]))
+            try await eventually("the end") { told.isOver }
+            #expect(told.results.count == 1 && told.error == nil)
+            #expect(told.results.first?.bestTranscription.formattedString.contains("young man") == true)
+            #expect(task.isFinishing && !task.isCancelled)
+        }
+
+        @Test("a request that nobody refers to ends, and gives its result")
+        func dropped() async throws {
+            let told = Told()
+            try {
+                let request = SFSpeechAudioBufferRecognitionRequest()
+                _ = try recognizer().recognitionTask(with: request, resultHandler: told.handle)
+                for input in Sounds.buffers(try Sounds.samples(Sounds.amiable)) { request.append(input.buffer) }
+            }()
+            try await eventually("the end") { told.isOver }
+            #expect(told.results.last?.bestTranscription.formattedString.contains("amiable") == true)
+            try await eventually("no thread of an engine") { Threads.named("decode") == 0 }
+        }
+
+        @Test("a delegate is told in order; finish ends the audio")
+        func delegate() async throws {
+            let request = SFSpeechAudioBufferRecognitionRequest()
+            let delegate = Delegate()
+            let task = try recognizer().recognitionTask(with: request, delegate: delegate)
+            for input in Sounds.buffers(try Sounds.talk()) { request.append(input.buffer) }
+            task.finish()
+            try await eventually("the end") { delegate.calls.last == "successfully true" }
+            let calls = delegate.calls
+            let speech = try #require(calls.firstIndex(of: "speech"))
+            let hypothesis = try #require(calls.firstIndex { $0.hasPrefix("hypothesis") })
+            let ended = try #require(calls.firstIndex(of: "audio"))
+            let final = try #require(calls.firstIndex { $0.hasPrefix("final") })
+            #expect(speech < hypothesis && hypothesis < final && ended < final && final == calls.count - 2)
+            #expect(calls.contains { $0.hasPrefix("processed") })
+        }
+
+        @Test("a cancelled task tells that it was cancelled, and nothing after it", arguments: [false, true])
+        func cancelled(isEarly: Bool) async throws {
+            let request = SFSpeechAudioBufferRecognitionRequest()
+            let delegate = Delegate()
+            let task = try recognizer().recognitionTask(with: request, delegate: delegate)
+            if !isEarly {
+                for input in Sounds.buffers(try Sounds.talk()) { request.append(input.buffer) }
+                try await eventually("a hypothesis") { delegate.calls.contains { $0.hasPrefix("hypothesis") } }
+            }
+            task.cancel()
+            try await eventually("the end") { delegate.calls.last == "successfully false" }
+            #expect(delegate.calls.dropLast().last == "cancelled")
+            #expect(task.isCancelled && task.state == .completed)
+            #expect((task.error as? SFSpeechError)?.code == .canceled)
+            try await eventually("no thread of an engine") { Threads.named("decode") == 0 }
+        }
+
+        @Test("a missing file is an error for the handler")
+        func missing() async throws {
+            let told = Told()
+            let request = SFSpeechURLRecognitionRequest(url: URL(filePath: "/nowhere/talk.wav"))
+            try recognizer().recognitionTask(with: request, resultHandler: told.handle)
+            try await eventually("the end") { told.isOver }
+            #expect(told.error?.code == .audioReadFailed && told.results.isEmpty)
+            #expect(told.error?.message.contains("/nowhere/talk.wav") == true)
+        }
+
+        @Test("a confirmation understands yes, no and numbers")
+        func confirmation() async throws {
+            let recognizer = try recognizer()
+            recognizer.defaultTaskHint = .confirmation
+            let told = Told()
+            recognizer.recognitionTask(
+                with: SFSpeechURLRecognitionRequest(url: Sounds.young), resultHandler: told.handle)
+            try await eventually("the end") { told.isOver }
+            #expect(told.error == nil)
+            #expect(told.results.last?.bestTranscription.formattedString.contains("young") == false)
+        }
+
+        @Test("a custom language model is exported, prepared and preferred; a wrong line is named")
+        func languageModel() async throws {
+            let folder = TemporaryFolder()
+            let asset = URL(filePath: folder.file("asset"))
+            let data = SFCustomLanguageModelData(locale: Sounds.english, identifier: "novel", version: "1") {
+                SFCustomLanguageModelData.PhraseCount(phrase: "ill-disposed young man", count: 20)
+                SFCustomLanguageModelData.CustomPronunciation(grapheme: "Dashwood", phonemes: ["D AE SH W UH D"])
+                SFCustomLanguageModelData.PhraseCountsFromTemplates(classes: ["person": ["Awa", "Bintou"]]) {
+                    SFCustomLanguageModelData.TemplatePhraseCountGenerator.Template("ask <person>", count: 10)
+                }
+                if Bool.random() { SFCustomLanguageModelData.PhraseCount(phrase: "shea butter", count: 1) }
+            }
+            try await data.export(to: asset)
+            let lines = try String(contentsOf: asset, encoding: .utf8).split(separator: "\n")
+            #expect(
+                lines.prefix(5) == [
+                    "# novel 1, en_US", "ill-disposed young man * 20", "Dashwood = D AE SH W UH D",
+                    "<person> = Awa | Bintou", "ask <person> * 10",
+                ])
+            let prepared = SFSpeechLanguageModel.Configuration(languageModel: URL(filePath: folder.file("prepared")))
+            try await SFSpeechLanguageModel.prepareCustomLanguageModel(for: asset, configuration: prepared)
+            let request = SFSpeechURLRecognitionRequest(url: Sounds.young)
+            request.customizedLanguageModel = prepared
+            let told = Told()
+            try recognizer().recognitionTask(with: request, resultHandler: told.handle)
+            try await eventually("the end") { told.isOver }
+            #expect(
+                told.results.last?.bestTranscription.formattedString.contains("ill-disposed young man") == true)
+
+            try Data("fine\nmore * often\n".utf8).write(to: asset)
+            let error = await speechError {
+                try await SFSpeechLanguageModel.prepareCustomLanguageModel(for: asset, configuration: prepared)
+            }
+            #expect(error?.code == .malformedSupplementalModel && error?.message.contains("line 2") == true)
+        }
+    }
+}
+
+/// What a handler was called with.
+private final class Told: Sendable {
+    private struct Calls {
+        var results: [SFSpeechRecognitionResult] = []
+        var errors: [SFSpeechError] = []
+        /// Calls after the last one.
+        var late = 0
+    }
+
+    private let calls = Mutex(Calls())
+
+    var results: [SFSpeechRecognitionResult] { calls.withLock { $0.results } }
+    var error: SFSpeechError? { calls.withLock { $0.errors.first } }
+    var isOver: Bool { calls.withLock { !$0.errors.isEmpty || $0.results.last?.isFinal == true } }
+
+    var handle: @Sendable (SFSpeechRecognitionResult?, (any Error)?) -> Void {
+        { result, error in
+            #expect((result == nil) != (error == nil))
+            #expect(!self.isOver)
+            self.calls.withLock { calls in
+                if let result { calls.results.append(result) }
+                if let error = error as? SFSpeechError { calls.errors.append(error) }
+            }
+        }
+    }
+}
+
+/// What a delegate was told.
+private final class Delegate: SFSpeechRecognitionTaskDelegate {
+    private let told = Mutex<[String]>([])
+
+    var calls: [String] { told.withLock { $0 } }
+
+    private func add(_ call: String) { told.withLock { $0.append(call) } }
+
+    func speechRecognitionDidDetectSpeech(_ task: SFSpeechRecognitionTask) { add("speech") }
+
+    func speechRecognitionTask(
+        _ task: SFSpeechRecognitionTask, didHypothesizeTranscription transcription: SFTranscription
+    ) { add("hypothesis \(transcription.formattedString)") }
+
+    func speechRecognitionTask(
+        _ task: SFSpeechRecognitionTask, didFinishRecognition recognitionResult: SFSpeechRecognitionResult
+    ) { add("final \(recognitionResult.bestTranscription.formattedString)") }
+
+    func speechRecognitionTaskFinishedReadingAudio(_ task: SFSpeechRecognitionTask) { add("audio") }
+
+    func speechRecognitionTaskWasCancelled(_ task: SFSpeechRecognitionTask) { add("cancelled") }
+
+    func speechRecognitionTask(_ task: SFSpeechRecognitionTask, didFinishSuccessfully successfully: Bool) {
+        add("successfully \(successfully)")
+    }
+
+    func speechRecognitionTask(_ task: SFSpeechRecognitionTask, didProcessAudioDuration duration: TimeInterval) {
+        add("processed \(duration)")
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import Glibc
+import TestKit
+import Testing
+
+@testable import Core
+@testable import Recognition
+@testable import Speech
+
+/// The folder of Moonshine's model; nil, with a message, if the environment has none.
+private let moonshine: URL? = {
+    guard let path = getenv("FIELDSCRIBE_TEST_MODEL").map({ String(cString: $0) }), !path.isEmpty else {
+        print("skipped: the library with Moonshine: FIELDSCRIBE_TEST_MODEL names no folder of it")
+        return nil
+    }
+    return URL(filePath: path)
+}()
+
+extension Recognizing {
+    @Suite("Engines of the library") struct EngineTests {
+        private func helper() throws -> URL { URL(filePath: try builtProgram("fieldscribe")) }
+
+        @Test("a helper process gives the same text, times, confidences and alternatives as a thread")
+        func process() async throws {
+            let folder = TemporaryFolder()
+            let url = try Sounds.talkFile(in: folder)
+            var options = Sounds.options
+            options.isolation = .process(helper: try helper())
+            let preset = SpeechTranscriber.Preset.timeIndexedTranscriptionWithAlternatives
+            let apart = try await Sounds.finals(url, options: options, preset: preset)
+            #expect(apart.count == 2)
+            #expect(try await Sounds.finals(url, preset: preset) == apart)
+        }
+
+        @Test("a helper that does not exist is an error that names it")
+        func noHelper() async throws {
+            var options = Sounds.options
+            options.isolation = .process(helper: URL(filePath: "/nowhere/fieldscribe"))
+            let error = await speechError { _ = try await Sounds.finals(Sounds.amiable, options: options) }
+            #expect(error?.message.contains("/nowhere/fieldscribe") == true)
+        }
+
+        @Test("a model is installed from a folder, completely or not at all")
+        func installing() async throws {
+            let folder = TemporaryFolder()
+            let (source, models) = (folder.file("moonshine-test-en"), folder.file("models"))
+            try FileManager.default.createDirectory(atPath: source, withIntermediateDirectories: true)
+            let request = AssetInstallationRequest(source, name: nil, replaces: false, folder: models)
+            let error = await speechError { try await request.downloadAndInstall() }
+            #expect(error?.code == .cannotLoadModel && error?.message.contains(source) == true)
+            for name in ["encoder_model.ort", "decoder_model_merged.ort", "tokenizer.bin", "libonnxruntime.so.1"] {
+                try Data("\(name)\n".utf8).write(to: URL(filePath: "\(source)/\(name)"))
+            }
+            try await request.downloadAndInstall()
+            let options = SpeechAnalyzer.Options(modelFolders: [URL(filePath: models)])
+            let model = try #require(EngineSelection(options).models.first)
+            #expect(model.name == "moonshine-test-en" && model.engine == .moonshine && model.problem == nil)
+            #expect(model.locale == Locale(identifier: "en"))
+            let transcriber = SpeechTranscriber(locale: Sounds.english, preset: .transcription)
+            let needed = try await AssetInventory.assetInstallationRequest(supporting: [transcriber])
+            #expect(needed == nil)
+        }
+
+        @Test("Moonshine on a thread gives the same text and times as in a process", .enabled(if: moonshine != nil))
+        func moonshineAlike() async throws {
+            guard let moonshine else { return }
+            let folder = TemporaryFolder()
+            let url = try Sounds.talkFile(in: folder)
+            var options = SpeechAnalyzer.Options(engine: .moonshine, modelFolders: [moonshine])
+            let here = try await Sounds.finals(url, options: options)
+            #expect(here.map(\.string).joined(separator: " ").contains("young man. He might even have been made"))
+            options.isolation = .process(helper: try helper())
+            #expect(try await Sounds.finals(url, options: options) == here)
+        }
+
+        @Test("Moonshine is preferred, and gives volatile text, too", .enabled(if: moonshine != nil))
+        func automatic() async throws {
+            guard let moonshine else { return }
+            let options = SpeechAnalyzer.Options(modelFolders: [moonshine])
+            let transcriber = SpeechTranscriber(locale: Sounds.english, preset: .progressiveTranscription)
+            #expect(await AssetInventory.status(forModules: [transcriber], options: options) == .installed)
+            let analyzer = SpeechAnalyzer(modules: [transcriber], options: options)
+            let (stream, continuation) = AsyncStream.makeStream(of: AnalyzerInput.self)
+            let inputs = Sounds.buffers(try Sounds.samples(Sounds.amiable))
+            // So much that the sentence is not over.
+            for input in inputs.prefix(100) { continuation.yield(input) }
+            try await analyzer.start(inputSequence: stream)
+            var iterator = transcriber.results.makeAsyncIterator()
+            var last = try #require(try await iterator.next())
+            #expect(!last.isFinal)
+            for input in inputs.dropFirst(100) { continuation.yield(input) }
+            continuation.finish()
+            async let finished: Void = analyzer.finalizeAndFinishThroughEndOfInput()
+            while let result = try await iterator.next() { last = result }
+            try await finished
+            #expect(last.isFinal && last.string.hasPrefix("He might even have"))
+        }
+    }
+}

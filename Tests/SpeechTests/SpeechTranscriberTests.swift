@@ -1,0 +1,232 @@
+import Foundation
+import Synchronization
+import TestKit
+import Testing
+
+@testable import Core
+@testable import Recognition
+@testable import Speech
+
+extension Recognizing {
+    @Suite("SpeechTranscriber") struct SpeechTranscriberTests {
+        @Test("a file and buffers of 20 ms give the same text, times and confidences")
+        func inputs() async throws {
+            let folder = TemporaryFolder()
+            let samples = try Sounds.talk()
+            let file = try await Sounds.finals(Sounds.wave(AudioBuffer(int16: samples), in: folder))
+            #expect(file.count == 2)
+            #expect(file.map(\.string).joined(separator: " ").contains("young man"))
+            #expect(file.allSatisfy { !$0.words.isEmpty && $0.alternatives.isEmpty && $0.isFinal })
+            #expect(zip(file, file.dropFirst()).allSatisfy { $0.range.end <= $1.range.start })
+            #expect(
+                file.allSatisfy { result in
+                    result.words.allSatisfy { result.range.start <= $0.range.start && $0.range.end <= result.range.end }
+                })
+            #expect(try await Sounds.finals(Sounds.buffers(samples)) == file)
+        }
+
+        @Test("two floating-point channels at 44.1 kHz are converted as those of a file")
+        func formats() async throws {
+            let folder = TemporaryFolder()
+            let samples = try Sounds.samples(Sounds.amiable)
+            let rate = 44_100
+            let mono = (0..<samples.count * 441 / 160).map { Float(samples[$0 * 160 / 441]) / 40_000 }
+            let stereo = mono.flatMap { [$0, $0 * 0.5] }
+            let whole = AudioBuffer(float32: stereo, sampleRate: rate, channelCount: 2)
+            let file = try await Sounds.finals(Sounds.wave(whole, in: folder))
+            #expect(file.map(\.string).joined(separator: " ").contains("might even have been made"))
+            let inputs = stride(from: 0, to: stereo.count, by: 960).map { start in
+                AnalyzerInput(
+                    buffer: AudioBuffer(
+                        float32: Array(stereo[start..<min(stereo.count, start + 960)]), sampleRate: rate,
+                        channelCount: 2))
+            }
+            #expect(try await Sounds.finals(inputs) == file)
+        }
+
+        @Test("volatile results come before the final one of their speech, and change nothing in it")
+        func progressive() async throws {
+            let samples = try Sounds.talk()
+            let transcriber = SpeechTranscriber(
+                locale: Sounds.english, preset: .timeIndexedProgressiveTranscription)
+            let analyzer = SpeechAnalyzer(modules: [transcriber], options: Sounds.options)
+            let (stream, continuation) = AsyncStream.makeStream(of: AnalyzerInput.self)
+            let inputs = Sounds.buffers(samples)
+            // So much that the first sentence is not over.
+            for input in inputs.prefix(100) { continuation.yield(input) }
+            try await analyzer.start(inputSequence: stream)
+            var iterator = transcriber.results.makeAsyncIterator()
+            var results = [try #require(try await iterator.next())]
+            for input in inputs.dropFirst(100) { continuation.yield(input) }
+            continuation.finish()
+            async let finished: Void = analyzer.finalizeAndFinishThroughEndOfInput()
+            while let result = try await iterator.next() { results.append(result) }
+            try await finished
+            var end = AudioTime.zero
+            for result in results {
+                #expect(result.range.start >= end && !result.range.isEmpty)
+                if result.isFinal { end = result.range.end } else { #expect(result.words.isEmpty) }
+            }
+            #expect(results.first.map { !$0.isFinal && !$0.string.isEmpty } == true)
+            let finals = results.filter(\.isFinal)
+            #expect(finals.map(\.string) == (try await Sounds.finals(Sounds.buffers(samples))).map(\.string))
+            // Each word has its range as an attribute.
+            let first = try #require(finals.first)
+            #expect(first.text.runs.compactMap(\.audioTimeRange) == first.words.map(\.range))
+            #expect(first.text.runs.compactMap(\.transcriptionConfidence).isEmpty)
+        }
+
+        @Test("alternatives begin with the text; their confidences are attributes")
+        func alternatives() async throws {
+            let results = try await Sounds.finals(
+                Sounds.amiable, preset: .timeIndexedTranscriptionWithAlternatives)
+            let result = try #require(results.first)
+            #expect(result.alternatives.count > 1 && result.alternatives.first == result.text)
+            #expect(Set(result.alternatives.map { String($0.characters) }).count == result.alternatives.count)
+            #expect(result.text.runs.compactMap(\.transcriptionConfidence) == result.words.map(\.confidence))
+            #expect(result.words.allSatisfy { (0...1).contains($0.confidence) && !$0.isTimeEstimated })
+        }
+
+        @Test("a slow consumer stops the analysis instead of the results, and gets all of them")
+        func slowConsumer() async throws {
+            let inputs = Sounds.buffers(try Sounds.short(9))
+            let expected = try await Sounds.finals(inputs)
+            #expect(expected.count > 6)
+            let transcriber = SpeechTranscriber(
+                locale: Sounds.english, preset: .transcription, hint: .dictation, mostPending: 1)
+            let analyzer = SpeechAnalyzer(modules: [transcriber], options: Sounds.options)
+            let passed = Mutex(0)
+            try await analyzer.start(
+                inputSequence: inputs.stream.map { input in
+                    passed.withLock { $0 += 1 }
+                    return input
+                })
+            // A result waits for the consumer, another one for room, and not all of the audio was asked for.
+            try await eventually("the analysis waits") { transcriber.results.queue.hasWaitingWriter }
+            #expect(passed.withLock { $0 } < inputs.count)
+            async let finished: Void = analyzer.finalizeAndFinishThroughEndOfInput()
+            let results = try await transcriber.results.collected()
+            try await finished
+            #expect(results == expected)
+        }
+
+        @Test("two analyzers side by side, with buffers of 20 ms and of a second, give the same")
+        func two() async throws {
+            let samples = try Sounds.talk()
+            async let first = Sounds.finals(Sounds.buffers(samples))
+            async let second = Sounds.finals(Sounds.buffers(samples, every: 16_000))
+            let results = try await first
+            #expect(try await second == results && results.count == 2)
+        }
+
+        @Test("several inputs follow each other in time; missing audio moves what follows")
+        func several() async throws {
+            let samples = try Sounds.samples(Sounds.amiable)
+            let transcriber = SpeechTranscriber(locale: Sounds.english, preset: .transcription)
+            let analyzer = SpeechAnalyzer(modules: [transcriber], options: Sounds.options)
+            async let collected = transcriber.results.collected()
+            let first = try await analyzer.analyzeSequence(Sounds.buffers(samples).stream)
+            #expect(first == AudioTime(value: Int64(samples.count)))
+            let start = AudioTime(seconds: 10)
+            let later = AnalyzerInput(buffer: AudioBuffer(int16: samples), bufferStartTime: start)
+            #expect(
+                try await analyzer.analyzeSequence([later].stream) == start + AudioTime(value: Int64(samples.count)))
+            let early = AnalyzerInput(buffer: AudioBuffer(int16: samples), bufferStartTime: start)
+            let error = await speechError { try await analyzer.analyzeSequence([early].stream) }
+            #expect(error?.code == .audioDisordered)
+            // What came before the error is still reported.
+            var results: [SpeechTranscriber.Result] = []
+            do { results = try await collected } catch { #expect((error as? SFSpeechError)?.code == .audioDisordered) }
+            #expect(results.isEmpty || results.count == 2)
+        }
+
+        @Test("phrases of the context are preferred")
+        func context() async throws {
+            func text(_ phrases: [String]) async throws -> String {
+                let transcriber = SpeechTranscriber(locale: Sounds.english, preset: .transcription)
+                let analyzer = SpeechAnalyzer(modules: [transcriber], options: Sounds.options)
+                let context = AnalysisContext()
+                context.contextualStrings[.general] = phrases
+                try await analyzer.setContext(context)
+                async let text = transcriber.results.collected()
+                try await analyzer.analyzeSequence(from: Sounds.young)
+                let error = await speechError { try await analyzer.setContext(context) }
+                #expect(error?.code == .invalidState)
+                try await analyzer.finalizeAndFinishThroughEndOfInput()
+                return try await text.map(\.string).joined(separator: " ")
+            }
+            let without = try await text([])
+            #expect(!without.contains("ill-disposed"))
+            #expect(try await text(["ill-disposed young man", "= * #"]).contains("ill-disposed young man"))
+            // Nothing that can be heard prefers nothing.
+            #expect(try await text(["=", "?!"]) == without)
+        }
+
+        @Test("a language without a model, and a model without its files, are named with the remedy")
+        func missing() async throws {
+            let icelandic = SpeechTranscriber(locale: Locale(identifier: "is_IS"), preset: .transcription)
+            let analyzer = SpeechAnalyzer(modules: [icelandic], options: Sounds.options)
+            #expect(await AssetInventory.status(forModules: [icelandic]) == .unsupported)
+            let error = await speechError { try await analyzer.prepareToAnalyze() }
+            #expect(error?.code == .noModel)
+            #expect(error?.message.contains("is_IS: no model for this language is installed") == true)
+            let after = await speechError { for try await _ in icelandic.results {} }
+            #expect(after == error)
+            #expect(SFSpeechRecognizer(locale: Locale(identifier: "is_IS")) == nil)
+
+            let folder = TemporaryFolder()
+            try FileManager.default.createDirectory(
+                atPath: folder.file("is-is/is-is"), withIntermediateDirectories: true)
+            try Data().write(to: URL(filePath: folder.file("is-is/is-is/mdef")))
+            var options = Sounds.options
+            options.modelFolders = [URL(filePath: folder.path)]
+            let broken = SpeechTranscriber(locale: Locale(identifier: "is"), preset: .transcription)
+            let lacking = await speechError {
+                try await SpeechAnalyzer(modules: [broken], options: options).prepareToAnalyze()
+            }
+            #expect(lacking?.code == .noModel)
+            #expect(lacking?.message.contains("is-is/is-is/means: the recognizer's model lacks this file") == true)
+            let recognizer = try #require(SFSpeechRecognizer(locale: Locale(identifier: "is"), options: options))
+            #expect(!recognizer.isAvailable)
+        }
+
+        @Test("the inventory lists Debian's model, and reserves its language")
+        func inventory() async throws {
+            let model = try #require(
+                AssetInventory.installedModels.first { $0.engine == .pocketSphinx && $0.name == "en-us" })
+            #expect(model.problem == nil && model.sizeInBytes > 10_000_000)
+            #expect(model.url.path == "/usr/share/pocketsphinx/model/en-us")
+            #expect(SpeechTranscriber.isAvailable)
+            #expect(SpeechTranscriber.supportedLocale(equivalentTo: Locale(identifier: "en-GB")) != nil)
+            #expect(SpeechTranscriber.supportedLocale(equivalentTo: Locale(identifier: "is")) == nil)
+            let transcriber = SpeechTranscriber(locale: Sounds.english, preset: .transcription)
+            #expect(await AssetInventory.status(forModules: [transcriber]) == .installed)
+            #expect(try await AssetInventory.reserve(locale: Sounds.english))
+            #expect(try await !AssetInventory.reserve(locale: Sounds.english))
+            #expect(AssetInventory.reservedLocales == [Sounds.english])
+            #expect(await AssetInventory.release(reservedLocale: Sounds.english))
+            #expect(AssetInventory.reservedLocales.isEmpty)
+        }
+
+        @Test("a module is used once; foreign modules and none are refused")
+        func modules() async throws {
+            let transcriber = SpeechTranscriber(locale: Sounds.english, preset: .transcription)
+            let first = SpeechAnalyzer(modules: [transcriber], options: Sounds.options)
+            await first.cancelAndFinishNow()
+            let second = SpeechAnalyzer(modules: [transcriber], options: Sounds.options)
+            #expect(await speechError { try await second.prepareToAnalyze() }?.code == .invalidState)
+            #expect(
+                await speechError { try await SpeechAnalyzer(modules: []).prepareToAnalyze() }?.code == .invalidState)
+            let foreign = ForeignModule()
+            let third = SpeechAnalyzer(modules: [foreign])
+            #expect(
+                await speechError { try await third.prepareToAnalyze() }?.message.contains("ForeignModule") == true)
+        }
+    }
+}
+
+private final class ForeignModule: SpeechModule {
+    typealias Result = SpeechDetector.Result
+
+    let results = SpeechResults<SpeechDetector.Result>(queue: AsyncQueue(capacity: 1))
+}
