@@ -83,9 +83,12 @@ import TestKit
     }
 
     @Test("a missing program, and one that may not be run, are different errors")
-    func refused() {
-        #expect(thrown { _ = try ChildProcess("/nowhere/at-all", arguments: []) }?.code == .missing)
-        #expect(thrown { _ = try ChildProcess("/etc/passwd", arguments: []) }?.code == .denied)
+    func refused() throws {
+        let folder = TemporaryFolder()
+        let text = folder.file("text")
+        try Data("words".utf8).write(to: URL(filePath: text))
+        #expect(thrown { _ = try ChildProcess(folder.file("absent"), arguments: []) }?.code == .missing)
+        #expect(thrown { _ = try ChildProcess(text, arguments: []) }?.code == .denied)
     }
 
     @Test("a process that is not our child does not count as a copy")
