@@ -63,7 +63,9 @@ class Run:
         elif self.part.kind == "check":
             self.passed = 1
         # SwiftPM leaves folders of its own.
-        self.left = sorted(os.listdir(self.folder)) if self.part.kind != "step" else []
+        if self.part.kind != "step":
+            self.left = sorted(os.path.relpath(os.path.join(place, name), self.folder)
+                               for place, folders, files in os.walk(self.folder) for name in folders + files)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def fail(self, name, lines):

@@ -14,7 +14,9 @@ package final class TemporaryFolder: Sendable {
         }
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    deinit {
+        do { try FileManager.default.removeItem(atPath: path) } catch { print("\(path) cannot be removed: \(error)") }
+    }
 
     /// Returns the path of a file in it.
     package func file(_ name: String) -> String { "\(path)/\(name)" }

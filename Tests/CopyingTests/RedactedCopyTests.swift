@@ -209,22 +209,22 @@ import TestKit
         let keys = try KeyPair()
         if isSealed { desk.recipients = .success([keys.recipient]) }
         var export = desk.export()
-        let isRedacted = Mutex(false)
+        let redaction = Mutex<Task<Void, any Error>?>(nil)
         let (done, other) = (Wakeup(), desk)
         export.progress = { _ in
-            let isFirst = isRedacted.withLock { isRedacted in
-                defer { isRedacted = true }
-                return !isRedacted
+            let isFirst = redaction.withLock { task in
+                guard task == nil else { return false }
+                // The copy has read the text and opened the sound.
+                task = Task {
+                    defer { done.signal() }
+                    try await redact(other)
+                }
+                return true
             }
-            guard isFirst else { return }
-            // The copy has read the text and opened the sound.
-            Task {
-                try await redact(other)
-                done.signal()
-            }
-            done.wait()
+            if isFirst { done.wait() }
         }
         let report = try await copy(desk, export)
+        try await redaction.withLock { $0 }?.value
         #expect(report.error == nil && report.copied.count == 1, "\(report)")
         #expect(await desk.ledger.entries.map(\.pass) == [nil, 3])
         var sound = "\(desk.exportFolder)/\(desk.copies.first ?? "")/audio.flac"
