@@ -153,5 +153,20 @@ class WordsTests(unittest.TestCase):
         self.assertEqual(self.check('// A household redacts; renew it.\ncase redacted = "struck"\n'), (["0 retired words"], 0))
 
 
+class NamedTestsTests(unittest.TestCase):
+    """Tests/check-docs on a page that names tests."""
+
+    def test_each_named_test_must_exist(self):
+        place = os.path.join(os.path.dirname(os.path.abspath(parts.__file__)), "check-docs")
+        with tempfile.NamedTemporaryFile("w", suffix=".md") as page:
+            page.write("| `PanelTests.ButtonGestureTests/toggle`, `/never`; `/proc` |\n`PanelTests.NoTests/quick`, `PanelTests`\n")
+            page.flush()
+            done = subprocess.run(["python3", "-B", place, page.name], capture_output=True, text=True)
+        name = os.path.basename(page.name)
+        self.assertEqual(done.stdout.splitlines(), [name + ":1: PanelTests.ButtonGestureTests/never: no such test",
+                                                    name + ":2: PanelTests.NoTests/quick: no such test"])
+        self.assertEqual(done.returncode, 1)
+
+
 if __name__ == "__main__":
     unittest.main()
