@@ -64,7 +64,7 @@ private nonisolated(unsafe) let bench = {
         let folder = RecordingFolder(storage: storage, recording: 1)
         mkdir("\(storage)/recordings", 0o700)
         mkdir(folder.path, 0o700)
-        let file = try WaveFile(creating: folder.audio)
+        let file = try WaveFile(new: folder.audio)
         let samples = [Int16](repeating: 5, count: 16_000)
         try samples.withUnsafeBufferPointer { try file.append($0) }
         return Bench(

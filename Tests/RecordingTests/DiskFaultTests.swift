@@ -85,6 +85,29 @@ import TestKit
         #expect(turn >= atLeast)
     }
 
+    @Test("if the folder is renamed before the disk fails, the new file is in that folder, and is joined there")
+    func renamed() async throws {
+        let (desk, moved, syncs) = (folder.file("desk"), folder.file("moved"), Counted())
+        try FileManager.default.createDirectory(atPath: desk, withIntermediateDirectories: false)
+        let path = "\(desk)/audio.wav"
+        let log = RecordingLog()
+        let result = try await ScriptedRecording(
+            microphone: ScriptedMicrophone(script), path: path,
+            settings: settings { operation, _ throws(DeviceError) in
+                guard operation == .sync, syncs.next() == 2 else { return }
+                // Another recording has the name then.
+                #expect(shell("mv \(desk) \(moved) && mkdir \(desk) && touch \(path)").status == 0)
+                throw Self.broken
+            }, sink: log
+        ).run()
+        #expect(result == RecordingResult(length: SamplePosition(64_500), reason: .ended, gaps: lost))
+        #expect(try samples(of: "\(moved)/audio.wav") == heard)
+        #expect(RecordingPart.all(beside: "\(moved)/audio.wav") == [])
+        #expect(log.entries.filter { $0 == .fault("failed") }.count == 1)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: desk) == ["audio.wav"])
+        #expect(try Data(contentsOf: URL(filePath: path)).isEmpty)
+    }
+
     @Test("a failed sync is final: nothing since the last good one is used from that file")
     func failedSync() async throws {
         let syncs = Counted()

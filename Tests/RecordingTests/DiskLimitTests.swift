@@ -105,7 +105,7 @@ import TestKit
 
     @Test("beyond 4 GiB a recording is RF64, and standard tools read it")
     func longWave() throws {
-        let file = try WaveFile(creating: path)
+        let file = try WaveFile(new: path)
         let room = Int64(WaveHeader.maximumDataBytes / 2)
         try file.appendSilence(Int(room) - 2)
         try file.append([1, 2])

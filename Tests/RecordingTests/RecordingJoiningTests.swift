@@ -11,7 +11,7 @@ import TestKit
     var path: String { folder.file("audio.wav") }
 
     private func write(_ samples: [Int16], to path: String, reason: StopReason? = nil) throws {
-        let file = try WaveFile(creating: path)
+        let file = try WaveFile(new: path)
         try file.append(samples)
         if let reason { try file.close(reason: reason) } else { try file.sync() }
     }

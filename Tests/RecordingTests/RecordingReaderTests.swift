@@ -16,7 +16,7 @@ import TestKit
 
     @Test("a reader sees what was appended after it was opened, whatever the header says")
     func trustsTheLength() throws {
-        let file = try WaveFile(creating: path)
+        let file = try WaveFile(new: path)
         let reader = try RecordingReader(path: path)
         #expect(try reader.length == .zero)
         #expect(try samples(of: reader, at: .zero, count: 10) == [])

@@ -29,7 +29,7 @@ import TestKit
 
     @Test("a new recording is a valid WAV that says it was cut short")
     func bornPessimistic() throws {
-        let file = try WaveFile(creating: path)
+        let file = try WaveFile(new: path)
         #expect(try header() == golden(samples: 0, reason: "cut short"))
         try file.append([1, -2, 3])
         #expect(try header() == golden(samples: 0, reason: "cut short"))
@@ -41,7 +41,7 @@ import TestKit
 
     @Test("the stop reason is in the file once it is closed", arguments: StopReason.allCases)
     func closes(reason: StopReason) throws {
-        let file = try WaveFile(creating: path)
+        let file = try WaveFile(new: path)
         try file.append([5])
         try file.close(reason: reason)
         #expect(try header() == golden(samples: 1, reason: reason.rawValue))
@@ -51,14 +51,14 @@ import TestKit
     @Test("an existing file is not changed")
     func neverOverwrites() throws {
         try Data([1, 2, 3]).write(to: URL(fileURLWithPath: path))
-        let error = try #require(thrown { _ = try WaveFile(creating: path) })
+        let error = try #require(thrown { _ = try WaveFile(new: path) })
         #expect(error.status == EEXIST)
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data([1, 2, 3]))
     }
 
     @Test("sox plays it after every sync")
     func soxAgrees() throws {
-        let file = try WaveFile(creating: path)
+        let file = try WaveFile(new: path)
         for turn in 1...3 {
             try file.append(numbered(from: Int(file.end.samples), 1000 * turn))
             try file.sync()
@@ -80,7 +80,7 @@ import TestKit
     @Test("hours of silence are a hole: they read as zeros, take no space, and later samples are in place")
     func silenceIsAHole() throws {
         let hour = 3600 * SamplePosition.rate
-        let file = try WaveFile(creating: path)
+        let file = try WaveFile(new: path)
         try file.append([7, 8])
         try file.appendSilence(3 * hour)
         #expect(file.end.samples == Int64(3 * hour + 2))

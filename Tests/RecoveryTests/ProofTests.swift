@@ -240,7 +240,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
             let id = try await storage.record([.samples(numbered(48_000))], isClosed: !isOwn, in: archive)
             let part = RecordingPart(beside: storage.audio(1), start: SamplePosition(40_000), turn: 1)
             func add() throws {
-                let file = try WaveFile(creating: part.path)
+                let file = try WaveFile(new: part.path)
                 let samples = isOwn ? numbered(from: 40_000, 20_000) : numbered(from: 7, 20_000)
                 try samples.withUnsafeBufferPointer { try file.append($0) }
                 try file.close(reason: .button)

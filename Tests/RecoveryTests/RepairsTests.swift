@@ -65,7 +65,7 @@ import TestKit
         }
         try await write()
         let part = RecordingPart(beside: storage.audio(1), start: SamplePosition(600_000), turn: 1)
-        let file = try WaveFile(creating: part.path)
+        let file = try WaveFile(new: part.path)
         try numbered(from: 600_000, 300_000).withUnsafeBufferPointer { try file.append($0) }
         try file.close(reason: .button)
         let opened = try await Recovery.open(storage.configuration, depth: .start, within: .zero)

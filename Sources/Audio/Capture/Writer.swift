@@ -17,6 +17,8 @@ final class Writer {
     private let microphone: String
     private let isMonitored: Bool
 
+    /// The place of its first file. Its folder is held open: renamed, it remains the place of the recording.
+    private let place: RecordingPlace
     private var file: WaveFile
     /// The position of the file's first sample in the recording.
     private var start = SamplePosition.zero
@@ -59,7 +61,8 @@ final class Writer {
         mixed = .allocate(capacity: channels == 1 ? 0 : SamplePosition.rate / 10)
         mixed.initialize(repeating: 0)
         isMonitored = microphone.isMonitored
-        file = try WaveFile(creating: path, channels: channels, faults: settings.faults)
+        place = try RecordingPlace(path)
+        file = try WaveFile(creating: place, channels: channels, faults: settings.faults)
         sums = RunningSums(beside: path, channels: channels)
         // Sync immediately: the lamp promises that audio is safe.
         pace = SyncPace(bound: settings.syncNanoseconds, now: MonotonicClock.nanoseconds)
@@ -224,7 +227,8 @@ final class Writer {
             Log.debug(
                 .recording, "part", ["path": part.path, "operation": error.operation, "status": "\(error.status)"])
             do throws(DeviceError) {
-                let new = try WaveFile(creating: part.path, channels: channels, faults: settings.faults)
+                let new = try WaveFile(
+                    creating: place.beside(part.name), channels: channels, faults: settings.faults)
                 previous = (file, start)
                 (file, start) = (new, syncedUpTo)
                 parts += 1
@@ -278,7 +282,7 @@ final class Writer {
                 throw DeviceError(
                     .full, "statvfs", "\(path): not enough space to join its parts; export recordings and delete them")
             }
-            _ = try joinParts(of: path, while: { true })
+            _ = try joinParts(of: place, while: { true })
         } catch {
             sink.fault(
                 code: error.code.rawValue,

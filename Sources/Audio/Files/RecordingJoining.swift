@@ -18,11 +18,11 @@ package enum Joining: Sendable {
 /// - Parameter shouldContinue: called several times per second; return false to stop.
 /// - Throws: `DeviceError`, `full` if there is not enough space; the parts are then unchanged.
 package func joinParts(inFolder folder: String, while shouldContinue: () -> Bool) throws(DeviceError) -> Joining {
-    try joinParts(of: "\(folder)/audio.wav", while: shouldContinue)
+    try joinParts(of: RecordingPlace("\(folder)/audio.wav"), while: shouldContinue)
 }
 
-func joinParts(of audio: String, while shouldContinue: () -> Bool) throws(DeviceError) -> Joining {
-    let place = try RecordingPlace(audio)
+/// - Parameter place: the place of its `audio.wav`.
+func joinParts(of place: RecordingPlace, while shouldContinue: () -> Bool) throws(DeviceError) -> Joining {
     let folder = place.folder
     let parts = try RecordingPart.all(in: place)
     guard !parts.isEmpty else { return .whole }
@@ -32,7 +32,7 @@ func joinParts(of audio: String, while shouldContinue: () -> Bool) throws(Device
         do throws(DeviceError) {
             let sources = try sources(of: [place.name] + parts.map(\.name), in: folder)
             let file = try JoiningFile(joined, in: folder, sources: sources, channels: original.channels)
-            guard try copy(RecordingReader(path: audio), to: file, while: shouldContinue) else { return .unfinished }
+            guard try copy(RecordingReader(place), to: file, while: shouldContinue) else { return .unfinished }
         } catch {
             try? folder.remove(joined)
             throw error

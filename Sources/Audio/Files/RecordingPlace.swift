@@ -24,6 +24,11 @@ struct RecordingPlace: Sendable {
         folder = try Folder(opening: root.isEmpty ? "/" : root, crosses: true).folder(Self.recordings).folder(number)
     }
 
+    private init(_ folder: Folder, _ name: String) { (self.folder, self.name) = (folder, name) }
+
+    /// Returns the place of another file in the folder, also after the folder was renamed.
+    func beside(_ name: String) -> RecordingPlace { RecordingPlace(folder, name) }
+
     /// Returns the path of another file in the folder.
     func path(of name: String) -> String { "\(folder.path)/\(name)" }
 

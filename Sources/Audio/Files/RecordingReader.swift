@@ -41,8 +41,9 @@ package final class RecordingReader: Sendable {
 
     /// - Parameter path: the path of its `audio.wav`.
     /// - Throws: `DeviceError` with `missing`, `denied`, `damaged` or `unsupported`.
-    package init(path: String) throws(DeviceError) {
-        let place = try RecordingPlace(path)
+    package convenience init(path: String) throws(DeviceError) { try self.init(RecordingPlace(path)) }
+
+    init(_ place: RecordingPlace) throws(DeviceError) {
         self.place = place
         let first = try Layer(place.name, in: place.folder, start: .zero, turn: 0)
         channels = first.layout.channels

@@ -20,16 +20,16 @@ package final class WaveFile {
 
     /// Creates a new file; fails if it exists.
     package convenience init(new path: String, channels: Int = 1) throws(DeviceError) {
-        try self.init(creating: path, channels: channels)
+        try self.init(creating: RecordingPlace(path), channels: channels)
     }
 
     /// Creates an empty file durably; fails if it exists.
-    init(creating path: String, channels: Int = 1, faults: DiskFaults? = nil) throws(DeviceError) {
+    init(creating place: RecordingPlace, channels: Int = 1, faults: DiskFaults? = nil) throws(DeviceError) {
         self.faults = faults
         header = WaveHeader(channels: channels)
         frameBytes = Frames.bytes(channels: channels)
-        try faults?(.create, path)
-        place = try RecordingPlace(path)
+        self.place = place
+        try faults?(.create, place.path(of: place.name))
         file = try place.folder.openFile(place.name, O_RDWR | O_CREAT | O_EXCL)
         do throws(DeviceError) {
             try writeHeader()
