@@ -1,4 +1,5 @@
-/// Turns changes of the button's level into gestures; `ButtonInterpreter` decides what they mean.
+/// Turns changes of the button's level into gestures of one press; `ButtonInterpreter` counts presses and decides what they
+/// mean.
 ///
 /// Gestures follow from the times of the changes alone, however late those arrive.
 package struct ButtonGesture: Sendable {

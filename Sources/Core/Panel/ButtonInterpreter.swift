@@ -1,4 +1,4 @@
-/// Decides what the button's gestures mean, by the recorder's state when a press begins.
+/// Decides what the button's gestures mean, by the style, previous presses, and the recorder's state when a press begins.
 ///
 /// While a fault is shown, a press acknowledges it; while recording, that press does nothing else.
 package struct ButtonInterpreter: Hashable, Sendable {
@@ -30,7 +30,7 @@ package struct ButtonInterpreter: Hashable, Sendable {
     }
 
     /// Three presses that begin within this time redact the last minute, in the styles `mark` and `pause`.
-    private static let triple = Duration.milliseconds(1_200)
+    private static let tripleDuration = Duration.milliseconds(1_200)
 
     private let style: PanelStyle
     private let shutsDown: Bool
@@ -90,7 +90,7 @@ package struct ButtonInterpreter: Hashable, Sendable {
     /// When the first of three presses began, if the one at `time` is the third.
     private mutating func firstOfThree(at time: Duration) -> Duration? {
         guard style != .toggle else { return nil }
-        presses = presses.filter { time - $0 <= Self.triple } + [time]
+        presses = presses.filter { time - $0 <= Self.tripleDuration } + [time]
         guard presses.count == 3 else { return nil }
         defer { presses = [] }
         return presses.first
