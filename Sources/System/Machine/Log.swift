@@ -15,26 +15,26 @@ package enum Log {
     ///
     /// - Parameter values: made only then; their order is kept.
     package static func tell(
-        _ level: LogLevel, _ event: String, room: LogComponent = .appliance,
+        _ level: LogLevel, _ event: String, component: LogComponent = .appliance,
         _ values: @autoclosure () -> KeyValuePairs<String, String> = [:]
     ) {
-        guard filter.includes(level, room) else { return }
+        guard filter.includes(level, component) else { return }
         write(line(level, event, values().map { ($0.key, $0.value) }, marksPriority: !isTerminal))
     }
 
     /// Logs a line if the filter includes it.
     package static func tell(
-        _ level: LogLevel, _ event: String, room: LogComponent = .appliance, pairs: [(String, String)]
+        _ level: LogLevel, _ event: String, component: LogComponent = .appliance, pairs: [(String, String)]
     ) {
-        guard filter.includes(level, room) else { return }
+        guard filter.includes(level, component) else { return }
         write(line(level, event, pairs, marksPriority: !isTerminal))
     }
 
     /// Logs a line for debugging.
     package static func debug(
-        _ room: LogComponent, _ event: String, _ values: @autoclosure () -> KeyValuePairs<String, String> = [:]
+        _ component: LogComponent, _ event: String, _ values: @autoclosure () -> KeyValuePairs<String, String> = [:]
     ) {
-        tell(.debug, event, room: room, values())
+        tell(.debug, event, component: component, values())
     }
 
     /// The number of lines dropped since the last written one.
