@@ -211,7 +211,7 @@ extension Configuration {
         /// Which sticks to copy to when they are plugged in: any, registered ones, or none.
         package enum Sticks: String, Sendable, CaseIterable { case any, known, none }
 
-        /// The default is every format but `jsonl`.
+        /// The default is every format with `isUsual`.
         package var formats = TranscriptFormat.allCases.filter(\.isUsual)
 
         /// How long a pause must be for the format `qda` to mention it, in seconds, 1 to 60. The default is 3.

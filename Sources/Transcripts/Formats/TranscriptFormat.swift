@@ -26,6 +26,7 @@ package struct TranscriptFormat: Sendable {
     ///   - name: The name in `--format` and `export.formats`, in lower case.
     ///   - fileExtension: Without the dot; nil: the name.
     ///   - fileName: In a recording's folder; nil: `transcript` with the extension.
+    ///   - isUsual: Whether sticks get it by default.
     ///   - package: Packs the text into several files; nil if the text is the file.
     ///   - form: Returns the file, with a newline at its end; empty only if the format has no header and there is no content.
     init(
@@ -61,7 +62,8 @@ package struct TranscriptFormat: Sendable {
 }
 
 extension TranscriptFormat: RawRepresentable, CaseIterable, Hashable, CustomStringConvertible {
-    /// All formats, in the manual's order.
+    /// All formats, in the manual's order. The first of a copy's formats shows whether its text has changed
+    /// (`CopySettings.tellingFormat`), so a new first format would renew every copy.
     package static let allCases: [TranscriptFormat] = [
         .text, .json, .jsonl, .srt, .vtt, .csv, .textgrid, .eaf, .labels, .html, .qda, .odt,
         .markdown,
