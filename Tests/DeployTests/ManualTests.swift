@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test("manual, completion and sample name every format")
+    @Test("manual, completion, sample and DAILY.md name every format")
     func formats() throws {
         let names = TranscriptFormat.allCases.map(\.rawValue)
         #expect(Set(names).count == names.count && names.count >= 10)
@@ -180,7 +180,9 @@ import Testing
         let key = try part(of: configuration, from: ".It Sy formats", to: ".It Sy")
         let sample = try text(of: Repository.file("deploy/fieldscribe.conf"))
         let comment = try part(of: sample, from: "[export]", to: "#formats")
-        for page in [option, key, comment] {
+        let table = try part(
+            of: try text(of: Repository.file("deploy/DAILY.md")), from: "| format | for |", to: "\n\n")
+        for page in [option, key, comment, table] {
             let words = Set(page.split { !$0.isLetter }.map(String.init))
             for name in names { #expect(words.contains(name), "\(name) in: \(page)") }
         }
