@@ -59,6 +59,6 @@ enum ExportCommand: Command {
         if known > 0 { parts.append("\(known) there already") }
         if refused > 0 { parts.append("\(refused) refused") }
         try Terminal.print("\(target): \(parts.joined(separator: ", "))\n")
-        if refused > 0 { throw Ending(status: 4) }
+        if refused > 0 { throw ExitError(status: 4) }
     }
 }

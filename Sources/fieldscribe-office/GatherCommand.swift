@@ -93,8 +93,8 @@ enum GatherCommand: Command {
             try Terminal.print("\(archive.name): \(parts.joined(separator: ", "))\n")
         }
         if arguments[page] { try writePage(archive) }
-        if !report.problems.isEmpty { throw Ending(status: 4) }
-        if report.sealed > 0 { throw Ending(status: 3) }
+        if !report.problems.isEmpty { throw ExitError(status: 4) }
+        if report.sealed > 0 { throw ExitError(status: 3) }
     }
 }
 

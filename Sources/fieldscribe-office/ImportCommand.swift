@@ -42,6 +42,6 @@ enum ImportCommand: Command {
                 if status == 0 { status = error.exitStatus }
             }
         }
-        if status != 0 { throw Ending(status: status) }
+        if status != 0 { throw ExitError(status: status) }
     }
 }

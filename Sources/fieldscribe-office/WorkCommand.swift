@@ -48,6 +48,6 @@ enum WorkCommand: Command {
         for (recording, problem) in failed {
             Terminal.say("fieldscribe-office: recording \(recording) failed three times: \(oneLine(problem))")
         }
-        if !failed.isEmpty { throw Ending(status: 4) }
+        if !failed.isEmpty { throw ExitError(status: 4) }
     }
 }

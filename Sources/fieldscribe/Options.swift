@@ -144,14 +144,14 @@ extension Arguments {
 
     /// A connection to the running appliance.
     ///
-    /// - Throws: `Ending` with status 5 if none is running.
+    /// - Throws: `ExitError` with status 5 if none is running.
     func appliance() throws -> ControlClient {
         let configuration = try configuration()
         if let client = try ControlClient(configuration) { return client }
         Terminal.say(
             "fieldscribe: the appliance is not running (nothing is listening at \(configuration.control.socket)); start "
                 + "it: systemctl start fieldscribe, or fieldscribe run")
-        throw Ending(status: 5)
+        throw ExitError(status: 5)
     }
 }
 

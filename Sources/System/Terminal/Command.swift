@@ -13,7 +13,7 @@ package protocol Command {
 
     /// Runs the command.
     ///
-    /// - Throws: `Ending`, `UsageProblem` or `DeviceError`, which become the exit status.
+    /// - Throws: `ExitError`, `UsageProblem` or `DeviceError`, which become the exit status.
     static func run(_ arguments: Arguments) async throws
 }
 

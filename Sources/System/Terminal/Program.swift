@@ -82,7 +82,7 @@ package struct Program {
         do {
             try await run(commandLineWords())
             return 0
-        } catch let ending as Ending {
+        } catch let ending as ExitError {
             return ending.status
         } catch let error as any UsageProblem {
             Terminal.say("\(name): \(error.message)")

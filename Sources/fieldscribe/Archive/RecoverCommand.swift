@@ -85,7 +85,7 @@ enum RecoverCommand: Command {
         } else if findings.isEmpty, dated.isEmpty, transcribed.isEmpty, speakers ?? [] == [] {
             Terminal.say("all is well in \(directory)")
         }
-        if findings.contains(where: { $0.outcome == .damaged }) { throw Ending(status: 4) }
+        if findings.contains(where: { $0.outcome == .damaged }) { throw ExitError(status: 4) }
     }
 
     private static func transcribe(

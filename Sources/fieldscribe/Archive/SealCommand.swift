@@ -46,6 +46,6 @@ enum SealCommand: Command {
         for finding in try await Erasure(storage: place.directory, archive: archive).keptBesideSealed() {
             Terminal.say("\(finding.file): \(finding.message)")
         }
-        if let error = failures.min(by: { $0.key < $1.key })?.value { throw Ending(status: error.exitStatus) }
+        if let error = failures.min(by: { $0.key < $1.key })?.value { throw ExitError(status: error.exitStatus) }
     }
 }

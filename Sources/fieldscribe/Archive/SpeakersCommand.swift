@@ -74,7 +74,7 @@ enum SpeakersCommand: Command {
             try Terminal.print("\(id)  \(try await PostDiarization.people(of: id, in: archive))\n")
         }
         for await case .fault(_, let message) in faults { Terminal.say("fieldscribe: \(message)") }
-        if identified.count < recordings.count { throw Ending(status: 1) }
+        if identified.count < recordings.count { throw ExitError(status: 1) }
     }
 
     private static func remembered(_ arguments: Arguments) throws {

@@ -59,7 +59,7 @@ enum VerifyCommand: Command {
             for finding in findings { try Terminal.print(finding.line + "\n") }
             if !isDamaged { Terminal.say("all is well in \(place.directory)") }
         }
-        if isDamaged { throw Ending(status: 4) }
+        if isDamaged { throw ExitError(status: 4) }
     }
 
     private struct Row: Encodable {
@@ -80,8 +80,8 @@ enum VerifyCommand: Command {
             for finding in findings { try Terminal.print(finding.line + "\n") }
         }
         let outcomes = Set(findings.map(\.outcome))
-        if !outcomes.isDisjoint(with: [.altered, .missing]) { throw Ending(status: 4) }
-        if outcomes.contains(.unchecked) { throw Ending(status: 3) }
+        if !outcomes.isDisjoint(with: [.altered, .missing]) { throw ExitError(status: 4) }
+        if outcomes.contains(.unchecked) { throw ExitError(status: 3) }
     }
 
     /// A public key, or a file with one.

@@ -86,7 +86,7 @@ enum DriveCommand: Command {
         // Errors of single recordings are reported on the drive too; after any other error the image cannot be trusted.
         if let failure = report.failures.first(where: { !concernsRecording($0.error) }) {
             Terminal.say("fieldscribe: the drive is not complete")
-            throw Ending(status: failure.error.exitStatus)
+            throw ExitError(status: failure.error.exitStatus)
         }
         guard isTaken(folder.contents) else {
             throw DeviceError(.busy, "drive", "a recording was redacted meanwhile, so the drive is made again")

@@ -33,7 +33,7 @@ enum WatchCommand: Command {
             try await show(appliance, status: try arguments.appliance())
         }
         Terminal.say("fieldscribe: the appliance has stopped")
-        throw Ending(status: 5)
+        throw ExitError(status: 5)
     }
 
     private static func show(_ appliance: ControlClient, status other: ControlClient) async throws {

@@ -38,7 +38,7 @@ enum DoctorCommand: Command {
         } else {
             for finding in findings { try Terminal.print(text(finding)) }
         }
-        if findings.exitStatus != 0 { throw Ending(status: findings.exitStatus) }
+        if findings.exitStatus != 0 { throw ExitError(status: findings.exitStatus) }
     }
 
     private static func text(_ finding: DoctorFinding) -> String {

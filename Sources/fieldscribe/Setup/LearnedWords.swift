@@ -51,7 +51,7 @@ enum LearnedWords {
                 Terminal.say("nothing of it is used (vocabulary.learn = no)")
             }
         }
-        if !problems.isEmpty { throw Ending(status: 1) }
+        if !problems.isEmpty { throw ExitError(status: 1) }
     }
 
     private static func text(_ entry: LearnedFile.Entry) -> String {
@@ -96,7 +96,7 @@ enum LearnedWords {
         for word in wanted where !accepted.contains(word.key) {
             Terminal.say("fieldscribe: \(oneLine(word.text)): not in \(learned.path)")
         }
-        if wanted.contains(where: { !accepted.contains($0.key) }) { throw Ending(status: 1) }
+        if wanted.contains(where: { !accepted.contains($0.key) }) { throw ExitError(status: 1) }
         if accepted.isEmpty { Terminal.say("there are no proposals") }
     }
 

@@ -67,7 +67,7 @@ enum ModelsCommand: Command {
         let bad = models.filter {
             !$0.model.problems.isEmpty && ($0.model.path == chosen || !arguments.rest.isEmpty)
         }
-        if let first = bad.first { throw Ending(status: first.model.lacksFile ? 3 : 4) }
+        if let first = bad.first { throw ExitError(status: first.model.lacksFile ? 3 : 4) }
     }
 
     private static func add(_ arguments: Arguments, _ configuration: Configuration) throws {

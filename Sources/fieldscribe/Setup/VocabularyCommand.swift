@@ -69,7 +69,7 @@ enum VocabularyCommand: Command {
             let saved = try configuration.save("vocabulary", in: "recognizer", value: file)
             Terminal.say("saved in \(saved); the appliance uses it from its next start (systemctl restart fieldscribe)")
         }
-        if !answer.report.problems.isEmpty { throw Ending(status: 1) }
+        if !answer.report.problems.isEmpty { throw ExitError(status: 1) }
     }
 
     /// Root builds the model as the archive's owner, whose service reads it, and then saves the configuration as root.

@@ -110,7 +110,7 @@ enum ExportCommand: Command {
             return report
         } catch let error as DeviceError where error.status == ECANCELED {
             Terminal.say("fieldscribe: \(error.message)")
-            throw Ending(status: 130)
+            throw ExitError(status: 130)
         }
     }
 
@@ -149,7 +149,7 @@ enum ExportCommand: Command {
             Terminal.say("fieldscribe: recording \(failure.recording): \(failure.error.message)")
         }
         if let error = report.listsError { Terminal.say("fieldscribe: \(error.message)") }
-        if let error = report.error { throw Ending(status: error.exitStatus) }
+        if let error = report.error { throw ExitError(status: error.exitStatus) }
     }
 }
 

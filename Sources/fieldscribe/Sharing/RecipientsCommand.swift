@@ -38,7 +38,7 @@ enum RecipientsCommand: Command {
             Terminal.say(
                 "copies are not sealed: anyone who has a stick can read and hear them; set export.recipients to change that"
             )
-            if files.isEmpty, sealers.isEmpty { throw Ending(status: 1) }
+            if files.isEmpty, sealRecipients.isEmpty { throw ExitError(status: 1) }
         }
         let age = try Age()
         let purposes = [
@@ -84,7 +84,7 @@ enum RecipientsCommand: Command {
                 if status == 0 { status = error.exitStatus }
             }
         }
-        if status != 0 { throw Ending(status: status) }
+        if status != 0 { throw ExitError(status: status) }
     }
 
     private static func privateKey(_ path: String) throws(DeviceError) -> OpeningKey {

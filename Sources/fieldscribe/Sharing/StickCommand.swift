@@ -137,7 +137,7 @@ enum StickCommand: Command {
             try admit(.device(device), configuration, asksButton: true)
         } catch let error as DeviceError where error.code == .denied {
             Terminal.say(error.message)
-            throw Ending(status: refused)
+            throw ExitError(status: refused)
         }
     }
 

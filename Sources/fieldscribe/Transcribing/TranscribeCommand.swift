@@ -92,7 +92,7 @@ enum TranscribeCommand: Command {
             throw error
         }
         await pool.finish()
-        if status != 0 { throw Ending(status: status) }
+        if status != 0 { throw ExitError(status: status) }
     }
 
     /// An engine chosen by name is not replaced by another one.

@@ -1,5 +1,5 @@
 /// Ends the program with a status, without a message.
-package struct Ending: Error {
+package struct ExitError: Error {
     /// The exit status.
     package var status: Int32
 
