@@ -29,7 +29,7 @@ package final class Appliance: Sendable {
         systemd = SystemdNotify(environment: environment)
         complaint = loaded.complaint
         let opened = try await systemd.extendingTimeout { try await Self.openArchive(configuration) }
-        for finding in opened.findings { Log.tell(finding) }
+        for finding in opened.findings { Log.report(finding) }
         loaded.keepGoodCopy()
         // Written now, not at the first press. If there is no room, starting a recording reports it.
         try? configuration.reserve.keepBallast()
@@ -76,7 +76,7 @@ package final class Appliance: Sendable {
         async let checked: Void = check()
         await supervisor.run(until: stopRequests)
         await checked
-        Log.tell(.notice, "stopped")
+        Log.report(.notice, "stopped")
     }
 
     /// Whether the appliance has ended in order to start again with new settings.
@@ -120,7 +120,7 @@ package final class Appliance: Sendable {
             }
         } catch { recorder.hub.publish(fault: DeviceError(wrapping: error)) }
         systemd.ready(status: recorder.snapshot.state.rawValue)
-        Log.tell(
+        Log.report(
             .notice, "ready",
             [
                 "microphone": recorder.configuration.capture.device, "button": "\(recorder.configuration.panel.button)",

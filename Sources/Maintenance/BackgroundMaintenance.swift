@@ -90,10 +90,10 @@ package struct BackgroundMaintenance: Sendable {
         do {
             for error in try await SigningRecordings(storage: storage, archive: archive).run()
             where reported.isNew(error) {
-                Log.tell(.warning, "unsigned", ["message": error.message])
+                Log.report(.warning, "unsigned", ["message": error.message])
             }
         } catch let error as DeviceError where !error.isOfDatabase {
-            if reported.isNew(error) { Log.tell(.notice, "unsigned", ["message": error.message]) }
+            if reported.isNew(error) { Log.report(.notice, "unsigned", ["message": error.message]) }
         }
     }
 
@@ -101,14 +101,14 @@ package struct BackgroundMaintenance: Sendable {
     private func seal() async throws {
         let sealing = SealingRecordings(configuration, archive: archive, unreadable: unreadable)
         do {
-            let failures = try await sealing.run { Log.tell(.notice, "sealed", ["recording": "\($0)"]) }
+            let failures = try await sealing.run { Log.report(.notice, "sealed", ["recording": "\($0)"]) }
             for (_, error) in failures.sorted(by: { $0.key < $1.key }) { hub.publish(fault: error) }
         } catch let error as DeviceError where !error.isOfDatabase { hub.publish(fault: error) }
         // Each is reported once per start.
         let erasure = Erasure(storage: configuration.storage.directory, archive: archive)
         for finding in try await erasure.keptBesideSealed() {
             let error = DeviceError(.damaged, "seal", on: finding.file, finding.message)
-            if reported.isNew(error) { Log.tell(.notice, "unsealed", ["message": error.message]) }
+            if reported.isNew(error) { Log.report(.notice, "unsealed", ["message": error.message]) }
         }
     }
 
@@ -118,14 +118,16 @@ package struct BackgroundMaintenance: Sendable {
         do {
             let outcome = try await Retention(storage.afterExport).apply(
                 to: archive, storage: storage.directory)
-            for id in outcome.erased { Log.tell(.notice, "erased", ["recording": "\(id)", "reason": "after-export"]) }
+            for id in outcome.erased {
+                Log.report(.notice, "erased", ["recording": "\(id)", "reason": "after-export"])
+            }
             for (_, error) in outcome.refused.sorted(by: { $0.key < $1.key }) { hub.publish(fault: error) }
         } catch { hub.publish(fault: DeviceError(wrapping: error)) }
     }
 
     /// Repairs that need disk space do not stop other work.
     private func repair() async throws {
-        do { try await repairs?.run { Log.tell($0) } } catch let error as DeviceError where error.code == .full {
+        do { try await repairs?.run { Log.report($0) } } catch let error as DeviceError where error.code == .full {
             hub.publish(fault: error)
         }
     }
@@ -137,7 +139,7 @@ package struct BackgroundMaintenance: Sendable {
         defer { writes(false) }
         let pool = try workers.readers()
         for id in try await backlog.run(pool: pool) {
-            Log.tell(.information, "transcribed", ["recording": "\(id)"])
+            Log.report(.information, "transcribed", ["recording": "\(id)"])
         }
         await pool.releaseIdle()
     }
@@ -150,7 +152,7 @@ package struct BackgroundMaintenance: Sendable {
         await workers.releaseIdle()
         do {
             for (id, count) in try await diarization.run() {
-                Log.tell(.information, "speakers", ["recording": "\(id)", "count": "\(count)"])
+                Log.report(.information, "speakers", ["recording": "\(id)", "count": "\(count)"])
             }
         } catch let error as DeviceError where !error.isOfDatabase {
             if reported.isNew(error) { hub.publish(fault: error) }
@@ -161,7 +163,7 @@ package struct BackgroundMaintenance: Sendable {
     private func learnVoices() async throws {
         do {
             for id in try await VoiceprintJob(configuration: configuration, archive: archive).run() {
-                Log.tell(.information, "names proposed", ["recording": "\(id)"])
+                Log.report(.information, "names proposed", ["recording": "\(id)"])
             }
         } catch let error as DeviceError where !error.isOfDatabase {
             if reported.isNew(error) { hub.publish(fault: error) }
@@ -179,7 +181,7 @@ package struct BackgroundMaintenance: Sendable {
         } report: { error in
             if reported.isNew(error) { hub.publish(fault: error) }
         }
-        for id in done { Log.tell(.notice, "resealed", ["recording": "\(id)"]) }
+        for id in done { Log.report(.notice, "resealed", ["recording": "\(id)"]) }
     }
 
     private func runSecondPass() async throws {
@@ -189,7 +191,7 @@ package struct BackgroundMaintenance: Sendable {
         guard try await !secondPass.waiting().isEmpty else { return }
         await workers.releaseIdle()
         for id in try await secondPass.run(pool: workers.rereaders()) {
-            Log.tell(.information, "reread", ["recording": "\(id)"])
+            Log.report(.information, "reread", ["recording": "\(id)"])
         }
     }
 }

@@ -29,9 +29,9 @@ extension LiveRecording {
             .failed, "fdatasync",
             "\(folder.audio): the disk accepted nothing for \(ShutdownDeadline.stall.milliseconds / 1_000) s during shutdown, "
                 + "so \(what); check the card, and replace it")
-        Log.tell(.error, "fault", ["code": error.code.rawValue, "message": error.message])
+        Log.report(.error, "fault", ["code": error.code.rawValue, "message": error.message])
         if gap.range.isEmpty { return error }
-        Log.tell(LogLine(recording: id, gap))
+        Log.report(LogLine(recording: id, gap))
         let entered = Wakeup()
         Task.detached { [archive, id] in
             try? await archive.add(gap, recording: id)

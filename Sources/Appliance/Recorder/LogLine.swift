@@ -44,7 +44,7 @@ struct LogLine: Hashable, Sendable {
 
 extension Log {
     /// Logs a line, where that is asked for.
-    static func tell(_ line: LogLine) {
-        tell(line.priority, line.event, pairs: line.pairs.map { ($0.key, $0.value) })
+    static func report(_ line: LogLine) {
+        report(line.priority, line.event, pairs: line.pairs.map { ($0.key, $0.value) })
     }
 }

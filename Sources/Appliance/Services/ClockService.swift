@@ -24,7 +24,7 @@ struct ClockService: Service {
             if witness.isNeeded, (try? await witness.saysSet()) == true { MonotonicClock.believeWall() }
         }
         for id in try await ClockCorrection.apply(to: recorder.archive) {
-            Log.tell(.notice, "dated", ["recording": "\(id)"])
+            Log.report(.notice, "dated", ["recording": "\(id)"])
         }
         await untilCancelled()
     }

@@ -8,7 +8,7 @@ struct LogService: Service {
 
     func run() async {
         for await line in recorder.log {
-            Log.tell(line)
+            Log.report(line)
             if let state = line.state { systemd.status(state.rawValue) }
         }
     }

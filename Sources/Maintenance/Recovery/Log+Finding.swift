@@ -3,8 +3,8 @@ import System
 
 extension Log {
     /// Logs a storage finding.
-    package static func tell(_ finding: StorageFinding) {
-        tell(
+    package static func report(_ finding: StorageFinding) {
+        report(
             finding.outcome == .damaged ? .error : .notice, "recovery",
             ["outcome": finding.outcome.rawValue, "file": finding.file, "message": finding.message])
     }

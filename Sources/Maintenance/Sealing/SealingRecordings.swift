@@ -169,7 +169,7 @@ package struct SealingRecordings: Sendable {
         guard let (summary, timeline) = try await source.transcript(of: id) else { return nil }
         // Does not wait for a model: without a complete language model, the text gets no full stops.
         let punctuator = configuration.punctuator { error throws(DeviceError) in
-            Log.tell(.notice, "seal", ["message": "\(error.message); sealed without full stops"])
+            Log.report(.notice, "seal", ["message": "\(error.message); sealed without full stops"])
         }
         let shown = try punctuator.punctuated(timeline)
         let settings = CopySettings(
@@ -191,7 +191,7 @@ package struct SealingRecordings: Sendable {
         }
         // An unsigned recording cannot be signed later: its sound cannot be read here any more.
         if let error = signer.whyUnsigned {
-            Log.tell(.warning, "seal", ["message": "\(error.message); recording \(id) is sealed without a signature"])
+            Log.report(.warning, "seal", ["message": "\(error.message); recording \(id) is sealed without a signature"])
         }
         return manifest
     }

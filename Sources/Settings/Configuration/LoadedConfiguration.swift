@@ -49,7 +49,7 @@ package struct LoadedConfiguration: Sendable {
         let copy = Self.copyPath(in: configuration.storage.directory)
         if (try? Configuration.read(copy)) == good { return }
         do { try durableReplace(path: copy, with: good) } catch {
-            Log.tell(.warning, "configuration", ["message": error.message])
+            Log.report(.warning, "configuration", ["message": error.message])
         }
     }
 

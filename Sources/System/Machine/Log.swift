@@ -14,7 +14,7 @@ package enum Log {
     /// Logs a line if the filter includes it.
     ///
     /// - Parameter values: made only then; their order is kept.
-    package static func tell(
+    package static func report(
         _ level: LogLevel, _ event: String, component: LogComponent = .appliance,
         _ values: @autoclosure () -> KeyValuePairs<String, String> = [:]
     ) {
@@ -23,7 +23,7 @@ package enum Log {
     }
 
     /// Logs a line if the filter includes it.
-    package static func tell(
+    package static func report(
         _ level: LogLevel, _ event: String, component: LogComponent = .appliance, pairs: [(String, String)]
     ) {
         guard filter.includes(level, component) else { return }
@@ -34,7 +34,7 @@ package enum Log {
     package static func debug(
         _ component: LogComponent, _ event: String, _ values: @autoclosure () -> KeyValuePairs<String, String> = [:]
     ) {
-        tell(.debug, event, component: component, values())
+        report(.debug, event, component: component, values())
     }
 
     /// The number of lines dropped since the last written one.

@@ -42,6 +42,6 @@ enum CardCommand: Command {
         }
         try durableReplace(path: "\(to)/fieldscribe.conf", with: settings.text, mode: 0o644)
         try durableReplace(path: "\(to)/RESULT.txt", with: outcome.answer, mode: 0o644)
-        for problem in outcome.problems { Log.tell(.warning, "card-settings", ["problem": problem]) }
+        for problem in outcome.problems { Log.report(.warning, "card-settings", ["problem": problem]) }
     }
 }
