@@ -52,7 +52,7 @@ enum GatherCommand: Command {
 
     static func run(_ arguments: Arguments) throws {
         guard !arguments.rest.isEmpty || arguments[page] else { throw arguments.usage("name a folder or a stick") }
-        let archive = try ArchiveChoice.open(arguments, name: arguments[target], makes: !arguments.rest.isEmpty)
+        let archive = try ArchiveChoice.open(arguments, name: arguments[target], creates: !arguments.rest.isEmpty)
         if arguments.rest.isEmpty { return try writePage(archive) }
         let (sources, refused) = try sources(arguments, into: archive)
         let gathering = try Gathering(into: archive, key: arguments[key]) { report in
@@ -103,20 +103,20 @@ extension GatherCommand {
     private static func sources(
         _ arguments: Arguments, into archive: any OfficeArchive
     ) throws -> ([GatherSource], refused: [String]) {
-        guard arguments[sourceFiles] == nil || arguments.rest.contains(where: OpenedArchive.isAddress) else {
+        guard arguments[sourceFiles] == nil || arguments.rest.contains(where: ArchiveOpener.isAddress) else {
             throw arguments.usage("--from-files requires a source in PostgreSQL")
         }
         var sources: [GatherSource] = []
         var refused: [String] = []
         for name in arguments.rest {
             do throws(DeviceError) {
-                if OpenedArchive.isAddress(name) {
+                if ArchiveOpener.isAddress(name) {
                     sources.append(
                         .archive(
-                            try OpenedArchive.database(
-                                name, files: arguments[sourceFiles], makes: false, timeout: ArchiveChoice.timeout())))
-                } else if OpenedArchive.isFolder(name), !isSame(name, archive.files) {
-                    sources.append(.archive(try OpenedArchive.folder(name, makes: false)))
+                            try ArchiveOpener.database(
+                                name, files: arguments[sourceFiles], creates: false, timeout: ArchiveChoice.timeout())))
+                } else if ArchiveOpener.isFolder(name), !isSame(name, archive.files) {
+                    sources.append(.archive(try ArchiveOpener.folder(name, creates: false)))
                 } else {
                     sources.append(.folder(name))
                 }

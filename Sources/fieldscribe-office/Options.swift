@@ -34,19 +34,20 @@ enum ArchiveChoice {
     ///
     /// - Parameters:
     ///   - name: what the option that names it says.
-    ///   - makes: whether a missing archive is created.
+    ///   - creates: whether a missing archive is created.
     ///   - seconds: the timeout of a server.
     static func open(
-        _ arguments: Arguments, name: String? = nil, makes: Bool = false, timeout seconds: Int = 60
+        _ arguments: Arguments, name: String? = nil, creates: Bool = false, timeout seconds: Int = 60
     ) throws -> any OfficeArchive {
         guard let path = name ?? self.name(arguments) else { throw arguments.usage("name an archive") }
         guard !path.isEmpty else { throw arguments.usage("the archive's name is empty") }
-        if OpenedArchive.isAddress(path) {
-            return try OpenedArchive.database(path, files: arguments[.files], makes: makes, timeout: timeout(seconds))
+        if ArchiveOpener.isAddress(path) {
+            return try ArchiveOpener.database(
+                path, files: arguments[.files], creates: creates, timeout: timeout(seconds))
         }
         guard arguments[.files] == nil else { throw arguments.usage("--files belongs to an archive in PostgreSQL") }
-        return try OpenedArchive.folder(
-            path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path, makes: makes)
+        return try ArchiveOpener.folder(
+            path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path, creates: creates)
     }
 
     /// Returns the timeout of a server; waiting prints a line, and ends when a signal asks the process to exit.

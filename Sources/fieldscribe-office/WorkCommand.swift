@@ -34,7 +34,7 @@ enum WorkCommand: Command {
         guard !arguments[once] || !arguments[untilEmpty] else {
             throw arguments.usage("choose --once or --until-empty")
         }
-        guard let address = ArchiveChoice.name(arguments), OpenedArchive.isAddress(address) else {
+        guard let address = ArchiveChoice.name(arguments), ArchiveOpener.isAddress(address) else {
             throw arguments.usage("it needs an archive in PostgreSQL: --archive postgresql://...")
         }
         var work = try OfficeWork(

@@ -16,14 +16,14 @@ private final class Served {
 
     init(_ folder: String, asksPassword: Bool) throws {
         path = "\(folder)/\(asksPassword ? "shut" : "open")"
-        let archive = try OfficeFolder("\(folder)/archive", makes: true)
+        let archive = try OfficeFolder("\(folder)/archive", creates: true)
         if try archive.recordings(OfficeFilter()).isEmpty { try Self.fill(archive) }
         let access = SiteAccess(
             password: asksPassword ? "a long password that nobody finds" : nil,
             names: asksPassword ? nil : ["localhost"])
         let site = OfficeSite(
             archive, access: access, reader: "/bin/false",
-            open: { () throws(DeviceError) in try OfficeFolder("\(folder)/archive", makes: false) },
+            open: { () throws(DeviceError) in try OfficeFolder("\(folder)/archive", creates: false) },
             tell: { _ in })
         server = try WebServer(WebListener(path: path), serving: site)
     }

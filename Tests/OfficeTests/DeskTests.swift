@@ -36,7 +36,7 @@ import TestKit
         arguments: [1e300, 9e18, .infinity])
     func beyondCalendars(time: Double) throws {
         let folder = TemporaryFolder()
-        let archive = try OfficeFolder(folder.file("archive"), makes: true)
+        let archive = try OfficeFolder(folder.file("archive"), creates: true)
         var copy = GatheredCopy(
             recorder: try archive.recorder(RecorderIdentity(name: "pi")), number: 1, root: "", startedAt: 0,
             clock: .synchronized, length: SamplePosition(seconds: 1), digest: "d", place: "pi/000001",

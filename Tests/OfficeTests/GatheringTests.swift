@@ -217,7 +217,7 @@ import TestKit
     @Test("a database of a newer version or another program, or a damaged one: one line, and nothing is changed")
     func versions() throws {
         let desk = try OfficeDesk()
-        #expect(thrown { _ = try OfficeFolder(desk.archivePath, makes: false) }?.code == .missing)
+        #expect(thrown { _ = try OfficeFolder(desk.archivePath, creates: false) }?.code == .missing)
         _ = try desk.archive()
         let database = "\(desk.archivePath)/office.sqlite"
         shell("sqlite3 '\(database)' 'PRAGMA user_version = 99'")

@@ -106,7 +106,7 @@ import TestKit
             '\(server.programs)/pg_restore' -d '\(other)' '\(dump)'
             """)
         #expect(run.status == 0, "\(run)")
-        let archive = try OfficeDatabase(other, files: nil, makes: false)
+        let archive = try OfficeDatabase(other, files: nil, creates: false)
         #expect(try archive.search(OfficeQuery("phone"), OfficeFilter(), limit: 5).count == 2)
         #expect(try archive.recordings(OfficeFilter()) == desk.archive().recordings(OfficeFilter()))
     }

@@ -13,8 +13,8 @@ import TestKit
     init() throws { server = try #require(TestServer.shared) }
 
     /// One line that names the archive, and never a password.
-    private func refusal(_ address: String, files: String? = nil, makes: Bool = false) -> String {
-        let error = thrown { _ = try OfficeDatabase(address, files: files, makes: makes) }
+    private func refusal(_ address: String, files: String? = nil, creates: Bool = false) -> String {
+        let error = thrown { _ = try OfficeDatabase(address, files: files, creates: creates) }
         let line = error?.message ?? ""
         #expect(!line.contains("\n") && !line.contains("geheim") && line.contains("postgresql://"), "\(line)")
         return line
@@ -29,11 +29,11 @@ import TestKit
         #expect(refusal(address).contains("holds no archive"))
         #expect(
             server.sql("SELECT count(*) FROM pg_namespace WHERE nspname = 'fieldscribe'", on: address).output == "0\n")
-        #expect(refusal(address, makes: true).contains("--files"))
+        #expect(refusal(address, creates: true).contains("--files"))
         let folder = TemporaryFolder()
-        _ = try OfficeDatabase(address, files: folder.file("files"), makes: true)
+        _ = try OfficeDatabase(address, files: folder.file("files"), creates: true)
         // From now on the archive stores their folder.
-        #expect(try OfficeDatabase(address, files: nil, makes: false).files == folder.file("files"))
+        #expect(try OfficeDatabase(address, files: nil, creates: false).files == folder.file("files"))
         server.sql("UPDATE fieldscribe.house SET version = 99", on: address)
         #expect(refusal(address).contains("newer fieldscribe-office (schema 99, this one knows 3); update"))
         #expect(server.sql("SELECT version FROM fieldscribe.house", on: address).output == "99\n")
@@ -44,7 +44,7 @@ import TestKit
         let address = try server.newDatabase()
         let name = String(address.drop { $0 != "@" }.dropFirst(2).prefix { $0 != "?" })
         server.sql("CREATE DATABASE \(name)_latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'", on: address)
-        let latin = refusal(server.address("\(name)_latin"), files: "/nowhere", makes: true)
+        let latin = refusal(server.address("\(name)_latin"), files: "/nowhere", creates: true)
         #expect(latin.contains("is in LATIN1") && latin.contains("--encoding UTF8"), "\(latin)")
         let desk = try OfficeDesk(.server(server))
         let database = try #require(desk.database)
@@ -72,12 +72,12 @@ import TestKit
         try desk.gather(desk.stick("one"))
         let address = try #require(desk.database)
         let other = desk.folder.file("other")
-        let error = thrown { _ = try OfficeDatabase(address, files: other, makes: true) }
+        let error = thrown { _ = try OfficeDatabase(address, files: other, creates: true) }
         #expect(error?.message.hasPrefix("\(other): holds no copy of those") == true, "\(String(describing: error))")
         #expect(!isTaken(other))
         // The folder itself, as another machine sees it.
         shell("ln -s '\(desk.archivePath)' '\(other)'")
-        _ = try OfficeDatabase(address, files: other, makes: true)
+        _ = try OfficeDatabase(address, files: other, creates: true)
         shell("mv '\(desk.archivePath)' '\(desk.archivePath).away' && mkdir '\(desk.archivePath)'")
         let run = try desk.run("gather '\(desk.stick("one"))' --into '\(address)'")
         #expect(run.status == 3 && run.errors.contains("mount it") && names(desk.archivePath) == [], "\(run)")
@@ -90,7 +90,7 @@ import TestKit
         let name = String(address.drop { $0 != "@" }.dropFirst(2).prefix { $0 != "?" })
         server.sql("CREATE ROLE reader_\(name) LOGIN", on: address)
         let reader = server.address(name, user: "reader_\(name)")
-        #expect(refusal(reader, files: desk.archivePath, makes: true).contains("permission denied"))
+        #expect(refusal(reader, files: desk.archivePath, creates: true).contains("permission denied"))
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         await recorder.record(1, "we planted fonio")
         try await recorder.copy(to: desk.stick("one"))
@@ -98,7 +98,7 @@ import TestKit
         server.sql(
             "GRANT USAGE ON SCHEMA fieldscribe TO reader_\(name); GRANT SELECT ON ALL TABLES IN SCHEMA fieldscribe TO reader_\(name)",
             on: address)
-        let archive = try OfficeDatabase(reader, files: nil, makes: false)
+        let archive = try OfficeDatabase(reader, files: nil, creates: false)
         #expect(try archive.search(OfficeQuery("fonio"), OfficeFilter(), limit: 5).count == 1)
         await recorder.record(2, "and waited")
         try await recorder.copy(to: desk.stick("one"))
@@ -170,7 +170,7 @@ import TestKit
         let desk = TemporaryFolder()
         let (stick, files) = (desk.file("stick"), desk.file("files"))
         try await recorder.copy(to: stick)
-        let archive = try OfficeDatabase(server.address("small"), files: files, makes: true)
+        let archive = try OfficeDatabase(server.address("small"), files: files, creates: true)
         shell("cat /dev/zero > '\(place.path)/others'")
         for _ in 1...2 {
             let error = thrown {
@@ -207,7 +207,7 @@ import TestKit
         try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 1...8 {
                 group.addTask {
-                    let archive = try OfficeDatabase(address, files: folder.file("files"), makes: true)
+                    let archive = try OfficeDatabase(address, files: folder.file("files"), creates: true)
                     return try archive.recorder(RecorderIdentity(name: "pi", machine: "123456789abc")).id
                 }
             }

@@ -63,7 +63,7 @@ import TestKit
         defer { shell("kill \(process)") }
         let port = try #require(UInt16(shell("cat '\(desk.folder.file("port"))'").output.dropLast()), "\(started)")
         let archive = try OfficeDatabase(
-            "postgresql://office@127.0.0.1:\(port)/\(database)\(words)", files: desk.archivePath, makes: true)
+            "postgresql://office@127.0.0.1:\(port)/\(database)\(words)", files: desk.archivePath, creates: true)
         #expect(timeouts(toPort: port) == expected)
         #expect(
             try archive.connection.rows("SHOW idle_in_transaction_session_timeout") { $0.text(0) } == ["5min"])

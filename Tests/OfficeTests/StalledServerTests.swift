@@ -35,7 +35,7 @@ private final class Listener: Sendable {
 
     private func archive(_ listener: Listener) throws -> OfficeDatabase {
         try OfficeDatabase(
-            desk.database ?? "", files: desk.archivePath, makes: false, timeout: listener.timeout)
+            desk.database ?? "", files: desk.archivePath, creates: false, timeout: listener.timeout)
     }
 
     @Test("a lock of another program's transaction is waited for, with a line and a timeout")
@@ -88,7 +88,7 @@ private final class Listener: Sendable {
         try #require(bound == 0 && listen(number, 9) == 0)
         let error = thrown {
             _ = try OfficeDatabase(
-                "postgresql://office@/none?host=\(desk.folder.path)", files: nil, makes: false,
+                "postgresql://office@/none?host=\(desk.folder.path)", files: nil, creates: false,
                 timeout: silent.timeout)
         }
         #expect(error?.code == .busy && silent.lines.count == 1, "\(String(describing: error)) \(silent.lines)")

@@ -161,8 +161,8 @@ struct OfficeDesk {
     func stick(_ name: String) -> String { folder.file(name) }
 
     func archive() throws -> any OfficeArchive {
-        if let database { return try OfficeDatabase(database, files: archivePath, makes: true) }
-        return try OfficeFolder(archivePath, makes: true)
+        if let database { return try OfficeDatabase(database, files: archivePath, creates: true) }
+        return try OfficeFolder(archivePath, creates: true)
     }
 
     @discardableResult func gather(_ sticks: String..., key: String? = nil) throws -> GatherReport {

@@ -15,10 +15,10 @@ final class OfficeDatabase: OfficeTables {
     }
 
     init(
-        _ address: String, files: String?, makes: Bool, timeout: ServerTimeout = ServerTimeout()
+        _ address: String, files: String?, creates: Bool, timeout: ServerTimeout = ServerTimeout()
     ) throws(DeviceError) {
         connection = try ServerConnection(address, timeout)
-        try ServerSchema.apply(to: connection, makes: makes, timeout)
+        try ServerSchema.apply(to: connection, creates: creates, timeout)
         let told = try connection.rows("SELECT files FROM house") { $0.text(0) }.first ?? ""
         guard let folder = files ?? (told.isEmpty ? nil : told) else {
             throw DeviceError(
@@ -26,7 +26,7 @@ final class OfficeDatabase: OfficeTables {
                 remedy: "name a folder that all users can see with --files FOLDER")
         }
         self.files = folder
-        if makes {
+        if creates {
             // LZ4 compresses large texts in a quarter of the time that pglz takes.
             _ = try connection.rows(
                 """

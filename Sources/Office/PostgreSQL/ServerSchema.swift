@@ -8,9 +8,9 @@ enum ServerSchema {
     /// Applies all missing migrations or none; concurrent migrations wait.
     ///
     /// - Throws: `DeviceError` with `unsupported` if a later version wrote the schema, `missing` if there is no archive and
-    ///   `makes` is false, `denied` without the permission.
+    ///   `creates` is false, `denied` without the permission.
     static func apply(
-        to connection: ServerConnection, makes: Bool, _ timeout: ServerTimeout
+        to connection: ServerConnection, creates: Bool, _ timeout: ServerTimeout
     ) throws(DeviceError) {
         // JIT compilation takes seconds and never pays for these small queries. The other settings are the server's
         // defaults, in case a database or role changes them. If a machine disappears in a transaction, the server ends that
@@ -33,7 +33,7 @@ enum ServerSchema {
         try connection.transaction { () throws(DeviceError) in
             let isThere =
                 try connection.rows("SELECT to_regclass('fieldscribe.house') IS NOT NULL") { $0.text(0) } == ["t"]
-            guard isThere || makes else {
+            guard isThere || creates else {
                 throw DeviceError(
                     .missing, "SELECT", on: connection.name, "holds no archive of fieldscribe-office",
                     remedy: "create one: fieldscribe-office gather FOLDER --into postgresql://... --files FOLDER")

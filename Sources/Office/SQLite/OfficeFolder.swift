@@ -14,7 +14,7 @@ final class OfficeFolder: OfficeTables {
 
     static func isArchive(_ path: String) -> Bool { isTaken("\(path)/\(databaseName)") }
 
-    init(_ path: String, makes: Bool) throws(DeviceError) {
+    init(_ path: String, creates: Bool) throws(DeviceError) {
         files = path
         let database = "\(path)/\(Self.databaseName)"
         if !isTaken(database) {
@@ -22,12 +22,12 @@ final class OfficeFolder: OfficeTables {
             guard !isRecorders else {
                 throw DeviceError(
                     .unsupported, "open", on: path, "is a recorder's own archive",
-                    remedy: makes
+                    remedy: creates
                         ? "name another folder"
                         : "open it with fieldscribe list --directory \(path) and its other commands, or gather it "
                             + "into another: fieldscribe-office gather \(path) --into FOLDER")
             }
-            guard makes else {
+            guard creates else {
                 // Throws if the folder may not be searched: then it is unknown whether it has an archive.
                 if isTaken(path) { _ = try Folder(opening: path, crosses: true).exists(Self.databaseName) }
                 throw DeviceError(
@@ -36,16 +36,16 @@ final class OfficeFolder: OfficeTables {
             }
             try makeFolder(path, mode: 0o750)
         }
-        connection = try Self.connection(to: database, makes: makes)
+        connection = try Self.connection(to: database, creates: creates)
     }
 
-    private static func connection(to database: String, makes: Bool) throws(DeviceError) -> Connection {
+    private static func connection(to database: String, creates: Bool) throws(DeviceError) -> Connection {
         do throws(DeviceError) {
             let connection = try Connection(sharing: database)
             try rethrowing { try OfficeSchema.apply(to: connection, path: database) }
             return connection
         } catch {
-            guard error.code == .denied, !makes else { throw error }
+            guard error.code == .denied, !creates else { throw error }
             // Another process may change it meanwhile; reading it like an immutable file is still better than nothing.
             let connection = try Connection(onlyReading: database)
             // The file is read-only anyway; temporary tables are in memory.

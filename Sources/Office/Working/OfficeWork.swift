@@ -40,7 +40,7 @@ package struct OfficeWork {
         note: @escaping (String) -> Void, result: @escaping (String) -> Void
     ) throws(DeviceError) {
         open = { () throws(DeviceError) in
-            try OfficeDatabase(address, files: files, makes: false, timeout: timeout)
+            try OfficeDatabase(address, files: files, creates: false, timeout: timeout)
         }
         archive = try open()
         // A missing folder must not count as a failure of recordings.
