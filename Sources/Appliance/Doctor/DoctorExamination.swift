@@ -134,7 +134,7 @@ func doctorSigning(_ configuration: Configuration) -> Result<String?, DeviceErro
 /// The number of public keys that recordings on the recorder are encrypted for, or why none are.
 func doctorRecorderSealing(_ configuration: Configuration) -> Result<Int, DeviceError> {
     do throws(DeviceError) {
-        let recipients = try configuration.sealers() ?? []
+        let recipients = try configuration.sealRecipients() ?? []
         try Age().check(recipients)
         return .success(recipients.count)
     } catch {

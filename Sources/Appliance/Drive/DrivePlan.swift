@@ -78,7 +78,7 @@ package struct DrivePlan {
     /// readable there.
     package static func sealing(_ configuration: Configuration) throws(DeviceError) -> [Recipient]? {
         if let recipients = try configuration.recipients() { return recipients }
-        return try configuration.sealers()
+        return try configuration.sealRecipients()
     }
 
     /// The room on the card with this many bytes free.

@@ -55,7 +55,7 @@ package struct SealingRecordings: Sendable {
     /// - Throws: `CancellationError`; `DeviceError` if none can be sealed, without age or with an invalid key.
     package func run(_ ids: [Int]? = nil, tell: (Int) -> Void = { _ in }) async throws -> [Int: DeviceError] {
         let waiting = try await waiting().filter { ids?.contains($0.id) ?? true }
-        guard !waiting.isEmpty, let recipients = try configuration.sealers() else { return [:] }
+        guard !waiting.isEmpty, let recipients = try configuration.sealRecipients() else { return [:] }
         var failures: [Int: DeviceError] = [:]
         for recording in waiting {
             try Task.checkCancellation()
@@ -115,7 +115,7 @@ package struct SealingRecordings: Sendable {
     ///
     /// - Returns: the new sealed file's manifest; nil if there is no key or the recording is gone.
     func seal(again id: Int, from open: OpenedRecordings.Open) async throws -> SealedManifest? {
-        guard let before = open.manifests[id], let recipients = try configuration.sealers() else { return nil }
+        guard let before = open.manifests[id], let recipients = try configuration.sealRecipients() else { return nil }
         let journal = try await open.archive.journalContent(of: id)
         let made = try await write(
             id, of: open.archive, journal.text, for: recipients, as: RecordingFolder.resealedName,

@@ -20,8 +20,8 @@ extension Configuration {
 
     /// The recipients of recordings, by `storage.seal`; nil if recordings are not encrypted.
     ///
-    /// - Throws: `DeviceError` if they are uncertain: then nothing is sealed.
-    package func sealers() throws(DeviceError) -> [Recipient]? {
+    /// - Throws: `DeviceError` if they cannot be determined; nothing is sealed then.
+    package func sealRecipients() throws(DeviceError) -> [Recipient]? {
         try storage.seal.isEmpty ? nil : Self.recipients(storage.seal, of: "storage.seal")
     }
 

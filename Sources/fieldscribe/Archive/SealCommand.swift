@@ -21,7 +21,7 @@ enum SealCommand: Command {
         let ids = try arguments.recordings
         let place = try await ArchivePlace(arguments)
         let configuration = try arguments.archiveConfiguration()
-        guard try configuration.sealers() != nil else {
+        guard try configuration.sealRecipients() != nil else {
             throw DeviceError(
                 .unsupported, "seal", on: "storage.seal", "is not set, so nothing is sealed",
                 remedy: "set it to the public keys of those who may read the recordings")

@@ -33,7 +33,7 @@ enum RecipientsCommand: Command {
         }
         let configuration = try arguments.configuration()
         let recipients = try configuration.recipients() ?? []
-        let sealers = try configuration.sealers() ?? []
+        let sealRecipients = try configuration.sealRecipients() ?? []
         if recipients.isEmpty {
             Terminal.say(
                 "copies are not sealed: anyone who has a stick can read and hear them; set export.recipients to change that"
@@ -42,7 +42,7 @@ enum RecipientsCommand: Command {
         }
         let age = try Age()
         let purposes = [
-            ("copies", "export.recipients", recipients), ("recordings on the recorder", "storage.seal", sealers),
+            ("copies", "export.recipients", recipients), ("recordings on the recorder", "storage.seal", sealRecipients),
         ].filter { !$0.2.isEmpty }
         for (what, setting, keys) in purposes {
             do throws(DeviceError) { try age.check(keys) } catch {
