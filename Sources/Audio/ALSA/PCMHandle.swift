@@ -44,13 +44,13 @@ final class PCMHandle {
     ///
     /// - Throws: `DeviceError` with `disconnected` if the device is gone or gives no frames within the timeout.
     func read(
-        into room: UnsafeMutableRawBufferPointer, frames: Int, timeoutMilliseconds: Int32, clock: () -> Int64
+        into buffer: UnsafeMutableRawBufferPointer, frames: Int, timeoutMilliseconds: Int32, clock: () -> Int64
     ) throws(DeviceError) -> Int? {
         let deadline = clock() + Int64(timeoutMilliseconds) * 1_000_000
         while true {
             var status = Int(snd_pcm_wait(pcm, timeoutMilliseconds))
             if status > 0 {
-                status = snd_pcm_readi(pcm, room.baseAddress, snd_pcm_uframes_t(frames))
+                status = snd_pcm_readi(pcm, buffer.baseAddress, snd_pcm_uframes_t(frames))
                 if status > 0 { return status }
                 // Some plugins are ready without frames; polling again immediately would spin.
                 if status == -Int(EAGAIN) || status == 0 { usleep(2_000) }

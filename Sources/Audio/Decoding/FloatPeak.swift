@@ -6,18 +6,18 @@ enum FloatPeak {
     /// Reads the file to its end and rewinds it.
     ///
     /// Ignores a few outliers, which damage causes: they would make the rest inaudible.
-    /// - Parameter room: a buffer for whole frames.
-    static func measure(_ handle: OpaquePointer, _ room: UnsafeMutableBufferPointer<Float>, channels: Int) -> Float {
+    /// - Parameter buffer: Its length is a whole number of frames.
+    static func measure(_ handle: OpaquePointer, _ buffer: UnsafeMutableBufferPointer<Float>, channels: Int) -> Float {
         // The peak of each power of two, and the number of samples in it.
         var peaks = [Float](repeating: 0, count: 64)
         var counts = [Int](repeating: 0, count: 64)
         var total = 0
         while true {
-            let frames = Int(sf_readf_float(handle, room.baseAddress, Int64(room.count / channels)))
+            let frames = Int(sf_readf_float(handle, buffer.baseAddress, Int64(buffer.count / channels)))
             if frames <= 0 { break }
             total += frames * channels
             for index in 0..<(frames * channels) {
-                let sample = abs(room[index])
+                let sample = abs(buffer[index])
                 guard sample > 1, sample.isFinite else { continue }
                 let power = min(63, Int(sample.exponent))
                 peaks[power] = max(peaks[power], sample)

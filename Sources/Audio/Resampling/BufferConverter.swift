@@ -7,16 +7,16 @@ package final class BufferConverter {
 
     private let converter: ChannelConverter
     private let channels: Int
-    private let room: UnsafeMutableBufferPointer<Int16>
+    private let buffer: UnsafeMutableBufferPointer<Int16>
 
     /// - Throws: `DeviceError` with `unsupported` for an unsupported rate or channel count.
     package init(rate: Int, channels: Int) throws(DeviceError) {
         converter = try ChannelConverter(rate: rate, channels: channels, block: Self.block)
         self.channels = channels
-        room = .allocate(capacity: converter.maximumOutput)
+        buffer = .allocate(capacity: converter.maximumOutput)
     }
 
-    deinit { room.deallocate() }
+    deinit { buffer.deallocate() }
 
     /// Converts interleaved frames; an incomplete last frame is ignored. The result may lag behind.
     package func convert(_ frames: [Float]) throws(DeviceError) -> [Int16] {
@@ -29,8 +29,8 @@ package final class BufferConverter {
                 let end = frames.count / channels * channels
                 while done < end {
                     let part = UnsafeBufferPointer(rebasing: frames[done..<min(end, done + Self.block * channels)])
-                    let (consumed, produced) = try converter.convert(part, into: room)
-                    converted += room[..<produced]
+                    let (consumed, produced) = try converter.convert(part, into: buffer)
+                    converted += buffer[..<produced]
                     done += consumed * channels
                 }
             }
@@ -44,7 +44,7 @@ package final class BufferConverter {
     /// Returns what is left after the last buffer. Nothing may follow.
     package func finish() throws(DeviceError) -> [Int16] {
         var converted: [Int16] = []
-        while case let count = try converter.flush(into: room), count > 0 { converted += room[..<count] }
+        while case let count = try converter.flush(into: buffer), count > 0 { converted += buffer[..<count] }
         return converted
     }
 }

@@ -49,15 +49,15 @@ struct StagedCopy: Sendable {
         var names = manifest.digests.keys.sorted()
         names.append(CopySettings.manifestName)
         if try source.exists(CopySettings.signatureName) { names.append(CopySettings.signatureName) }
-        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.block, alignment: 4_096)
-        defer { room.deallocate() }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.block, alignment: 4_096)
+        defer { buffer.deallocate() }
         for name in names {
             let file: FileDescriptor
             do throws(DeviceError) { file = try source.openFile(name, O_RDONLY) } catch {
                 throw error.status == ENOENT ? Self.missing("\(source.path)/\(name)") : error
             }
             try expectRoom(for: file, named: name)
-            try copy(file, as: name, through: room)
+            try copy(file, as: name, through: buffer)
             // No need to copy the rest.
             if let digest = manifest.digests[name], digests[name] != digest {
                 throw Self.changed("\(source.path)/\(name)")
@@ -78,16 +78,16 @@ struct StagedCopy: Sendable {
     }
 
     private mutating func copy(
-        _ file: borrowing FileDescriptor, as name: String, through room: UnsafeMutableRawBufferPointer
+        _ file: borrowing FileDescriptor, as name: String, through buffer: UnsafeMutableRawBufferPointer
     ) throws(DeviceError) {
         let target = try folder.open(name, O_WRONLY | O_CREAT | O_EXCL)
         var entry = Entry(name, of: source, isWanted: Self.texts.contains(name))
-        while case let count = try file.read(into: room, at: entry.length), count > 0 {
-            let piece = UnsafeRawBufferPointer(rebasing: room[..<count])
+        while case let count = try file.read(into: buffer, at: entry.length), count > 0 {
+            let piece = UnsafeRawBufferPointer(rebasing: buffer[..<count])
             try target.write(piece, at: entry.length)
             try entry.append(piece)
             // A short read is the end of the file.
-            if count < room.count { break }
+            if count < buffer.count { break }
         }
         // Starts writing large files to the disk immediately, not only when the batch is synced.
         if entry.length >= Self.block { target.beginWriting(entry.length, from: 0) }

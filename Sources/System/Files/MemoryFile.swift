@@ -7,7 +7,7 @@ import Glibc
 // Safety: the content is immutable.
 package final class MemoryFile: @unchecked Sendable {
     private let file: FileDescriptor
-    private let room: UnsafeMutableRawBufferPointer
+    private let buffer: UnsafeMutableRawBufferPointer
     private let isSecret: Bool
 
     /// - Parameters:
@@ -21,11 +21,11 @@ package final class MemoryFile: @unchecked Sendable {
         try file.truncate(to: Int64(bytes.count))
         let address = mmap(nil, bytes.count, PROT_READ | PROT_WRITE, MAP_SHARED, number, 0)
         guard let address, address != MAP_FAILED else { throw .system("mmap", on: name) }
-        room = UnsafeMutableRawBufferPointer(start: address, count: bytes.count)
+        buffer = UnsafeMutableRawBufferPointer(start: address, count: bytes.count)
         self.file = file
         self.isSecret = isSecret
         if isSecret { mlock(address, bytes.count) }
-        room.copyBytes(from: bytes)
+        buffer.copyBytes(from: bytes)
     }
 
     /// Its path in this process, while this value exists.
@@ -35,8 +35,8 @@ package final class MemoryFile: @unchecked Sendable {
     package var number: Int32 { file.number }
 
     deinit {
-        guard let address = room.baseAddress else { return }
-        if isSecret { explicit_bzero(address, room.count) }
-        munmap(address, room.count)
+        guard let address = buffer.baseAddress else { return }
+        if isSecret { explicit_bzero(address, buffer.count) }
+        munmap(address, buffer.count)
     }
 }

@@ -82,10 +82,10 @@ package final class ChildPipes {
     /// Writes all bytes while reading the child's output, so that neither side blocks the other.
     ///
     /// - Parameters:
-    ///   - room: The buffer for output.
+    ///   - buffer: The buffer for output.
     ///   - timeoutSeconds: The longest time without progress.
     func exchange(
-        _ bytes: UnsafeRawBufferPointer, _ room: UnsafeMutableRawBufferPointer, timeoutSeconds: Int,
+        _ bytes: UnsafeRawBufferPointer, _ buffer: UnsafeMutableRawBufferPointer, timeoutSeconds: Int,
         take: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
     ) throws(DeviceError) {
         guard let number = input?.number else { throw .system("write", status: EPIPE, on: name) }
@@ -103,9 +103,9 @@ package final class ChildPipes {
             }
             guard ready > 0 else { throw .system("poll", on: name) }
             if both[0].revents != 0 {
-                let count = uninterrupted { Glibc.read(output.number, room.baseAddress, room.count) }
+                let count = uninterrupted { Glibc.read(output.number, buffer.baseAddress, buffer.count) }
                 guard count > 0 else { throw .system("read", status: count == 0 ? EPIPE : errno, on: name) }
-                try take(UnsafeRawBufferPointer(rebasing: room[..<count]))
+                try take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             }
             if both[1].revents != 0 {
                 let count = uninterrupted { Glibc.write(number, base, rest.count) }

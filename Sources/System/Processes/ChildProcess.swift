@@ -117,15 +117,15 @@ package struct ChildProcess: ~Copyable {
     /// - Throws: `DeviceError` with `failed` at the timeout.
     package borrowing func output(upTo most: Int = .max, timeoutSeconds: Int) throws(DeviceError) -> [UInt8] {
         let deadline = MonotonicClock.nanoseconds + Int64(timeoutSeconds) * 1_000_000_000
-        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
-        defer { room.deallocate() }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+        defer { buffer.deallocate() }
         var output: [UInt8] = []
         while output.count <= most {
             let left = deadline - MonotonicClock.nanoseconds
             guard left > 0 else { throw .system("poll", status: ETIMEDOUT, on: name) }
-            let count = try read(into: room, timeoutSeconds: Int((left + 999_999_999) / 1_000_000_000))
+            let count = try read(into: buffer, timeoutSeconds: Int((left + 999_999_999) / 1_000_000_000))
             if count == 0 { break }
-            output += room[..<count]
+            output += buffer[..<count]
         }
         return output
     }
@@ -133,15 +133,15 @@ package struct ChildProcess: ~Copyable {
     /// Writes all bytes while reading its output, for a child that filters: neither side blocks the other.
     ///
     /// - Parameters:
-    ///   - room: The buffer for output.
+    ///   - buffer: The buffer for output.
     ///   - timeoutSeconds: The longest time without progress.
     ///   - take: Called with output, valid during the call.
     /// - Throws: `DeviceError` with `failed` if the child no longer reads or writes, or the error of `take`.
     package borrowing func exchange(
-        _ bytes: UnsafeRawBufferPointer, _ room: UnsafeMutableRawBufferPointer, timeoutSeconds: Int,
+        _ bytes: UnsafeRawBufferPointer, _ buffer: UnsafeMutableRawBufferPointer, timeoutSeconds: Int,
         take: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
     ) throws(DeviceError) {
-        try pipes.exchange(bytes, room, timeoutSeconds: timeoutSeconds, take: take)
+        try pipes.exchange(bytes, buffer, timeoutSeconds: timeoutSeconds, take: take)
     }
 
     /// Limits the child's resources (prlimit); it writes no core dump.
