@@ -15,7 +15,7 @@ package final class Appliance: Sendable {
     private let ending: Ending
 
     /// What is wrong with the configuration, reported once there are subscribers.
-    private let complaint: DeviceError?
+    private let configurationError: DeviceError?
 
     /// The time budget for repairs before the service reports ready. Remaining repairs run in the background.
     private static let repairsBefore = Duration.seconds(2)
@@ -27,7 +27,7 @@ package final class Appliance: Sendable {
     package init(_ loaded: LoadedConfiguration, environment: [String: String]) async throws {
         let configuration = loaded.configuration
         systemd = SystemdNotify(environment: environment)
-        complaint = loaded.complaint
+        configurationError = loaded.configurationError
         let opened = try await systemd.extendingTimeout { try await Self.openArchive(configuration) }
         for finding in opened.findings { Log.report(finding) }
         loaded.keepGoodCopy()
@@ -111,7 +111,7 @@ package final class Appliance: Sendable {
 
     /// Reports ready, and what is missing.
     private func check() async {
-        if let complaint { recorder.hub.publish(fault: complaint) }
+        if let configurationError { recorder.hub.publish(fault: configurationError) }
         do {
             let microphone = try recorder.microphone.get()
             // With a pre-roll, `ListeningService` reports what is wrong.

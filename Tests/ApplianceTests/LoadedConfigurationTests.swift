@@ -21,7 +21,7 @@ import TestKit
     @Test("a good file is used, and kept")
     func good() throws {
         let loaded = try load(good(440))
-        #expect(loaded.complaint == nil && loaded.configuration.capture.device == "tone:440")
+        #expect(loaded.configurationError == nil && loaded.configuration.capture.device == "tone:440")
         loaded.keepGoodCopy()
         #expect(access(folder.file("fieldscribe.conf.good"), R_OK) == 0)
     }
@@ -31,9 +31,9 @@ import TestKit
         try load(good(440)).keepGoodCopy()
         let loaded = try load(good(880) + "[panel]\nstyle = toogle\n")
         #expect(loaded.configuration.capture.device == "tone:440")
-        #expect(loaded.complaint?.message.contains("fieldscribe.conf:6: panel.style") ?? false)
-        #expect(loaded.complaint?.message.contains("fieldscribe.conf.good") ?? false)
-        // A bad file is no good copy.
+        #expect(loaded.configurationError?.message.contains("fieldscribe.conf:6: panel.style") ?? false)
+        #expect(loaded.configurationError?.message.contains("fieldscribe.conf.good") ?? false)
+        // A bad file is not a good copy.
         loaded.keepGoodCopy()
         #expect(try load(good(880) + "x").configuration.capture.device == "tone:440")
     }
@@ -43,14 +43,14 @@ import TestKit
         let loaded = try load(good(880) + "[panel]\nstyle = toogle\nhold-milliseconds = 700\n")
         #expect(loaded.configuration.capture.device == "tone:880")
         #expect(loaded.configuration.panel.style == .toggle && loaded.configuration.panel.holdMilliseconds == 700)
-        #expect(loaded.complaint != nil)
+        #expect(loaded.configurationError != nil)
     }
 
     @Test("two values that are valid alone but not together are replaced by the defaults")
     func together() throws {
         let loaded = try load(
             good(880) + "[speech]\npadding-milliseconds = 900\nhangover-milliseconds = 100\n")
-        #expect(loaded.complaint != nil)
+        #expect(loaded.configurationError != nil)
         #expect(loaded.configuration.speech == Configuration().speech)
         #expect(loaded.configuration.capture.device == "tone:880")
     }
@@ -58,9 +58,9 @@ import TestKit
     @Test("a missing file, or a FIFO in its place, is reported, and the defaults are used")
     func missing() throws {
         let loaded = try load(nil)
-        #expect(loaded.complaint?.code == .missing && loaded.configuration.capture.device == "alsa:default")
+        #expect(loaded.configurationError?.code == .missing && loaded.configuration.capture.device == "alsa:default")
         #expect(mkfifo(folder.file("fifo"), 0o600) == 0)
         let pipe = LoadedConfiguration(explicitPath: folder.file("fifo"), environment: [:])
-        #expect(pipe.complaint?.code == .unsupported)
+        #expect(pipe.configurationError?.code == .unsupported)
     }
 }

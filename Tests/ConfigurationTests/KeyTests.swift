@@ -167,13 +167,13 @@ import Testing
 
     @Test("padding must not exceed the hangover, whichever of the two is set")
     func padding() throws {
-        #expect(try read("[speech]\npadding-milliseconds = 300").complaints.isEmpty)
+        #expect(try read("[speech]\npadding-milliseconds = 300").reasons.isEmpty)
         #expect(
-            try read("[speech]\npadding-milliseconds = 301").complaints
+            try read("[speech]\npadding-milliseconds = 301").reasons
                 == ["2 301 is more than hangover-milliseconds (300); allowed: at most that"])
         #expect(
-            try read("[speech]\nrotate-seconds = 50\nhangover-milliseconds = 100").complaints
+            try read("[speech]\nrotate-seconds = 50\nhangover-milliseconds = 100").reasons
                 == ["3 250 is more than hangover-milliseconds (100); allowed: at most that"])
-        #expect(try read("[speech]\nhangover-milliseconds = 900\npadding-milliseconds = 900").complaints.isEmpty)
+        #expect(try read("[speech]\nhangover-milliseconds = 900\npadding-milliseconds = 900").reasons.isEmpty)
     }
 }

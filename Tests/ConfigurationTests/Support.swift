@@ -21,7 +21,7 @@ func read(_ bytes: [UInt8]) throws -> Result<Configuration, ConfigurationError> 
 
 extension Result where Failure == ConfigurationError {
     /// Line and reason of each problem: `3 "abc" is not ...`.
-    var complaints: [String] {
+    var reasons: [String] {
         if case .failure(let error) = self { error.problems.map { "\($0.line) \($0.reason)" } } else { [] }
     }
 }

@@ -72,41 +72,41 @@ import Testing
                 ]
             ),
         ])
-    func refused(_ text: String, _ complaints: [String]) throws {
-        #expect(try read(text).complaints == complaints)
+    func refused(_ text: String, _ reasons: [String]) throws {
+        #expect(try read(text).reasons == reasons)
     }
 
     @Test("Latin-1 and UTF-16 are refused")
     func encodings() throws {
         let latin = Array("[control]\ngroup = gr".utf8) + [0xFC] + Array("n\n".utf8)
         #expect(
-            try read(latin).complaints == ["2 this line is not UTF-8; save the file as plain text in UTF-8"])
+            try read(latin).reasons == ["2 this line is not UTF-8; save the file as plain text in UTF-8"])
         let wide: [UInt8] = [0xFF, 0xFE] + "[panel]\n".utf8.flatMap { [$0, 0] as [UInt8] }
         #expect(
-            try read(wide).complaints.first == "1 this line contains a NUL byte; save the file as plain text in UTF-8")
+            try read(wide).reasons.first == "1 this line contains a NUL byte; save the file as plain text in UTF-8")
     }
 
     @Test("an unknown name is refused with the one that was probably meant")
     func suggestions() throws {
         #expect(
-            try read("[captrue]\nrate = 1\n").complaints == [
+            try read("[captrue]\nrate = 1\n").reasons == [
                 "1 [captrue] is not a section; did you mean capture?"
             ])
-        #expect(try read("[Panel]\n").complaints == ["1 [Panel] is not a section; did you mean panel?"])
+        #expect(try read("[Panel]\n").reasons == ["1 [Panel] is not a section; did you mean panel?"])
         #expect(
-            try read("[wifi]\nname = x\n").complaints == [
+            try read("[wifi]\nname = x\n").reasons == [
                 "1 [wifi] is not a section; known: capture, speech, recognizer, speakers, vocabulary, panel, storage, "
                     + "export, usb, control"
             ])
         #expect(
-            try read("[capture]\nsample-rate = 16000\nRate = 16000\n").complaints == [
+            try read("[capture]\nsample-rate = 16000\nRate = 16000\n").reasons == [
                 "2 is not a key of [capture]; known: device, rate, channels, preroll-seconds, sync-seconds",
                 "3 is not a key of [capture]; did you mean rate?",
             ])
         #expect(
-            try read("[capture]\nlamp = none\n").complaints == ["2 is not a key of [capture]; it belongs in [panel]"])
+            try read("[capture]\nlamp = none\n").reasons == ["2 is not a key of [capture]; it belongs in [panel]"])
         #expect(
-            try read("[capture]\ndevice alsa:default\n").complaints == [
+            try read("[capture]\ndevice alsa:default\n").reasons == [
                 "2 is not a key of [capture]; did you mean device?"
             ])
     }
@@ -117,7 +117,7 @@ import Testing
         let longest = try read("[recognizer]\n\(line(198))\nworkers = 3\n").get()
         #expect(longest.recognizer.model.utf8.count == 190 && longest.recognizer.workers == 3)
         #expect(
-            try read("[recognizer]\n\(line(199))\nworkers = 99\n").complaints == [
+            try read("[recognizer]\n\(line(199))\nworkers = 99\n").reasons == [
                 "2 this line is longer than 198 bytes; shorten it", "3 99 is out of range; allowed: 0 to 64",
             ])
     }

@@ -23,14 +23,14 @@ import TestKit
         let pool = WorkerPool(missing, size: size, fallback: TranscriberTests.pool("plain").partials)
         let engine = try await pool.prepare()
         #expect(engine.name == "stand-in" || !engine.name.isEmpty)
-        let complaint = await pool.takeComplaint()
-        #expect(complaint?.message.contains("/nowhere/worker") == true)
+        let reported = await pool.takeEngineError()
+        #expect(reported?.message.contains("/nowhere/worker") == true)
         let (sink, _) = try await TranscriberTests.transcribe(sound, with: pool)
         #expect(sink.segments.map(\.words.count) == [1, 1, 1, 1] && sink.faults.isEmpty)
         // Workers that cannot be started are not tried again.
         await pool.releaseIdle()
         _ = try await pool.prepare()
-        #expect(await pool.takeComplaint() == nil)
+        #expect(await pool.takeEngineError() == nil)
     }
 
     @Test(
@@ -66,6 +66,6 @@ import TestKit
         await #expect { _ = try await pool.prepare() } throws: { error in
             (error as? DeviceError)?.message.contains("/nowhere/other") == true
         }
-        #expect(await pool.takeComplaint()?.message.contains("/nowhere/worker") == true)
+        #expect(await pool.takeEngineError()?.message.contains("/nowhere/worker") == true)
     }
 }

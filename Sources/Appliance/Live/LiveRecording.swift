@@ -181,7 +181,7 @@ package final class LiveRecording: Sendable {
             guard await observer.reaches(SamplePosition(1)) else { return nil }
             let engine = try await pool.prepare()
             let pass = try await archive.beginPass(recording: id, engine: engine, profile: await pool.profile)
-            await hub.publish(complaintOf: pool)
+            await hub.publish(engineErrorOf: pool)
             var settings = configuration.transcriberSettings(for: engine)
             settings.alternatives = alternatives
             settings.hearsEarly = true

@@ -45,7 +45,7 @@ package struct Backlog: Sendable {
         let waiting = try await waiting(except: recording)
         guard !waiting.isEmpty else { return [] }
         let engine = try await pool.prepare()
-        await hub.publish(complaintOf: pool)
+        await hub.publish(engineErrorOf: pool)
         var settings = configuration.transcriberSettings(for: engine)
         settings.alternatives = alternatives
         let transcriber = Transcriber(pool: pool, settings: settings)

@@ -55,7 +55,7 @@ package struct SecondPassJob: Sendable {
         let waiting = if let recordings { recordings } else { try await waiting() }
         guard !waiting.isEmpty else { return [] }
         let engine = try await pool.prepare()
-        await hub.publish(complaintOf: pool)
+        await hub.publish(engineErrorOf: pool)
         guard wouldSuffice(engine) else { return [] }
         let storage = configuration.storage.directory
         let jobs = SequentialJobs(storage: storage, archive: archive, hub: hub, unreadable: unreadable)
@@ -128,12 +128,12 @@ private struct QuietSink: TranscriptSink {
     /// The replacement engine would give no better text.
     func isRead(by engine: EngineDescription) async throws {
         guard engine != self.engine else { return }
-        let complaint = await pool.takeComplaint()
+        let error = await pool.takeEngineError()
         throw RecordedAudio.Unreadable(
             error: DeviceError(
-                complaint?.code ?? .failed, complaint?.operation ?? "decode-worker", status: complaint?.status ?? 0,
+                error?.code ?? .failed, error?.operation ?? "decode-worker", status: error?.status ?? 0,
                 "recording \(recording) keeps its text until the next start, which transcribes it again: "
-                    + (complaint?.message ?? "\(self.engine.name) fails on what it hears")))
+                    + (error?.message ?? "\(self.engine.name) fails on what it hears")))
     }
 
     func commit(_ segments: [Segment], adaptation: AdaptationState?) async throws {

@@ -109,7 +109,7 @@ package struct Transcriber: Sendable {
                         }
                     case .sent(let outcome): headStart.handle(outcome)
                     }
-                    if case .finished = step, let complaint = await pool.takeComplaint() { await sink.fault(complaint) }
+                    if case .finished = step, let error = await pool.takeEngineError() { await sink.fault(error) }
                     if work.isContinued == false { throw Diverged() }
                     if work.settledWatermark - reportedUpTo > settings.progressInterval {
                         reportedUpTo = work.settledWatermark

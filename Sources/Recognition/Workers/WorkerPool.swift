@@ -26,7 +26,7 @@ package actor WorkerPool {
     /// Whether the wanted workers cannot be started at all, so that they are not tried again.
     private var isBroken = false
     /// Why the fallback is used, until it is reported.
-    private var complaint: DeviceError?
+    private var engineError: DeviceError?
     /// The name of the workers' settings.
     package var profile: String { command.profile }
     private let size: Int
@@ -45,12 +45,12 @@ package actor WorkerPool {
     ///   - size: the maximum number of workers, 1 or more.
     ///   - fallback: used if the wanted workers cannot be started or die repeatedly.
     ///   - partials: the command for partial results; nil for the same.
-    ///   - complaint: why the wanted engine is not used from the beginning.
+    ///   - engineError: why the wanted engine is not used from the beginning.
     package init(
         _ command: WorkerCommand, size: Int, niceness: Int32 = 0, fallback: WorkerCommand? = nil,
-        partials: WorkerCommand? = nil, complaint: DeviceError? = nil
+        partials: WorkerCommand? = nil, engineError: DeviceError? = nil
     ) {
-        self.complaint = complaint
+        self.engineError = engineError
         self.command = command
         wanted = command
         self.fallback = fallback
@@ -67,15 +67,15 @@ package actor WorkerPool {
     }
 
     /// Returns once each reason why the wanted engine is not used.
-    package func takeComplaint() -> DeviceError? {
-        defer { complaint = nil }
-        return complaint
+    package func takeEngineError() -> DeviceError? {
+        defer { engineError = nil }
+        return engineError
     }
 
     /// Keeps the error of a worker that was replaced because it stalled.
     private func note(_ error: any Error) {
-        if let error = error as? DeviceError, error.cause == .stall, complaint == nil {
-            complaint = error
+        if let error = error as? DeviceError, error.cause == .stall, engineError == nil {
+            engineError = error
         }
     }
 
@@ -87,7 +87,7 @@ package actor WorkerPool {
         let error = error as? DeviceError ?? DeviceError(.failed, "decode-worker", "\(error)")
         command = fallback
         self.isBroken = isBroken
-        complaint = DeviceError(
+        engineError = DeviceError(
             error.code, error.operation, status: error.status,
             "\(error.message) (in the meantime \(fallback.model) is used)")
         discard(idle.count)

@@ -9,7 +9,7 @@ package struct LoadedConfiguration: Sendable {
     package let configuration: Configuration
 
     /// What is wrong with the file, and what is used instead.
-    package let complaint: DeviceError?
+    package let configurationError: DeviceError?
 
     /// The file's bytes, if they are valid.
     private let good: [UInt8]?
@@ -21,7 +21,7 @@ package struct LoadedConfiguration: Sendable {
         do {
             configuration = try Configuration.load(
                 explicitPath: explicitPath, environment: environment, systemPath: systemPath)
-            complaint = nil
+            configurationError = nil
             good = configuration.file.flatMap { try? Configuration.read($0) }
         } catch {
             good = nil
@@ -34,10 +34,11 @@ package struct LoadedConfiguration: Sendable {
                 let last = try? ConfigurationParser.parse(bytes, file: copy)
             {
                 configuration = last.withStickSettings()
-                complaint = DeviceError(code, "configuration", message, remedy: "using the last good one, \(copy)")
+                configurationError = DeviceError(
+                    code, "configuration", message, remedy: "using the last good one, \(copy)")
             } else {
                 configuration = rest
-                complaint = DeviceError(
+                configurationError = DeviceError(
                     code, "configuration", message, remedy: "using defaults in place of what is wrong")
             }
         }

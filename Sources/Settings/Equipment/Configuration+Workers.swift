@@ -21,7 +21,7 @@ extension Configuration {
         let wanted: WorkerCommand
         do throws(DeviceError) { wanted = try engine.command(self, profile: profile) } catch {
             guard let fallback else { throw error }
-            return WorkerPool(fallback, size: count, niceness: niceness, complaint: error)
+            return WorkerPool(fallback, size: count, niceness: niceness, engineError: error)
         }
         return WorkerPool(
             wanted, size: count, niceness: niceness, fallback: fallback, partials: partialsCommand(wanted, spare))

@@ -77,7 +77,7 @@ enum TranscribeCommand: Command {
             exit(130)
         }
         let engine = try await pool.prepare()
-        if let complaint = await pool.takeComplaint() { Terminal.say("fieldscribe: \(complaint.message)") }
+        if let error = await pool.takeEngineError() { Terminal.say("fieldscribe: \(error.message)") }
         var settings = configuration.transcriberSettings(for: engine)
         settings.alternatives = arguments[alternatives]
         let batch = TranscriptionBatch(
