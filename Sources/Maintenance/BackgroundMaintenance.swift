@@ -12,7 +12,7 @@ package struct BackgroundMaintenance: Sendable {
     package enum End: Hashable, Sendable {
         case done
         /// It was asked to stop.
-        case brokenOff
+        case interrupted
         case failed(DeviceError)
     }
 
@@ -68,7 +68,7 @@ package struct BackgroundMaintenance: Sendable {
                 try first?.get()
             }
             return .done
-        } catch { return error is CancellationError ? .brokenOff : .failed(DeviceError(wrapping: error)) }
+        } catch { return error is CancellationError ? .interrupted : .failed(DeviceError(wrapping: error)) }
     }
 
     private func work() async throws {

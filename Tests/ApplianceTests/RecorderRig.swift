@@ -104,7 +104,7 @@ struct RecorderRig {
         case "unplugged": return .event(.laptop(isConnected: false))
         case "writes": return .maintenanceWrites(true)
         case "kept": return .maintenanceEnded(.done)
-        case "broken-off": return .maintenanceEnded(.brokenOff)
+        case "broken-off": return .maintenanceEnded(.interrupted)
         case "unkept": return .maintenanceEnded(.failed(error))
         case "rested": return .due(.release(after: number))
         case "again": return .due(.maintenance(run: number))
@@ -124,7 +124,7 @@ struct RecorderRig {
         case .publish(.state(let state)): "=\(state.rawValue)"
         case .publish(.fault(let code, _)): "!\(code)"
         case .maintenance: "maintenance"
-        case .breakOffMaintenance: "break-off"
+        case .interruptMaintenance: "break-off"
         case .releaseWorkers: "rest"
         case .powerOff: "off"
         case .check, .log, .wake, .publish: nil

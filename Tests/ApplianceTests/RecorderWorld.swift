@@ -236,7 +236,7 @@ struct RecorderWorld {
             expect(!isMaintaining, "maintenance started twice")
             isMaintaining = true
             pending += [.maintenanceWrites(true), .maintenanceEnded(tickets % 3 == 0 ? .failed(Self.noModel) : .done)]
-        case .breakOffMaintenance: expect(isMaintaining, "maintenance is broken off although it does not run")
+        case .interruptMaintenance: expect(isMaintaining, "maintenance is interrupted although it is not running")
         case .wake(let timer, _): pending.append(.due(timer))
         case .publish(.state(let state)): expect(state == self.state.shown, "another state is told than there is")
         case .publish, .log, .releaseWorkers, .powerOff: break

@@ -34,7 +34,7 @@ import TestKit
     }
 
     @Test("An interrupted run continues with the remaining recordings")
-    func brokenOff() async throws {
+    func interrupted() async throws {
         try await record(3)
         let opened = try await Recovery.open(storage.configuration, depth: .start, within: .zero)
         let task = Task {

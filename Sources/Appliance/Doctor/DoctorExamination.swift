@@ -66,7 +66,7 @@ package struct DoctorExamination: Sendable {
         if configuration.recognizer.speakers != .no { facts.speakers = await doctorSpeakers(configuration) }
         if !configuration.engine.programs(in: configuration).isEmpty { facts.runnable = doctorRunnable() }
         if configuration.recognizer.engine == EngineRegistry.automaticName {
-            facts.passedOver = EngineRegistry.lacks(for: configuration)
+            facts.skippedEngines = EngineRegistry.lacks(for: configuration)
         }
         do throws(DeviceError) {
             _ = try configuration.workerCommand(profile: "live")

@@ -127,8 +127,8 @@ package struct DoctorFacts: Sendable {
     /// Why the model cannot be loaded.
     var modelError: DeviceError?
 
-    /// What the engines lack that `auto` prefers, in the order of `EngineRegistry.automatic`.
-    var passedOver: [DeviceError] = []
+    /// Why `auto` skips engines that it prefers, in the order of `EngineRegistry.automatic`.
+    var skippedEngines: [DeviceError] = []
 
     /// Nil if there is no model.
     var decoder: Result<Decoder, DeviceError>?

@@ -10,8 +10,8 @@ extension DoctorFacts {
         all += [applianceFinding, soundFinding, finding(.button, button), finding(.lamp, lamp)]
         all += decoderFindings
         all += speakersFindings + sandboxFindings
-        all += zip(EngineRegistry.automatic, passedOver).map { engine, lack in
-            var finding = DoctorFinding(.model, error: lack)
+        all += zip(EngineRegistry.automatic, skippedEngines).map { engine, error in
+            var finding = DoctorFinding(.model, error: error)
             finding.status = .notice
             finding.message = "auto passes over \(engine.name): \(finding.message)"
             return finding

@@ -22,7 +22,7 @@ enum RecorderEffect: Hashable, Sendable {
     case log(LogLine)
     /// Runs maintenance of earlier recordings. Answers: `maintenanceWrites`, `maintenanceEnded`.
     case maintenance
-    case breakOffMaintenance
+    case interruptMaintenance
     /// Posts `due` after that time.
     case wake(RecorderInput.Timer, after: Duration)
     /// Ends idle decode workers.

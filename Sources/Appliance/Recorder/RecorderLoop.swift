@@ -107,7 +107,7 @@ struct RecorderLoop {
         case .publish(let event): recorder.hub.pass(on: event)
         case .log(let line): recorder.write(line)
         case .maintenance: beginMaintenance(in: &group)
-        case .breakOffMaintenance: maintenanceEnd?.finish()
+        case .interruptMaintenance: maintenanceEnd?.finish()
         case .wake(let timer, let pause): later(by: pause, in: &group) { .due(timer) }
         case .releaseWorkers: group.addTask { [workers = recorder.workers] in await workers.releaseIdle() }
         case .powerOff: powerOff(in: &group)

@@ -16,7 +16,7 @@ extension RecorderState {
         var recording = Recording(id: id, beginning: .awaited(opening.starts), disk: .awaited(since: now))
         recording.pausedSince = opening.pausedSince
         latest = id
-        var effects: [RecorderEffect] = [.record(id), .check(id)] + breakOffMaintenance()
+        var effects: [RecorderEffect] = [.record(id), .check(id)] + interruptMaintenance()
         if recording.pausedSince != nil {
             effects.insert(.setPaused(id, true), at: 0)
             effects += answerStarts(of: &recording)
@@ -131,10 +131,10 @@ extension RecorderState {
         return effects
     }
 
-    mutating func breakOffMaintenance() -> [RecorderEffect] {
+    mutating func interruptMaintenance() -> [RecorderEffect] {
         guard case .working(let writing) = maintenance else { return [] }
         maintenance = .breakingOff(writingSince: writing)
-        return [.breakOffMaintenance]
+        return [.interruptMaintenance]
     }
 
     mutating func maintenanceEnded(_ end: RecorderInput.MaintenanceEnd, at moment: RecorderMoment) -> [RecorderEffect] {

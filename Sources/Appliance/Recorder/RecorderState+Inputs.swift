@@ -34,7 +34,7 @@ extension RecorderState {
             return effects
         case .shutDown(let ticket):
             isEnding = true
-            return breakOffMaintenance() + stop(.shutdown, ticket)
+            return interruptMaintenance() + stop(.shutdown, ticket)
         case .opened(let attempt, let id): return opened(attempt, id, at: now)
         case .refused(let attempt, let error): return refused(attempt, error, at: input.moment)
         case .begun(let id, let health): return begun(id) + checked(id, health, at: input.moment)
@@ -129,7 +129,7 @@ extension RecorderState {
         openSince = recordings.isEmpty ? nil : openSince ?? now
         if !recordings.isEmpty, case .done = maintenance { maintenance = .due }
         // Running maintenance may be past them, or may be reading one that is locked now.
-        return breakOffMaintenance() + [
+        return interruptMaintenance() + [
             .log(
                 LogLine(
                     .notice, "opened",

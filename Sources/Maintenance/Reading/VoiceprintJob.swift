@@ -37,7 +37,8 @@ struct VoiceprintJob: Sendable {
         known.drop { !there.contains($0) }
         if known != before { try known.save(in: storage) }
         var heard: [PassSummary] = []
-        for recording in recordings where !recording.isSealed && !recording.isMissing && recording.id > known.after {
+        for recording in recordings
+        where !recording.isSealed && !recording.isMissing && recording.id > known.ignoredUpTo {
             if let pass = try await archive.shownPass(of: recording.id) { heard.append(pass) }
         }
         // Named ones first: their people may speak in earlier recordings, too.
@@ -58,7 +59,7 @@ struct VoiceprintJob: Sendable {
         guard known.needsProcessing(recording, pass: pass.id) else { return }
         // Without any name, there is nothing to learn or propose.
         let names = pass.correction?.annotations.speakers ?? [:]
-        let isNamed = names.values.contains { known.learns($0, in: recording) }
+        let isNamed = names.values.contains { known.canLearn($0, in: recording) }
         guard isNamed || !isNaming && known.voices.contains(where: { $0.recording != recording }),
             let speakers = try await archive.transcript(of: recording)?.1.speakers, speakers.count > 0
         else { return }
@@ -67,7 +68,7 @@ struct VoiceprintJob: Sendable {
         let voices = try await diarization.voices(in: path, of: Self.longest(speakers))
         // Read again: a person may have removed all voices meanwhile.
         known = try VoiceprintStore(in: storage)
-        guard recording > known.after else { return }
+        guard recording > known.ignoredUpTo else { return }
         known.learn(voices, names: names, recording: recording, pass: pass.id)
         try known.save(in: storage)
     }

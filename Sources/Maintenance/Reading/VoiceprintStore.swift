@@ -5,7 +5,7 @@ import System
 import Transcripts
 
 /// The voices of named people, and proposals for later recordings: one file beside the archive. Voices are biometric data.
-/// No other file has them, so deleting this one deletes all.
+/// No other file contains them, so deleting this one deletes all.
 package struct VoiceprintStore: Codable, Hashable, Sendable {
     /// A named person's voice in one recording.
     package struct Voice: Codable, Hashable, Sendable {
@@ -22,9 +22,9 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
     /// The file's name, beside the archive.
     static let fileName = "voices.json"
 
-    /// The cosine similarity from which two voices may be the same; a second name must be clearly less similar.
-    static let alike: Float = 0.70
-    static let clearly: Float = 0.05
+    /// The cosine similarity from which two voices may be the same, and how much less similar a second name must be.
+    static let minimumSimilarity: Float = 0.70
+    static let minimumLead: Float = 0.05
 
     private static let largest = 1 << 24
     /// How many voices of one name are kept, the latest.
@@ -35,9 +35,9 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
     /// For each recording its labels, and the names proposed for them.
     package private(set) var proposals: [Int: [String: String]] = [:]
     /// For each recording the pass that was processed.
-    private(set) var looked: [Int: Int] = [:]
-    /// Recordings up to this number are not learned from, since a person removed all voices.
-    private(set) var after = 0
+    private(set) var processed: [Int: Int] = [:]
+    /// Recordings up to this number are not learned from, because a person removed all voices.
+    private(set) var ignoredUpTo = 0
     /// Removed names, each with the number of the last recording that must not be learned from.
     private(set) var forgotten: [String: Int] = [:]
     /// Counts the new names.
@@ -45,17 +45,25 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
     /// For each processed recording with unnamed people: `growth` at that time.
     private(set) var compared: [Int: Int] = [:]
 
+    // The raw values are the file's keys.
+    private enum CodingKeys: String, CodingKey {
+        case voices, proposals
+        case processed = "looked"
+        case ignoredUpTo = "after"
+        case forgotten, growth, compared
+    }
+
     init() {}
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         voices = try container.decode([Voice].self, forKey: .voices)
         proposals = try container.decode([Int: [String: String]].self, forKey: .proposals)
-        after = try container.decode(Int.self, forKey: .after)
+        ignoredUpTo = try container.decode(Int.self, forKey: .ignoredUpTo)
         // Old files lack these, and list recordings that were processed before any name was known.
         guard let growth = try container.decodeIfPresent(Int.self, forKey: .growth) else { return }
         self.growth = growth
-        looked = try container.decode([Int: Int].self, forKey: .looked)
+        processed = try container.decode([Int: Int].self, forKey: .processed)
         forgotten = try container.decode([String: Int].self, forKey: .forgotten)
         compared = try container.decode([Int: Int].self, forKey: .compared)
     }
@@ -91,59 +99,58 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
         try durableReplace(path: "\(storage)/\(Self.fileName)", with: Array(data) + [0x0A], mode: 0o600)
     }
 
-    /// Removes all voices; existing recordings are not learned from again. Also removes a file that cannot be read.
+    /// Removes all voices; they are not learned again from existing recordings. Also removes a file that cannot be read.
     ///
     /// - Parameter last: the highest number of a recording.
     /// - Returns: how many voices were removed.
     package static func forgetAll(upTo last: Int, in storage: String) throws(DeviceError) -> Int {
         let before = try? VoiceprintStore(in: storage)
         var known = VoiceprintStore()
-        known.after = max(last, before?.after ?? 0)
+        known.ignoredUpTo = max(last, before?.ignoredUpTo ?? 0)
         try known.save(in: storage)
         return before?.voices.count ?? 0
     }
 
-    /// Removes the voices of some names; existing recordings are not learned from again by these names.
+    /// Removes the voices with these names; they are not learned again from existing recordings.
     ///
     /// - Parameter last: the highest number of a recording.
     /// - Returns: how many voices were removed.
     /// - Throws: `DeviceError` with `unsupported` if a name is unknown; nothing was removed then.
     package static func forget(_ names: [String], upTo last: Int, in storage: String) throws(DeviceError) -> Int {
         var known = try VoiceprintStore(in: storage)
-        let there = Set(known.voices.map(\.name)).union(known.proposals.values.flatMap(\.values))
-        if let unknown = names.first(where: { !there.contains($0) }) {
-            let names = there.sorted().map { oneLine($0) }.joined(separator: ", ")
-            let hint = there.isEmpty ? "nobody is" : "those who are: \(names)"
+        let saved = Set(known.voices.map(\.name)).union(known.proposals.values.flatMap(\.values))
+        if let unknown = names.first(where: { !saved.contains($0) }) {
+            let list = saved.sorted().map { oneLine($0) }.joined(separator: ", ")
             throw DeviceError(
-                .unsupported, "forget", "nobody is remembered as \(oneLine(unknown)); \(hint)",
-                remedy: "nothing was removed")
+                .unsupported, "forget", "no voice is saved as \(oneLine(unknown)), so nothing was removed",
+                remedy: saved.isEmpty ? "no voices are saved" : "saved names: \(list)")
         }
         let before = known.voices.count
         for name in names { known.forgotten[name] = last }
         known.voices.removeAll { names.contains($0.name) }
-        known.propose()
+        known.removeStaleProposals()
         try known.save(in: storage)
         return before - known.voices.count
     }
 
     /// Removes proposals whose voice was removed.
-    private mutating func propose() {
+    private mutating func removeStaleProposals() {
         let there = Set(voices.map(\.name))
         proposals = proposals.mapValues { $0.filter { there.contains($0.value) } }.filter { !$0.value.isEmpty }
     }
 
-    /// Whether a recording may be learned from by a name.
-    func learns(_ name: String, in recording: Int) -> Bool {
-        !name.isEmpty && recording > after && recording > forgotten[name] ?? 0
+    /// Whether the voice with this name may be learned from a recording.
+    func canLearn(_ name: String, in recording: Int) -> Bool {
+        !name.isEmpty && recording > ignoredUpTo && recording > forgotten[name] ?? 0
     }
 
     /// Removes what came from recordings that are gone or were redacted.
     mutating func drop(where isGone: (Int) -> Bool) {
         voices.removeAll { isGone($0.recording) }
         proposals = proposals.filter { !isGone($0.key) }
-        looked = looked.filter { !isGone($0.key) }
+        processed = processed.filter { !isGone($0.key) }
         compared = compared.filter { !isGone($0.key) }
-        propose()
+        removeStaleProposals()
     }
 
     /// Does the same in the file, if there is one. Removes the contents of a file that cannot be read.
@@ -168,22 +175,22 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
     mutating func learn(_ found: [[Float]], names: [String: String], recording: Int, pass: Int) {
         let before = Set(voices.map(\.name))
         drop { $0 == recording }
-        looked[recording] = pass
-        var open: [(label: String, voice: [Float])] = []
+        processed[recording] = pass
+        var unnamed: [(label: String, voice: [Float])] = []
         for (speaker, voice) in found.enumerated() where !voice.isEmpty {
             let label = Speakers.label(speaker)
             guard let name = names[label], !name.isEmpty else {
-                open.append((label, voice))
+                unnamed.append((label, voice))
                 continue
             }
-            guard learns(name, in: recording) else { continue }
+            guard canLearn(name, in: recording) else { continue }
             voices.append(Voice(name: name, recording: recording, label: label, numbers: voice))
         }
         voices.sort { ($0.recording, $0.label) < ($1.recording, $1.label) }
         if !before.isSuperset(of: voices.map(\.name)) { growth += 1 }
-        if !open.isEmpty { compared[recording] = growth }
+        if !unnamed.isEmpty { compared[recording] = growth }
         let who = Self.proposals(
-            for: open, among: voices.filter { $0.recording != recording }, taken: Set(names.values))
+            for: unnamed, among: voices.filter { $0.recording != recording }, taken: Set(names.values))
         if !who.isEmpty { proposals[recording] = who }
         for name in Set(voices.map(\.name)) {
             let own = voices.filter { $0.name == name }
@@ -191,20 +198,20 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
             let oldest = own.sorted { $0.recording < $1.recording }.prefix(own.count - Self.most)
             voices.removeAll { oldest.contains($0) }
         }
-        propose()
+        removeStaleProposals()
     }
 
     /// Whether to process a recording: this pass is new, or it has unnamed people and there are new names.
     func needsProcessing(_ recording: Int, pass: Int) -> Bool {
-        looked[recording] != pass || compared[recording].map { $0 < growth } ?? false
+        processed[recording] != pass || compared[recording].map { $0 < growth } ?? false
     }
 
     /// Names proposed for unnamed people: the most similar first, each name once.
     static func proposals(
-        for open: [(label: String, voice: [Float])], among voices: [Voice], taken: Set<String>
+        for unnamed: [(label: String, voice: [Float])], among voices: [Voice], taken: Set<String>
     ) -> [String: String] {
         var pairs: [(label: String, name: String, similarity: Float)] = []
-        for (label, voice) in open {
+        for (label, voice) in unnamed {
             var best: [String: Float] = [:]
             for known in voices where !taken.contains(known.name) && known.numbers.count == voice.count {
                 var similarity: Float = 0
@@ -212,8 +219,8 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
                 best[known.name] = max(best[known.name] ?? -1, similarity)
             }
             let ordered = best.sorted { $0.value != $1.value ? $0.value > $1.value : $0.key < $1.key }
-            guard let first = ordered.first, first.value >= alike else { continue }
-            if ordered.count > 1, first.value - ordered[1].value < clearly { continue }
+            guard let first = ordered.first, first.value >= minimumSimilarity else { continue }
+            if ordered.count > 1, first.value - ordered[1].value < minimumLead { continue }
             pairs.append((label, first.key, first.value))
         }
         var proposals: [String: String] = [:]

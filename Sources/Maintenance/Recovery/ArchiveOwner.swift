@@ -41,7 +41,7 @@ package struct ArchiveOwner: Sendable {
     /// Changes the process's user to the owner, permanently; does nothing if it is the owner.
     ///
     /// - Throws: `DeviceError` with `denied`, in one line, if this is another user who cannot become the owner.
-    package func become() throws(DeviceError) {
+    package func switchToOwner() throws(DeviceError) {
         guard try isNeeded() else { return }
         try switchUser(keeps: false)
         if let account { setenv("HOME", account.home, 1) }
@@ -50,7 +50,7 @@ package struct ArchiveOwner: Sendable {
     /// Runs `body` as the owner, then becomes root again for root's own files. The process must not run anything else
     /// meanwhile.
     ///
-    /// - Throws: the error of `body`; `DeviceError` with `denied` as `become` does.
+    /// - Throws: the error of `body`; `DeviceError` with `denied` as `switchToOwner` does.
     package func act<Value>(_ body: () async throws -> Value) async throws -> Value {
         guard try isNeeded() else { return try await body() }
         try switchUser(keeps: true)
@@ -62,7 +62,7 @@ package struct ArchiveOwner: Sendable {
     }
 
     /// Creates a folder as root, and gives it to the owner; does nothing if it exists.
-    package func hand(over folder: String) {
+    package func createFolder(_ folder: String) {
         guard geteuid() == 0, user != 0, !isTaken(folder), mkdir(folder, 0o750) == 0 else { return }
         lchown(folder, user, group)
     }

@@ -13,14 +13,14 @@ protocol OfficeTables: OfficeArchive {
     associatedtype DatabaseValue: OfficeValue
     associatedtype DatabaseRow: OfficeRow
 
-    /// The condition that a recording matches a filter, by `$1` to `$4` of `values(of:)`.
-    static var isMatch: String { get }
+    /// SQL that is true if a recording matches the filter in `$1` to `$4` of `values(of:)`.
+    static var matchCondition: String { get }
 
-    /// The condition that the filter names no speaker, `$5`.
-    static var hasNoSpeaker: String { get }
+    /// SQL that is true if the filter names no speaker in `$5`.
+    static var noSpeakerCondition: String { get }
 
-    /// The condition that a line was said by the filter's speaker, if it names one.
-    static var isSaid: String { get }
+    /// SQL that is true if the filter's speaker said a line, or if the filter names no speaker.
+    static var speakerCondition: String { get }
 
     /// A list of ids as one value; NULL for nil.
     static func list(_ ids: [Int]?) -> DatabaseValue
@@ -35,11 +35,11 @@ extension OfficeTables {
     /// The maximum number of lines that a search ranks. For words in more lines it returns the newest lines.
     static var maxRanked: Int { 2_000 }
 
-    /// The condition that the list shows a recording: it matches the filter, and the filter's speaker says something in it.
-    private static var isListed: String {
+    /// SQL that is true if the list shows a recording: it matches the filter, and the filter's speaker says something in it.
+    private static var listCondition: String {
         """
-        \(isMatch) AND (\(hasNoSpeaker) OR EXISTS (
-            SELECT 1 FROM line WHERE line.recording = recording.id AND \(isSaid)))
+        \(matchCondition) AND (\(noSpeakerCondition) OR EXISTS (
+            SELECT 1 FROM line WHERE line.recording = recording.id AND \(speakerCondition)))
         """
     }
 
@@ -89,7 +89,7 @@ extension OfficeTables {
 
     func recordings(_ filter: OfficeFilter) throws(DeviceError) -> [OfficeRecording] {
         try recordings(
-            where: "\(Self.isListed) ORDER BY recording.started_at, recording.id", values(of: filter))
+            where: "\(Self.listCondition) ORDER BY recording.started_at, recording.id", values(of: filter))
     }
 
     func recordings(
@@ -97,11 +97,12 @@ extension OfficeTables {
     ) throws(DeviceError) -> [OfficeRecording] {
         var values = try values(of: filter) + [.integer(limit)]
         if let edge = place.edge { values.append(.integer(edge)) }
-        return try query(place.statement(Self.isListed, limit: "$6", edge: "$7"), values) { OfficeRecording($0) }
+        return try query(place.statement(Self.listCondition, limit: "$6", edge: "$7"), values) { OfficeRecording($0) }
     }
 
     func count(_ filter: OfficeFilter) throws(DeviceError) -> Int {
-        try query("SELECT count(*) FROM recording WHERE \(Self.isListed)", values(of: filter)) { $0.integer(0) }.first
+        try query("SELECT count(*) FROM recording WHERE \(Self.listCondition)", values(of: filter)) { $0.integer(0) }
+            .first
             ?? 0
     }
 

@@ -73,16 +73,17 @@ final class OfficeDatabase: OfficeTables {
         }
     }
 
-    static let isMatch = """
+    static let matchCondition = """
         ($1::bigint[] IS NULL OR recording.recorder = ANY ($1::bigint[]))
             AND ($2::float8 IS NULL OR recording.started_at >= $2::float8)
             AND ($3::float8 IS NULL OR recording.started_at < $3::float8)
             AND ($4::text IS NULL OR position($4::text IN recording.people_key) > 0)
         """
 
-    static let hasNoSpeaker = "$5::text IS NULL"
+    static let noSpeakerCondition = "$5::text IS NULL"
 
-    static let isSaid = "(\(hasNoSpeaker) OR line.speaker = upper($5::text) OR line.name_key = $5::text)"
+    static let speakerCondition =
+        "(\(noSpeakerCondition) OR line.speaker = upper($5::text) OR line.name_key = $5::text)"
 
     static func list(_ ids: [Int]?) -> ServerValue { ids.map { .integers($0) } ?? .null }
 
@@ -133,7 +134,7 @@ final class OfficeDatabase: OfficeTables {
             WITH chosen AS (
                 SELECT line.id, row_number() OVER (ORDER BY \(order)) AS place
                 FROM line JOIN recording ON recording.id = line.recording
-                WHERE words @@ public.unaccent($6)::tsquery AND \(Self.isMatch) AND \(Self.isSaid)
+                WHERE words @@ public.unaccent($6)::tsquery AND \(Self.matchCondition) AND \(Self.speakerCondition)
                 ORDER BY \(order) LIMIT $7::bigint)
             SELECT recording.id, recorder.folder, recording.started_at, line.segment, line.start_sample, line.end_sample,
                 line.speaker, line.name, line.text,

@@ -207,15 +207,15 @@ final class OfficeFolder: OfficeTables {
         return found.sorted { ($1.similarity, $0.word) < ($0.similarity, $1.word) }.prefix(max(0, limit)).map(\.word)
     }
 
-    static let isMatch = """
+    static let matchCondition = """
         ($1 IS NULL OR recording.recorder IN (SELECT value FROM json_each($1)))
             AND ($2 IS NULL OR recording.started_at >= $2) AND ($3 IS NULL OR recording.started_at < $3)
             AND ($4 IS NULL OR instr(recording.people_key, $4) > 0)
         """
 
-    static let hasNoSpeaker = "$5 IS NULL"
+    static let noSpeakerCondition = "$5 IS NULL"
 
-    static let isSaid = "(\(hasNoSpeaker) OR line.speaker = upper($5) OR line.name_key = $5)"
+    static let speakerCondition = "(\(noSpeakerCondition) OR line.speaker = upper($5) OR line.name_key = $5)"
 
     /// The ids as a JSON array.
     static func list(_ ids: [Int]?) -> SQLValue { .optional(ids.map { "\($0)" }) }
@@ -243,7 +243,7 @@ final class OfficeFolder: OfficeTables {
             """
             SELECT line_text.rowid FROM line_text CROSS JOIN line ON line.id = line_text.rowid
             CROSS JOIN recording ON recording.id = line.recording
-            WHERE line_text MATCH $6 AND \(Self.isMatch) AND \(Self.isSaid) ORDER BY \(order) LIMIT $7
+            WHERE line_text MATCH $6 AND \(Self.matchCondition) AND \(Self.speakerCondition) ORDER BY \(order) LIMIT $7
             """, values(of: filter) + [.text(expression), .integer(limit)]
         ) { $0.integer(0) }
         guard let first = chosen.min(), let last = chosen.max() else { return [] }

@@ -71,7 +71,7 @@ struct ArchivePlace {
         let holder = try ArchiveOwner(of: directory)
         archiveOwner = holder
         let path = configuration.archivePath
-        if !staysRoot, holder.canBe { try holder.become() }
+        if !staysRoot, holder.canBe { try holder.switchToOwner() }
         guard isTaken(path) else {
             // This user cannot list the folder, so whether it holds an archive is unknown.
             if !holder.canBe, access(directory, X_OK) != 0 { throw Owner.unreadable(directory) }

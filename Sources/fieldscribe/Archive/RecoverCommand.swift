@@ -44,7 +44,7 @@ enum RecoverCommand: Command {
         }
         let configuration = try arguments.archiveConfiguration()
         let directory = configuration.storage.directory
-        try ArchiveOwner(of: directory).become()
+        try ArchiveOwner(of: directory).switchToOwner()
         guard isTaken(configuration.archivePath) || isTaken("\(directory)/recordings") else {
             throw DeviceError(
                 .missing, "access", status: ENOENT,

@@ -111,7 +111,7 @@ enum SpeakersCommand: Command {
         let storage = try arguments.archiveConfiguration().storage.directory
         let holder = try ArchiveOwner(of: storage)
         guard holder.canBe else { throw ArchivePlace.Owner.denied(storage, name) }
-        try holder.become()
+        try holder.switchToOwner()
         return storage
     }
 }

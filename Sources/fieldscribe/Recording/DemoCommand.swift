@@ -27,7 +27,7 @@ enum DemoCommand: Command {
         var scratch: ScratchFolder?
         if let named = arguments[.directory] {
             // The folder's owner could put files there that libasound runs.
-            try ArchiveOwner(of: named).become()
+            try ArchiveOwner(of: named).switchToOwner()
             try makeFolder(named)
             directory = named
         } else {

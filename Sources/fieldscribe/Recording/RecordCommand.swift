@@ -27,7 +27,7 @@ enum RecordCommand: Command {
 
     static func run(_ arguments: Arguments) async throws {
         let configuration = try arguments.archiveConfiguration()
-        try ArchiveOwner(of: configuration.storage.directory).become()
+        try ArchiveOwner(of: configuration.storage.directory).switchToOwner()
         let pool = arguments[audioOnly] ? nil : try workers(configuration)
         // The appliance or `recover` does the remaining repairs.
         let opened = try await Recovery.open(configuration, depth: .start, within: repairsBefore)

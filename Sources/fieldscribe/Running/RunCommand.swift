@@ -27,8 +27,8 @@ enum RunCommand: Command {
         var loaded = LoadedConfiguration(explicitPath: arguments[.config], environment: environment)
         let owner = try ArchiveOwner(of: loaded.configuration.storage.directory)
         let socket = loaded.configuration.control.socket
-        owner.hand(over: String(socket.prefix(upTo: socket.lastIndex(of: "/") ?? socket.startIndex)))
-        try owner.become()
+        owner.createFolder(String(socket.prefix(upTo: socket.lastIndex(of: "/") ?? socket.startIndex)))
+        try owner.switchToOwner()
         let running = ApplianceHandle()
         Interrupts.handle { count in
             running.stop()
@@ -39,7 +39,7 @@ enum RunCommand: Command {
             Terminal.say("<4>stopped state=\(lost == nil ? "forced" : "lost")")
             exit(lost?.exitStatus ?? 0)
         }
-        while try await needsRestart(loaded, environment, running), !running.isStopped {
+        while try await runAppliance(loaded, environment, running), !running.isStopped {
             loaded = LoadedConfiguration(explicitPath: arguments[.config], environment: environment)
         }
     }
@@ -47,7 +47,7 @@ enum RunCommand: Command {
     /// Runs an appliance to its end. Afterwards another one can open its devices and its archive.
     ///
     /// - Returns: whether to start another one with changed settings.
-    private static func needsRestart(
+    private static func runAppliance(
         _ loaded: LoadedConfiguration, _ environment: [String: String], _ running: ApplianceHandle
     ) async throws -> Bool {
         let appliance = try await Appliance(loaded, environment: environment)

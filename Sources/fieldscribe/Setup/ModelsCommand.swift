@@ -75,7 +75,7 @@ enum ModelsCommand: Command {
             throw arguments.usage("name one wheel or folder after add")
         }
         // A model beside an archive belongs to its owner, like everything there.
-        if geteuid() == 0 { try ArchiveOwner(of: configuration.storage.directory).become() }
+        if geteuid() == 0 { try ArchiveOwner(of: configuration.storage.directory).switchToOwner() }
         let (engine, model) = try configuration.modelStore().add(
             arguments.rest[1], name: arguments[modelName], replaces: arguments[force]
         ) { engine, folder throws(DeviceError) in try load(folder, engine, configuration) }

@@ -95,7 +95,7 @@ enum StickCommand: Command {
     private static func allow(_ device: String?, _ configuration: Configuration) throws {
         let name = try name(device, for: "allow")
         let stick = try PluggedSticks().identity(of: name)
-        try ArchiveOwner(of: configuration.storage.directory).become()
+        try ArchiveOwner(of: configuration.storage.directory).switchToOwner()
         let isNew = try KnownSticks.allow(stick, by: .command, in: configuration.storage.directory)
         try Terminal.print("\(stick.volume)  \(stick.device)\n")
         switch configuration.export.sticks {
@@ -122,7 +122,7 @@ enum StickCommand: Command {
     }
 
     private static func forget(_ identifier: String, _ configuration: Configuration) throws {
-        try ArchiveOwner(of: configuration.storage.directory).become()
+        try ArchiveOwner(of: configuration.storage.directory).switchToOwner()
         let gone = try KnownSticks.forget(identifier, in: configuration.storage.directory)
         guard !gone.isEmpty else {
             throw DeviceError(
