@@ -12,7 +12,7 @@ extension SQLiteArchive {
         try await readers.read { try $0.recording(id) }
     }
 
-    /// The stretches without audio, in the order of time.
+    /// The stretches without audio, in chronological order.
     package nonisolated func gaps(of recording: Int) async throws -> [Gap] {
         try await readers.read { try $0.gaps(of: recording) }
     }

@@ -151,7 +151,7 @@ struct Rotation {
         #expect(stitched.joined(separator: " ") == seam.expected, "\(seam.name)")
     }
 
-    @Test("Swapped words come out in the order of time")
+    @Test("Swapped words come out in chronological order")
     func swapped() {
         var stitcher = Stitcher()
         let right = Array(words("            one two", from: 9).reversed())

@@ -52,7 +52,7 @@ extension ArchiveQueries {
             ? try newest(query, by: speaker, limit: limit) : try best(query, by: speaker, limit: limit)
     }
 
-    /// Without sorting: the index returns matches in the order of time, so the query stops after enough of them.
+    /// Without sorting: the index returns matches in chronological order, so the query stops after enough of them.
     private func newest(_ query: String, by speaker: SpokenPhrases?, limit: Int) throws -> [SearchHit] {
         var shown: [Int: Int] = [:]
         var hits: [SearchHit] = []

@@ -17,7 +17,7 @@ package struct ButtonGesture: Sendable {
         package init() {}
     }
 
-    /// What the gesture reads, in the order of time.
+    /// What the gesture reads, in chronological order.
     enum Input: Hashable, Sendable {
         case change(Debouncer.Change)
         /// The time now; no later change has an earlier date.
@@ -44,7 +44,7 @@ package struct ButtonGesture: Sendable {
 
     private struct Press: Hashable {
         let since: Duration
-        /// The gestures that the press becomes if it lasts, in the order of time; empty once it is stuck.
+        /// The gestures that the press becomes if it lasts, in chronological order; empty once it is stuck.
         var remaining: [Threshold]
         var isClaimed = false
     }

@@ -15,7 +15,7 @@ struct Debouncer: Hashable, Sendable {
         }
     }
 
-    /// An input, in the order of time.
+    /// An input, in chronological order.
     enum Input: Hashable, Sendable {
         case edge(ButtonEdge)
         /// The time now, when no edge is waiting.

@@ -1,6 +1,6 @@
 /// Turns raw edges of the button into gestures: a debouncer and a gesture on one clock.
 package struct PanelButton: Sendable {
-    /// What the button reads, in the order of time.
+    /// What the button reads, in chronological order.
     package enum Input: Hashable, Sendable {
         case edge(ButtonEdge)
         /// The time now, when no edge is waiting.

@@ -5,7 +5,7 @@
 /// `rotateSeconds`. Both sides of a rotation get the overlap around the cut. With `longestSeconds` set, it is rotated
 /// in the last quarter of that.
 package struct Segmenter: Sendable {
-    /// An event, in the order of time.
+    /// An event, in chronological order.
     package enum Effect: Hashable, Sendable {
         /// An utterance started; the recognizer needs the audio from `at`.
         case began(utterance: Int, at: SamplePosition)

@@ -10,13 +10,13 @@ package struct Annotations: Hashable, Sendable, Codable {
     package var note = ""
     /// What the people have consented to, as free text.
     package var consent = ""
-    /// Notes, in the order of time.
+    /// Notes, in chronological order.
     package var notes: [Bookmark] = []
-    /// All bookmarks, in the order of time, replacing those set while recording; nil keeps those.
+    /// All bookmarks, in chronological order, replacing those set while recording; nil keeps those.
     package var marks: [Bookmark]?
     /// The speakers' names by their labels `A`, `B` ...; nil without names.
     package var speakers: [String: String]?
-    /// Quotations, in the order of time.
+    /// Quotations, in chronological order.
     package var quotations: [Quotation] = []
 
     package init() {}

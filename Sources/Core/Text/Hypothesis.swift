@@ -1,6 +1,6 @@
 /// A recognizer's result for one utterance; times are positions in the recording.
 package struct Hypothesis: Hashable, Sendable {
-    /// The best result, in the order of time, without fillers.
+    /// The best result, in chronological order, without fillers.
     package var words: [Word]
     /// Alternatives, best first.
     package var alternatives: [Alternative]

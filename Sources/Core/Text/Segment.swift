@@ -4,7 +4,7 @@ package struct Segment: Hashable, Sendable, Codable {
     package var id: Int
     /// The range of the speech, which contains the words.
     package var range: SampleRange
-    /// In the order of time; empty if the speech had no words.
+    /// In chronological order; empty if the speech had no words.
     package var words: [Word]
     /// Alternatives for the whole segment, best first.
     package var alternatives: [Alternative]

@@ -25,9 +25,9 @@ package struct Speakers: Hashable, Sendable, Codable {
 
     /// The most people.
     static let most = 26
-    /// In the order of time, without overlaps.
+    /// Turns in chronological order, without overlaps.
     package let turns: [Turn]
-    /// Turns of others at the same time, in the order of time.
+    /// Turns of other people during `turns`, in chronological order.
     package let alongside: [Turn]
     /// The number of people; 0 if nobody spoke.
     package let count: Int

@@ -6,11 +6,11 @@ package struct Timeline: Sendable, Codable {
     package var length: SamplePosition
     /// Which engine wrote the text.
     package var engine: EngineDescription
-    /// In the order of time.
+    /// In chronological order.
     package var segments: [Segment]
-    /// Missing audio, in the order of time.
+    /// Missing audio, in chronological order.
     package var gaps: [Gap]
-    /// Bookmarks, in the order of time.
+    /// Bookmarks, in chronological order.
     package var marks: [Bookmark]
     /// The cost of the transcription; nil if not measured.
     package var statistics: Statistics?

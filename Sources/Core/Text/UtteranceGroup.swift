@@ -2,7 +2,7 @@
 package struct UtteranceGroup: Hashable, Sendable {
     /// The first utterance, whose number the group has.
     package var first: Utterance
-    /// The others, in the order of time.
+    /// The others, in chronological order.
     var others: [Utterance]
 
     package init(_ first: Utterance, _ others: [Utterance] = []) {
@@ -10,7 +10,7 @@ package struct UtteranceGroup: Hashable, Sendable {
         self.others = others
     }
 
-    /// All utterances, in the order of time.
+    /// All utterances, in chronological order.
     package var utterances: [Utterance] { [first] + others }
 
     /// The last utterance.

@@ -44,7 +44,7 @@ public final class SpeechDetector: SpeechModule {
 
     /// How easily sound counts as speech.
     public let sensitivityLevel: SensitivityLevel
-    /// The stretches, in the order of time. Final ones follow each other without gaps, except for missing audio.
+    /// The stretches, in chronological order. Final ones follow each other without gaps, except for missing audio.
     public let results: SpeechResults<Result>
 
     private let reportsResults: Bool

@@ -7,7 +7,7 @@ public protocol SpeechModule: AnyObject, Sendable {
     /// What it finds.
     associatedtype Result: SpeechModuleResult
 
-    /// What it finds, in the order of time.
+    /// What it finds, in chronological order.
     var results: SpeechResults<Result> { get }
 }
 

@@ -65,7 +65,7 @@ public final class SpeechTranscriber: SpeechModule {
     public let locale: Locale
     /// The options.
     public let preset: Preset
-    /// The text, in the order of time. Final results do not overlap.
+    /// The text, in chronological order. Final results do not overlap.
     public let results: SpeechResults<Result>
 
     private let hint: TaskHint

@@ -5,7 +5,7 @@ import Foundation
 public struct SFTranscription: Hashable, Sendable {
     /// The text, with spaces between the segments.
     public let formattedString: String
-    /// The words, in the order of time.
+    /// The words, in chronological order.
     public let segments: [SFTranscriptionSegment]
 
     /// Words per minute from the first word to the last of each utterance; 0 in partial results.

@@ -23,7 +23,7 @@ struct InputConverter {
                 throw DeviceError(
                     .damaged, "append", on: "audio input",
                     "begins at \(start.seconds) s, but the previous buffer ended at \(position.seconds) s",
-                    remedy: "pass buffers in the order of time")
+                    remedy: "pass buffers in chronological order")
             }
             if start > position + Self.tolerance {
                 chunks.append(.gap(Gap(SampleRange(position, start), cause: .overrun)))

@@ -1,4 +1,4 @@
-/// The results of a module, in the order of time, as an asynchronous sequence.
+/// The results of a module, in chronological order, as an asynchronous sequence.
 ///
 /// It ends when the analysis ends, and throws ``SFSpeechError`` if that failed. A slow consumer loses no final result: the analysis
 /// waits once a thousand of them are queued. Of volatile results, only the latest is queued. Iterate it in one task.

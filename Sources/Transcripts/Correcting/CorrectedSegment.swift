@@ -184,7 +184,7 @@ package struct WordChange: Hashable, Sendable {
 }
 
 extension WordChange {
-    /// Returns the changes from one text of a recording to another, in the order of time.
+    /// Returns the changes from one text of a recording to another, in chronological order.
     package static func changes(from old: [Segment], to new: [Segment]) -> [WordChange] {
         let (old, lines) = comparable(old, new)
         let known = Dictionary(old.map { ($0.id, $0) }) { first, _ in first }

@@ -39,7 +39,7 @@ private func mediaType(_ name: String) -> String {
     }
 }
 
-/// Collects time slots and tiers. Slots are numbered in the order of time, as ELAN does.
+/// Collects time slots and tiers. Slots are numbered in chronological order, as ELAN does.
 private struct AnnotationDocument {
     private var slots: [(time: Int64, id: Int)] = []
     private var tiers:

@@ -127,7 +127,7 @@ private func lineBreaks(_ words: [String]) -> [(count: Int, upper: Int, lower: I
     }
 }
 
-/// Merges both in the order of time; gaps first.
+/// Merges both in chronological order; gaps first.
 private func merged(_ spoken: [Cue], _ silent: [Cue]) -> [Cue] {
     var merged: [Cue] = []
     var rest = silent[...]

@@ -7,7 +7,7 @@ extension TranscriptFormat {
     }
 }
 
-/// Returns a header, then segments, gaps and marks in the order of time, then the statistics, a line each.
+/// Returns a header, then segments, gaps and marks in chronological order, then the statistics, a line each.
 func jsonLines(_ timeline: Timeline) throws -> String {
     var entries: [(start: SamplePosition, line: String)] = []
     for segment in timeline.segments {

@@ -44,7 +44,7 @@ private func spokenLines(_ text: String) -> String {
     return spoken.map { $0 + "\n" }.joined()
 }
 
-/// Returns bookmarks with text, in the order of time, as lines: `[bookmark 0:12: WORDS]`.
+/// Returns bookmarks with text, in chronological order, as lines: `[bookmark 0:12: WORDS]`.
 func marksWithText(of timeline: Timeline) -> [(time: SamplePosition, line: String)] {
     timeline.marks.sorted { $0.position < $1.position }.compactMap { mark in
         let text = oneLine(mark.text)

@@ -1,6 +1,6 @@
 import Core
 
-/// Returns the tiers `segments` and `words` of an ELAN document, in the order of time.
+/// Returns the tiers `segments` and `words` of an ELAN document, in chronological order.
 func annotationReadings(_ text: String) throws(WrittenText.Problem) -> [[WrittenText.Piece]] {
     var document = MarkupScanner(text)
     var times: [String: Double] = [:]
