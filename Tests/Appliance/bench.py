@@ -1,4 +1,4 @@
-"""Shared by scenarios: the prepared image, a folder for each, and the evidence of failures."""
+"""What scenarios share: the prepared machine, a folder for each, and the checks of what was recorded."""
 
 import contextlib
 import os
@@ -19,20 +19,20 @@ def expect(condition, message):
 
 
 def same_as_heard(data, what):
-    """The seconds of sound in a WAV file, by its header; fails unless all of it is the played sound."""
+    """Returns the seconds of sound that the WAV file's header states; fails unless all of it is sound that was played."""
     recorded = samples_of(data) if data else b""
     if len(recorded) < 128:
         return 0.0
     place = place_in(ROOM, recorded)
-    expect(place is not None, what + ": it does not begin with what was heard")
+    expect(place is not None, what + ": it does not begin with sound that was played")
     same = equal_samples(ROOM, recorded, place, 0)
-    expect(same == len(recorded) // 2, "%s: sample %d of %d is not what was heard" % (what, same, len(recorded) // 2))
+    expect(same == len(recorded) // 2, "%s: sample %d of %d differs from what was played" % (what, same, len(recorded) // 2))
     return same / RATE
 
 
 class Bench:
     def __init__(self, image, package, state, work, model=None):
-        """`model` is a folder with the packages of the better engine."""
+        """`model` is a folder with the packages of Moonshine and its model."""
         self.image, self.package, self.state, self.work, self.model = image, package, state, work, model
 
     def folder(self, name):
@@ -44,7 +44,7 @@ class Bench:
 
     @contextlib.contextmanager
     def appliance(self, name, cold=False, disk=None, log_writes=False):
-        """A machine with the package installed and the service ready; `cold`: off, with `disk` or that of the state."""
+        """A machine with the package installed and the service ready; if `cold`, switched off, with `disk` or the saved disk."""
         with Appliance(self.image, self.folder(name), log_writes) as machine:
             if cold:
                 copy_disk(disk or os.path.join(self.state, "root.img"), machine.disk)

@@ -1,4 +1,4 @@
-"""A button whose contacts bounce: a press counts once, and contacts that never settle are no press."""
+"""A button whose contacts bounce: a press counts once, and contacts that never settle are not a press."""
 
 import json
 

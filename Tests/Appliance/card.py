@@ -81,7 +81,7 @@ def firmware(bench):
     expect({kernel, ramdisk, "cmdline.txt", "version.txt"} <= system, "a system has " + " ".join(sorted(system)))
     expect(re.search(r"^initramfs \S+ followkernel$", card.text("config.txt").decode(), re.M), "the initial ramdisk does not follow the kernel")
     image = card.text(prefix + kernel)
-    expect(image[56:60] == b"ARM\x64", "the kernel is no plain image for arm64")
+    expect(image[56:60] == b"ARM\x64", "the kernel is not a plain image for arm64")
     line = card.text(prefix + "cmdline.txt").decode()
     expect(len(line.strip().split("\n")) == 1 and "fieldscribe.slot=a" in line, "cmdline.txt has more than one line, or names no system")
     for board in BOARDS:
@@ -102,7 +102,7 @@ def ready(board, timeout=240):
 
 
 def check_fat(card, board):
-    """Checks that the first partition is intact; that it was not unmounted is no damage."""
+    """Checks that the first partition is intact; that it was not unmounted is not damage."""
     fat = card.part(1, board.path("fat"))
     subprocess.run(["/usr/sbin/fsck.vfat", "-a", fat], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     tool("fsck.vfat", "-n", fat)
@@ -385,7 +385,7 @@ def cuts(bench):
     expect(len(found) == len(promised), "%d recordings on the stick in place of %d" % (len(found), len(promised)))
     # What an earlier stick has, though it was pulled with the plug, is whole or says that it is not.
     check_folders(read_stick(stick, "vfat", True, os.path.join(folder, "pulled")), done=False)
-    return "%d cuts; %d recordings, each sample what was heard; at most %.1f s of what was shown were lost; the system is the same" % (
+    return "%d cuts; %d recordings, each sample as played; at most %.1f s of what was shown were lost; the system is the same" % (
         CUTS, len(promised), worst)
 
 

@@ -43,7 +43,7 @@ class Machine(Emulator):
     KERNEL = ("root=/dev/vda rw loglevel=5 panic=-1 nokaslr mitigations=off net.ifnames=0 "
               "module_blacklist=kvm,psmouse,pcspkr,iTCO_wdt,lpc_ich random.trust_cpu=on systemd.show_status=0 "
               "rcupdate.rcu_expedited=1 ")
-    # The emulator with its board, and what its kernel is told besides.
+    # The emulator with its board, and additional kernel parameters.
     BOARDS = {
         "amd64": (["qemu-system-x86_64", "-M", "q35,sata=off,smbus=off", "-cpu", "max,svm=off,la57=off"],
                   "console=ttyS0 no_timer_check tsc=reliable 8250.nr_uarts=1 "),

@@ -58,13 +58,13 @@ def microphone_unplugged(bench):
         place = place_in(ROOM, recorded)
         same = equal_samples(ROOM, recorded, place, 0) if place is not None else 0
         # The gap begins where the sound ends; everything before it is the played sound.
-        expect(same >= first, "sample %d before the gap at %d is not what was heard" % (same, first))
+        expect(same >= first, "sample %d before the gap at %d differs from what was played" % (same, first))
         # And after it what is heard from when the room sounds again, sample for sample, until the end.
         again = last + first_sound(recorded[last * 2:])
         place = place_in(ROOM, recorded, again)
-        expect(place is not None, "after the gap there is not what was heard")
+        expect(place is not None, "the sound after the gap was not played")
         heard = equal_samples(ROOM, recorded, place, again)
-        expect(heard == len(recorded) // 2 - again >= RATE, "%.1f s after the gap are what was heard, of %.1f s" % (
+        expect(heard == len(recorded) // 2 - again >= RATE, "%.1f s after the gap are as played, of %.1f s" % (
             heard / RATE, length - again / RATE))
         machine.shell("fieldscribe verify")
         return "fault told after %.1f s, gap of %.1f s (unplugged for %.1f s, recording again %.1f s after), %.1f s recorded in " \

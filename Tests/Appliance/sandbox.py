@@ -8,8 +8,8 @@ from bench import expect
 from machine import architecture_of
 from stick import insert, make_stick
 
-# What threads of ours are called, and a decode worker ("exe", for it is started as /proc/self/exe); `look` fails where the
-# running service has another. What copies to a stick is watched by these names alone.
+# The names of Fieldscribe's threads, and of a decode worker ("exe", because it is started as /proc/self/exe). `look` fails if the
+# running service has another name. Only by these names are the programs that copy to a stick recognized.
 NAMES = ("capture", "client", "control", "copy", "decode", "events", "exe", "fieldscribe", "link", "listening", "microphone",
          "panel", "partial", "poweroff", "worker-start", "writer")
 
@@ -63,7 +63,7 @@ CONTROLS_DENIED = ("apparmor=", "type=1326")
 
 
 def sandbox(minutes, name="sandbox"):
-    """A scenario: so many minutes of use; no call of ours refused, no socket but local ones, no rule broken, nothing of what was
+    """A scenario: so many minutes of use; no system call of Fieldscribe refused, only local sockets, no rule broken, nothing of what was
     said in the log; and every process of the service has its filter, no way to more rights, and a network of its own."""
     def scenario(bench):
         with bench.appliance(name) as machine:

@@ -1,4 +1,4 @@
-"""The sound that the machine's microphone hears, and where a recording of it lies in it."""
+"""The sound that the machine's microphone hears, and the position of a recording in it."""
 
 import random
 import struct
@@ -9,7 +9,7 @@ SPEECH = "/usr/share/pocketsphinx/test/data/goforward.raw"  # "go forward ten me
 
 
 def noise(seconds, seed=1):
-    """A quiet room, -77 dBFS, of which no two places are alike."""
+    """The noise of a quiet room at -77 dBFS; no two parts of it are the same."""
     chance = random.Random(seed)
     return struct.pack("<%dh" % (seconds * RATE), *(chance.randint(-8, 8) for _ in range(seconds * RATE)))
 
@@ -31,8 +31,8 @@ def write_wave(path, samples):
 
 
 def samples_of(data):
-    """The samples of a WAV file of ours, as its header stands."""
-    assert data[:4] in (b"RIFF", b"RF64") and data[8:12] == b"WAVE", "no WAV file: %r" % data[:12]
+    """The samples of a WAV file that Fieldscribe wrote, as many as its header states."""
+    assert data[:4] in (b"RIFF", b"RF64") and data[8:12] == b"WAVE", "not a WAV file: %r" % data[:12]
     place = 12
     while place + 8 <= len(data):
         name, length = data[place:place + 4], struct.unpack("<I", data[place + 4:place + 8])[0]
@@ -43,7 +43,7 @@ def samples_of(data):
 
 
 def place_in(fed, recorded, at=0):
-    """Which sample of `fed` the recording's sample `at` is, by the 64 samples from there on; None where it is none."""
+    """The position in `fed` of the recording's sample `at`, found by the 64 samples from there on; None if they are not in it."""
     window = recorded[at * 2:at * 2 + 128]
     place = fed.find(window)
     while place >= 0 and place % 2:
@@ -52,7 +52,7 @@ def place_in(fed, recorded, at=0):
 
 
 def equal_samples(fed, recorded, fed_from, recorded_from):
-    """How many samples in a row are the same from two places on."""
+    """The number of equal samples from these two positions on."""
     a, b = fed[fed_from * 2:], recorded[recorded_from * 2:]
     length = min(len(a), len(b))
     if a[:length] == b[:length]:

@@ -269,7 +269,7 @@ def leave_half_done(path):
     with open(path, "r+b") as file:
         file.seek(MIB)
         boot = file.read(512)
-        expect(boot[22:24] == b"\0\0", "this stick is no FAT32")
+        expect(boot[22:24] == b"\0\0", "the file system of this stick is not FAT32")
         reserved, tables, sectors = int.from_bytes(boot[14:16], "little"), boot[16], int.from_bytes(boot[36:40], "little")
         for table in range(tables):
             file.seek(MIB + (reserved + table * sectors) * 512 + (first + 2) * 4)

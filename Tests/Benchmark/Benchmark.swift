@@ -2,9 +2,9 @@ import Core
 import Glibc
 import Recognition
 
-/// Measures the figures of README: `swift run -c release benchmark [WHAT]`. Prints Markdown.
+/// Measures the figures in README.md: `swift run -c release benchmark [WHAT]`. Prints Markdown.
 ///
-/// Measurements of speech use the corpus beside the repository; without it, they are skipped with a line.
+/// Measurements of speech use the corpus beside the repository; without it, they are skipped and a line says so.
 @main struct Benchmark {
     private static let usage = """
         usage: benchmark [capture|appliance|export|sealing|search|start|copies|hour|seams|memory|recognition|accuracy
@@ -15,57 +15,61 @@ import Recognition
           capture     an hour to the card, compared with arecord
           appliance   the delay from a press to lamp and microphone; the cost while idle and while recording
           export      the field hour to the folder that --to names, read back, compared with cp and sync
-          sealing     sealed copies of an hour to the folder that --to names, against age alone on the same tar; the same
-                      sealed on the recorder, from a stop until it is sealed, a hundred of them opened, and how
-                      soon a recording begins meanwhile; --only stream: the first alone, in ten rounds
-          search      a million segments in 10,000 recordings, made in the folder that --to names: searches, the list, and
-                      how soon a start is on the disk while others search and verify; --segments N for another size
-          start       the same with folders, words and other readings, about 2 GB, and nothing of it in memory: how soon it
-                      is ready, and how soon a start is on the disk while others search, verify and copy
+          sealing     sealed copies of an hour to the folder that --to names, compared with age alone on the same tar;
+                      then on the recorder: sealing the same hour, the time from a stop until a recording is sealed,
+                      opening a hundred, and how soon a recording starts meanwhile;
+                      --only stream: only the comparison with age, in ten rounds
+          search      an archive of a million segments in 10,000 recordings, in the folder that --to names: searches, the
+                      list, and the time from a start to its first sample on the disk while others search and verify;
+                      --segments N for another size
+          start       the same archive with folders, words and alternatives, about 2 GB, not in the page cache: the time
+                      until the appliance is ready, and from a start to its first sample while others search, verify
+                      and copy
           copies      5,000 recordings to the folder that --to names, and again with nothing new
-          hour        the field hour with two workers, against pocketsphinx_continuous; with the seams
-          seams       the same without the peer; and of speech whose pauses were taken out, of every profile
+          hour        the field hour with two workers, compared with pocketsphinx_continuous; word errors at seams
+          seams       the same without pocketsphinx_continuous; then every profile on speech without its pauses
           memory      the memory of one worker and of two
-          accuracy    word errors, CPU, memory and confidence of every profile of PocketSphinx and Moonshine, against
-                      pocketsphinx_continuous and the network's own package, moonshine-voice of PyPI; writes accuracy.json, and accuracy.svg into the folder that --pictures names
+          accuracy    word errors, CPU, memory and confidence of every profile of PocketSphinx and Moonshine, compared
+                      with pocketsphinx_continuous and Moonshine's own package, moonshine-voice from PyPI; writes
+                      accuracy.json, and accuracy.svg into the folder that --pictures names
           recognition accuracy, with two workers, the seams and the latency of every profile
           speakers    accuracy with each speaker's files as one recording, as a second pass finds them
-          latency     from the end of speech to its committed text, in real time; to its provisional text, and from the
-                      closing of a group to its final text
-          robustness  quiet, noisy, clipped, filtered sound, other rates
-          music       the text that melodies give
+          latency     the delay from the end of speech to its committed and its provisional text, in real time; and from
+                      the end of a group of utterances to its final text
+          robustness  quiet, noisy, clipped and filtered audio; other sample rates
+          music       the text that is recognized in music
           unpaused    30 minutes without a pause
-          silence     the text of sound without speech, lost speech, other languages
+          silence     the text recognized in audio without speech, speech that is missed, other languages
           vocabulary  a vocabulary's words, spoken by espeak-ng, and speech without them
           names       names of the open set, in a list with a hundred others
-          learning    half of the speech corrected by the reference, the rest transcribed with and without the learned words
-          punctuation where a reader's sentences end
-          alignment   the times of known words, compared with their alignment
-          diarization who spoke, in conversations made from single speakers; --only fit,judge,settings,hops,edges,
-                      words,long,conversations, of which the first two are measured without it; settings, hops, edges:
-                      variations on `fit`: the distance of windows, and the extension of speech;
-                      words: their attribution to speakers; long: 10, 60 and 180 minutes, CPU and memory;
-                      conversations: the sound itself; with clean, far, noise, noisy, room, telephone or hard beside them
-                      only these conditions;
-                      into the folder that --to names goes what pyannote.metrics needs to compute the same
-          parse       corrections: seconds and memory for 1 and 10 MB of each format, and for hostile texts
+          learning    half of the speech is corrected by the reference; the rest is transcribed with and without the learned
+                      words
+          punctuation whether full stops match the ends of a reader's sentences
+          alignment   the alignment of known words: cost, failures, and errors of the start times
+          diarization who spoke, in conversations made from single speakers. --only fit,judge,settings,hops,edges,words,
+                      long,conversations selects parts; the default is fit,judge. settings, hops and edges vary the
+                      settings, the distance of windows and the extension of speech, on `fit`; words: the attribution
+                      of words to speakers; long: CPU and memory for 10, 60 and 180 minutes; conversations: writes
+                      the conversations themselves. Add clean, far, noise, noisy, room, telephone or hard to measure
+                      only these conditions. The folder that --to names gets what pyannote.metrics needs to compute
+                      the same rates
+          parse       reading corrections: seconds and memory for 1 and 10 MB of each format, and for hostile texts
           calibrate   the constants of Calibration.swift
           --every N   only every Nth file of the open set
           --only live,final,fast,moonshine-live,moonshine-fast,moonshine-small,pocketsphinx_continuous,moonshine-voice
-                      accuracy, recognition and hour measure these, and take the others from their last run; the
-                      others measure these alone
+                      only these contenders; accuracy, recognition and hour show the figures of the last run for the rest
           --engine pocketsphinx|moonshine
-                      whose constants calibrate fits
-          --model DIR Moonshine's model, as deploy/model moonshine-tiny-en --folder DIR leaves it; else that of
-                      FIELDSCRIBE_TEST_MODEL; without it Moonshine is skipped
+                      the engine whose constants calibrate fits
+          --model DIR Moonshine's model, as installed by deploy/model moonshine-tiny-en --folder DIR; default
+                      FIELDSCRIBE_TEST_MODEL; without a model, Moonshine is skipped
           --program FILE
-                      measures that executable, such as a package's, instead of the one built here
+                      the executable to measure, such as a package's; default the one built here
           --speakers DIR
-                      the network for voices, as deploy/model speakers --folder DIR leaves it; else that of
+                      the speaker model, as installed by deploy/model speakers --folder DIR; default
                       FIELDSCRIBE_TEST_SPEAKERS
-          --runs N    conversations a cell, default 10
+          --runs N    conversations per cell of a table, default 10
           --to FOLDER
-                      where export copies to: a folder on a stick, or on a slow disk
+                      the folder for the copies and archives of the measurements, on a stick or a slow disk
         Default: capture and hour.
         """
 
@@ -179,7 +183,7 @@ import Recognition
             case "alignment": try AlignmentBenchmark(workshop: workshop, corpus: open).run()
             case "diarization":
                 guard let voices else {
-                    print("skipped: diarization; --speakers names no network")
+                    print("skipped: diarization; name the speaker model with --speakers DIR")
                     continue
                 }
                 let beside = [model, workshop.model].compactMap(\.self)
@@ -216,7 +220,7 @@ import Recognition
     /// The profiles to compare by default.
     private static let readers = [Contender.live] + Contender.moonshine
 
-    /// Real speech of the Debian package pocketsphinx-testdata; after its end the microphone is silent.
+    /// Real speech of the Debian package pocketsphinx-testdata; the microphone is silent after it.
     private static let speech =
         "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0930.wav"
 
@@ -228,7 +232,7 @@ import Recognition
 }
 
 extension DecoderProfile {
-    /// The named ones; all without names.
+    /// The profiles with these names; all if `names` is nil.
     static func all(among names: [String]?) -> [DecoderProfile] {
         all.filter { names?.contains($0.name) ?? true }
     }

@@ -7,15 +7,15 @@ struct Contender {
 
     /// The stock program.
     static let continuous = "pocketsphinx_continuous"
-    /// The network's own Python package, with its own segmentation.
+    /// Moonshine's own Python package, with its own segmentation.
     static let wheel = "moonshine-voice"
 
     /// Its name in `--only` and the tables.
     var name: String
     var kind: Kind
-    /// One of the engine's; empty for a peer.
+    /// A profile of the engine; empty for a peer.
     var profile = ""
-    /// Whether the program sees a board of 512 MB.
+    /// Whether the program runs as on a board with 512 MB.
     var isSmallBoard = false
 
     var isPeer: Bool { kind == .continuous || kind == .wheel }
@@ -36,12 +36,12 @@ struct Contender {
     /// The name of `live` in tables with other engines.
     static let live = Contender(name: "live", kind: .pocketSphinx, profile: "live")
 
-    /// The named ones that can be measured here; prints a line for the others.
+    /// The contenders with these names, or all; skips those without a model, and prints which.
     static func chosen(_ contenders: [Contender] = all, among names: [String]?, in workshop: Workshop) -> [Contender] {
         contenders.filter { contender in
             guard names?.contains(contender.name) ?? true else { return false }
             guard contender.kind == .moonshine, workshop.model == nil else { return true }
-            print("skipped: \(contender.name); name its model by --model DIR or FIELDSCRIBE_TEST_MODEL")
+            print("skipped: \(contender.name); name its model with --model DIR or FIELDSCRIBE_TEST_MODEL")
             return false
         }
     }
@@ -77,10 +77,10 @@ struct Contender {
         }
     }
 
-    /// The network itself.
+    /// The recognizer of Moonshine, without speech detection.
     func moonshineReader(in workshop: Workshop) throws -> MoonshineReader {
         guard let model = workshop.model else {
-            throw DeviceError(.missing, "benchmark", "\(name): name its model by --model DIR")
+            throw DeviceError(.missing, "benchmark", "\(name): name its model with --model DIR")
         }
         let profile = MoonshineProfile.all.first { $0.name == self.profile } ?? .live
         return try MoonshineReader(MoonshineModel(path: model), profile: profile)

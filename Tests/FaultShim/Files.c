@@ -232,8 +232,8 @@ int mkdirat(int folder, const char *path, mode_t mode) {
 
 int mkdir(const char *path, mode_t mode) { return mkdirat(AT_FDCWD, path, mode); }
 
-/// Those calls that libc has no function for are told as unknown, as the recorder's sandbox tells openat2: what takes their
-/// place is one of the above.
+/// Calls without a function in libc fail with ENOSYS, as openat2 does in the recorder's sandbox; the program then uses one of the
+/// above instead.
 long syscall(long number, ...) {
     typedef long (*syscall_type)(long, ...);
     NEXT(syscall_type, "syscall");

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Makes the Debian 13 that builds the arm64 release, and the sysroot that the build links against. FIELDSCRIBE_ARM64 names the
+# Makes a Debian 13 root in which the arm64 release is built, and the sysroot that the build links against. FIELDSCRIBE_ARM64 names the
 # folder that keeps both; the default is ~/.cache/fieldscribe-arm64. deploy/deb, deploy/image, Tests/Arm64 and
 # Tests/Appliance/image/build source this file.
 
@@ -15,7 +15,7 @@ libraries=(libasound2-dev libgpiod-dev libinih-dev libpocketsphinx-dev libsphinx
     libsqlite3-dev libpq-dev libmicrohttpd-dev nettle-dev libc6-dev libstdc++-14-dev libgcc-14-dev linux-libc-dev libswiftlang)
 tools=(base-files bash coreutils dash sed grep findutils git pkgconf swiftlang binutils gcc "${libraries[@]}")
 
-# The one choice between alternatives that matters: sphinxbase's linear algebra.
+# update-alternatives has not run here. sphinxbase needs the links that it would make for BLAS and LAPACK.
 link_algebra() {
     local name
     for name in blas lapack; do
@@ -23,7 +23,7 @@ link_algebra() {
     done
 }
 
-# A Debian 13 for amd64 with its Swift: this machine may be another Debian, whose libc is too old for it.
+# A root with Debian 13 for amd64 and its Swift compiler, which needs a newer libc than older Debian releases have.
 make_toolroot() {
     local root=$cache/toolroot package
     is_made "$root" "${tools[@]}" && return
@@ -31,7 +31,7 @@ make_toolroot() {
     rm -rf "$root"
     mkdir -p "$root"/{proc,dev,tmp,root,w,sdks}
     fetch amd64 "${tools[@]}"
-    # First the package that makes /bin a link to /usr/bin, and so on.
+    # First base-files, which makes /bin, /lib and /sbin links into /usr.
     for package in "$cache"/apt-amd64/archives/base-files_*.deb "$cache"/apt-amd64/archives/*.deb; do
         unpack "$package" "$root"
     done
@@ -43,8 +43,8 @@ make_toolroot() {
     echo "${tools[@]}" >"$root/complete"
 }
 
-# keep_symbols PACKAGE ROOT FOLDER: its libraries, which were unpacked into the root, and what it says of their symbols: by
-# that dpkg-shlibdeps knows on whom to depend.
+# keep_symbols PACKAGE ROOT FOLDER: keeps a package's control files and links its libraries, already unpacked into ROOT, in
+# FOLDER. dpkg-shlibdeps finds the dependencies with them.
 keep_symbols() {
     local folder
     [[ $(dpkg-deb --ctrl-tarfile "$1" | tar -t) == */shlibs* ]] || return 0
@@ -55,7 +55,7 @@ keep_symbols() {
         (cd "$2" && xargs --no-run-if-empty cp -al --parents --target-directory="$folder")
 }
 
-# Headers, libraries and Swift runtime of arm64.
+# The headers, libraries and Swift runtime for arm64.
 make_sysroot() {
     local root=$sysroot package folder link
     is_made "$bundle" "${libraries[@]}" && return
@@ -79,7 +79,7 @@ make_sysroot() {
         esac
     done
     link_algebra "$root/usr/lib/aarch64-linux-gnu"
-    # Merged as on an installed Debian, and every link relative, so that the tree works wherever it lies.
+    # Merged as on an installed Debian, and every link relative, so that the tree works in any folder.
     for folder in lib bin sbin; do
         if [ -d "$root/$folder" ] && ! [ -L "$root/$folder" ]; then
             mkdir -p "$root/usr/$folder"
@@ -96,7 +96,7 @@ make_sysroot() {
     echo "${libraries[@]}" >"$bundle/complete"
 }
 
-# What makes a Swift SDK of the sysroot.
+# Writes the files that make the sysroot a Swift SDK.
 describe_sdk() {
     cat >"$bundle/info.json" <<JSON
 { "schemaVersion": "1.0",
@@ -118,7 +118,7 @@ JSON
 JSON
 }
 
-# inside COMMAND...: in the tool root, with this repository as /w.
+# inside COMMAND...: runs it in the tool root, with this repository as /w.
 inside() {
     # shellcheck disable=SC2016 # for the inner shell
     unshare --map-root-user --mount --pid --fork bash -c '

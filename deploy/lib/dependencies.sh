@@ -17,7 +17,7 @@ packages_of() {
         esac
         case $part in
         DeployTests) echo bash-completion binutils dpkg-dev lintian man-db mandoc shellcheck systemd udev xz-utils ;;
-        # The tests start this server themselves, and skip with a line if it cannot be had.
+        # The tests start this server themselves, and skip with a message if it cannot be had.
         OfficeTests) echo curl postgresql ;;
         arm64-*) echo age arch-test binutils-aarch64-linux-gnu dpkg-dev mmdebstrap pocketsphinx-testdata ;;
         power-on | appliance | image) echo arch-test cpio curl dosfstools e2fsprogs exfatprogs fdisk mmdebstrap mtools \

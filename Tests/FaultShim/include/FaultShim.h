@@ -1,15 +1,15 @@
 #pragma once
 #include <stdint.h>
 
-// Faults for a program that does not know of them: LD_PRELOAD=libFaultShim.so. What it does is told by the environment.
+// Injects faults into a program with LD_PRELOAD=libFaultShim.so. The environment says which.
 //
-//   FAULT_UNDER=FOLDER   the files that are meant; no others are touched
-//   FAULT_FILE=END       and of these only those whose names end so
+//   FAULT_UNDER=FOLDER   the files to which it applies
+//   FAULT_FILE=END       only those of them whose names end with this
 //   FAULT_CALL=NAME      open write pwrite writev fsync fdatasync ftruncate rename unlink mkdir fallocate, or any
 //   FAULT_AT=K           the K-th such call fails, counted from 1
 //   FAULT_SPAN=one|every|rest   that call, each K-th, or it and all that follow
-//   FAULT_ERROR=NAME     EIO ENOSPC EROFS EINTR; SHORT: a part is taken; LIE: nothing is, and success is told;
-//                        KILL: SIGKILL before the call; HANG: it takes FAULT_STALL milliseconds longer, and goes well
+//   FAULT_ERROR=NAME     EIO ENOSPC EROFS EINTR; SHORT: a part is written; LIE: nothing is, and success is reported;
+//                        KILL: SIGKILL before the call; HANG: it takes FAULT_STALL milliseconds longer, and succeeds
 //   FAULT_STATE=FILE     counters, shared with whoever maps the file: struct fault_state
 //   FAULT_JOURNAL=FILE   every change under the folder with what was there before; see Journal.c
 //   FAULT_SWALLOW=1      fsync and fdatasync do nothing and succeed
