@@ -36,7 +36,7 @@ struct GoldenTests {
                 """)
     }
 
-    @Test("JSON Lines has a header, everything in order of time, and the statistics")
+    @Test("JSON Lines has a header, everything in chronological order, and the statistics")
     func jsonLines() throws {
         var short = sample
         short.segments = [segment(1, [word("go", 0.5, 1)])]
@@ -116,7 +116,7 @@ struct GoldenTests {
                 ].joined(separator: "\r\n"))
     }
 
-    @Test("labels are segments, gaps and bookmarks in order of time")
+    @Test("labels are segments, gaps and bookmarks in chronological order")
     func labels() throws {
         #expect(
             try TranscriptFormat.labels.render(sample) == """
