@@ -133,7 +133,7 @@ private struct QuietSink: TranscriptSink {
             error: DeviceError(
                 error?.code ?? .failed, error?.operation ?? "decode-worker", status: error?.status ?? 0,
                 "recording \(recording) keeps its text until the next start, which transcribes it again: "
-                    + (error?.message ?? "\(self.engine.name) fails on what it hears")))
+                    + (error?.message ?? "\(self.engine.name) fails on the audio")))
     }
 
     func commit(_ segments: [Segment], adaptation: AdaptationState?) async throws {
