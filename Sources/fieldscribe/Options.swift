@@ -1,6 +1,7 @@
 import Appliance
 import Core
 import Glibc
+import Recognition
 import Settings
 import System
 import Transcripts
@@ -50,7 +51,7 @@ extension Option where Value == String? {
     }
 }
 
-extension Option where Value == Configuration.Recognizer.Hint? {
+extension Option where Value == RecognitionHint? {
     static var hint: Self {
         choice(
             "--hint", "H",

@@ -6,6 +6,7 @@ import TestKit
 @testable import Archive
 @testable import Core
 @testable import Maintenance
+@testable import Recognition
 @testable import Settings
 @testable import System
 

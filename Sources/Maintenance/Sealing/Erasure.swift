@@ -2,6 +2,7 @@ import Archive
 import Audio
 import Core
 import Glibc
+import Recognition
 import Settings
 import System
 

@@ -3,6 +3,7 @@ import Audio
 import Copying
 import Core
 import Glibc
+import Recognition
 import Settings
 import System
 

@@ -19,6 +19,14 @@ package struct ModelStore: Sendable {
     /// Returns the model in a folder, and its engine's name; nil if no engine recognizes it.
     package typealias Identification = @Sendable (_ path: String) -> (engine: String, model: InstalledModel)?
 
+    /// Where models of this user are installed; nil without a home.
+    package static var ownFolder: String? {
+        if let folder = getenv("XDG_DATA_HOME"), folder.pointee != 0 {
+            return String(cString: folder) + "/fieldscribe/models"
+        }
+        return getenv("HOME").map { String(cString: $0) + "/.local/share/fieldscribe/models" }
+    }
+
     /// The folder of models.
     private let folder: String
     private let identify: Identification

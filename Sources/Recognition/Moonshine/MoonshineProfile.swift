@@ -12,7 +12,7 @@ package struct MoonshineProfile: Hashable, Sendable {
     package var prepacks: Bool
 
     /// Greedy search, for boards that are too slow for `live`, and for partial results.
-    static let fast = MoonshineProfile(name: "fast", width: 1, lengthExponent: 0.5, margin: 3, prepacks: true)
+    package static let fast = MoonshineProfile(name: "fast", width: 1, lengthExponent: 0.5, margin: 3, prepacks: true)
 
     /// Four hypotheses.
     package static let live = MoonshineProfile(name: "live", width: 4, lengthExponent: 0.5, margin: 3, prepacks: true)

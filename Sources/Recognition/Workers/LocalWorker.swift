@@ -5,9 +5,15 @@ import Synchronization
 /// An engine that a program runs in its own process, for `WorkerCommand.init(local:)`. Equal only to itself.
 package final class LocalEngine: Hashable, Sendable {
     let provider: any RecognizerProvider
+    private let resource: (any Sendable)?
 
-    /// - Parameter provider: opens the engine, on the thread that uses it.
-    package init(_ provider: any RecognizerProvider) { self.provider = provider }
+    /// - Parameters:
+    ///   - provider: opens the engine, on the thread that uses it.
+    ///   - resource: kept as long as the engine may be opened.
+    package init(_ provider: any RecognizerProvider, keeping resource: (any Sendable)? = nil) {
+        self.provider = provider
+        self.resource = resource
+    }
 
     package static func == (left: LocalEngine, right: LocalEngine) -> Bool { left === right }
 

@@ -347,3 +347,13 @@ package actor WorkerPool {
         for _ in 0..<min(gone, waiting.count) { waiting.removeFirst().resume(returning: nil) }
     }
 }
+
+extension WorkerPool {
+    /// With less memory, partial results come from the engine itself.
+    private static let megabytesForTwoEngines = 900
+
+    /// Whether PocketSphinx can give partial results beside another engine.
+    package static var hasRoomForPartials: Bool {
+        sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1 && MachineMemory.totalMegabytes >= megabytesForTwoEngines
+    }
+}

@@ -1,4 +1,5 @@
 import Core
+import Recognition
 import Transcripts
 
 /// The settings; every one has a default.
@@ -55,9 +56,6 @@ extension Configuration {
 
     /// `[recognizer]`: transcription.
     package struct Recognizer: Hashable, Sendable {
-        /// The kind of words to expect.
-        package enum Hint: String, Sendable, CaseIterable { case dictation, search, confirmation }
-
         /// The `engine` that means the best available one.
         static let automaticEngine = "auto"
 
@@ -94,7 +92,7 @@ extension Configuration {
         package var learn = Learning.yes
 
         /// The default is `dictation`.
-        package var hint = Hint.dictation
+        package var hint = RecognitionHint.dictation
 
         /// Which punctuation transcripts get when they are shown or copied. The default is `engine`: what the engine
         /// writes.

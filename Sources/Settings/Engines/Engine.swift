@@ -53,16 +53,8 @@ extension Configuration {
 
     /// The folders in which models are found by name: the user's own, then those of packages.
     var modelFolders: [String] {
-        ["\(storage.directory)/models"] + [Self.ownModels].compactMap(\.self)
+        ["\(storage.directory)/models"] + [ModelStore.ownFolder].compactMap(\.self)
             + [ModelFolder.debian, MoonshineModel.packaged]
-    }
-
-    /// Where `fieldscribe models add` stores models if the user cannot write to the archive's folder; nil without a home.
-    static var ownModels: String? {
-        if let folder = getenv("XDG_DATA_HOME"), folder.pointee != 0 {
-            return String(cString: folder) + "/fieldscribe/models"
-        }
-        return getenv("HOME").map { String(cString: $0) + "/.local/share/fieldscribe/models" }
     }
 
     /// The store for new models: the archive's folder if this user may write there, else the user's own.
@@ -73,7 +65,7 @@ extension Configuration {
         if access(access(shared, F_OK) == 0 ? shared : storage.directory, W_OK) == 0 {
             return ModelStore(folder: shared, identify: EngineRegistry.model(at:))
         }
-        guard let own = Self.ownModels else {
+        guard let own = ModelStore.ownFolder else {
             throw DeviceError(.denied, "access", "\(shared): is not writable; set HOME, or run this as root")
         }
         return ModelStore(folder: own, identify: EngineRegistry.model(at:))
@@ -96,7 +88,7 @@ extension Configuration {
     /// Returns a copy with another model and what belongs to it, or with another engine, vocabulary or hint; nil keeps the
     /// current value.
     package func with(
-        model name: String? = nil, engine: String? = nil, vocabulary: String? = nil, hint: Recognizer.Hint? = nil
+        model name: String? = nil, engine: String? = nil, vocabulary: String? = nil, hint: RecognitionHint? = nil
     ) -> Configuration {
         var configuration = self
         if let engine { configuration.recognizer.engine = engine }
@@ -145,6 +137,27 @@ extension Configuration {
     /// - Throws: `DeviceError` with `missing`, `denied` or `damaged` if the engine lacks anything.
     package func workerCommand(profile: String) throws(DeviceError) -> WorkerCommand {
         try engine.command(self, profile: profile)
+    }
+
+    /// The words learned from corrections.
+    package var learned: LearnedVocabulary { LearnedVocabulary(storage: storage.directory) }
+
+    /// Whether any vocabulary is used, which makes a board slower.
+    var hasVocabulary: Bool {
+        recognizer.vocabulary != nil || recognizer.learn != .no && learned.inUse({ _ in }) != nil
+    }
+
+    /// The options of a worker with a model.
+    func workerOptions(profile: String, model: String) -> WorkerOptions {
+        var options = WorkerOptions()
+        options.profile = profile
+        options.model = model
+        options.dictionary = self.model.dictionary
+        options.vocabulary = recognizer.vocabulary
+        options.learned = recognizer.learn == .no ? nil : storage.directory
+        options.cache = cacheFolder
+        options.hint = recognizer.hint
+        return options
     }
 
     /// How workers are started.

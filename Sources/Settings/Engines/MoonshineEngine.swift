@@ -38,10 +38,10 @@ struct MoonshineEngine: EngineEntry {
                 "a model of PocketSphinx, so that engine is used",
                 remedy: "for another, set recognizer.engine = moonshine")
         }
-        guard Configuration.memoryMegabytes >= MoonshineModel.leastMegabytes else {
+        guard MachineMemory.totalMegabytes >= MoonshineModel.leastMegabytes else {
             throw DeviceError(
                 .unsupported, "sysconf", on: name,
-                "needs \(MoonshineModel.leastMegabytes) MB of memory, and this machine has \(Configuration.memoryMegabytes)",
+                "needs \(MoonshineModel.leastMegabytes) MB of memory, and this machine has \(MachineMemory.totalMegabytes)",
                 remedy: "set recognizer.engine = pocketsphinx")
         }
         let model = configuration.moonshineModel
@@ -54,27 +54,18 @@ struct MoonshineEngine: EngineEntry {
     func command(_ configuration: Configuration, profile: String) throws(DeviceError) -> WorkerCommand {
         try check(configuration)
         let model = configuration.moonshineModel
+        var options = configuration.workerOptions(profile: profile, model: model.path)
+        options.timingModel = configuration.pocketSphinxFolder
         return WorkerCommand(
             path: Configuration.ownProgram,
-            arguments: [
-                "decode-worker", "--engine", name, "--profile", profile, "--model", model.path,
-                "--timing-model", configuration.pocketSphinxFolder, "--dictionary", configuration.model.dictionary,
-                "--cache", configuration.cacheFolder,
-            ] + configuration.vocabularyArguments,
-            model: model.path, profile: profile,
-            environment: Configuration.memoryMegabytes >= MoonshineModel.smallMegabytes
+            arguments: options.arguments(engine: name), model: model.path, profile: profile,
+            environment: MachineMemory.totalMegabytes >= MoonshineModel.smallMegabytes
                 ? ["GLIBC_TUNABLES": Self.memoryTunables] : [:],
             makesCopies: makesCopies)
     }
 
     func provider(_ options: WorkerOptions) throws(DeviceError) -> any RecognizerProvider {
-        guard var profile = MoonshineProfile.all.first(where: { $0.name == options.profile }) else {
-            throw DeviceError(
-                .unsupported, "decode-worker", on: name, "has no profile \(options.profile)",
-                remedy: "choose one of \(profiles.joined(separator: ", "))")
-        }
-        profile.prepacks = Configuration.memoryMegabytes >= MoonshineModel.smallMegabytes
-        return TimedMoonshine(options: options, profile: profile)
+        try TimedMoonshine(options: options)
     }
 
     func reader(in configuration: Configuration) -> String { configuration.moonshineModel.path }
@@ -113,38 +104,4 @@ struct MoonshineEngine: EngineEntry {
     }
 
     func model(at path: String) -> InstalledModel? { InstalledModel(moonshineAt: path) }
-}
-
-/// Opens Moonshine and the aligner that times its words.
-private struct TimedMoonshine: RecognizerProvider {
-    let options: WorkerOptions
-    let profile: MoonshineProfile
-
-    /// The encoder's blocks for seconds of sound are larger, the decoder's per token smaller. If blocks from 1 MB are
-    /// returned to the kernel, page faults cost a twentieth of all CPU; from 8 MB or never, a worker's peak is 220 to 243
-    /// MB; with this value 190.
-    private static let largestKept = 4 << 20
-
-    func open() throws(DeviceError) -> any Recognizer {
-        Heap.releaseBlocks(from: Self.largestKept)
-        let model = MoonshineModel(path: options.model ?? "\(MoonshineModel.packaged)/\(MoonshineModel.usual)")
-        let reader = try MoonshineReader(model, profile: profile, phrases: phrases(), learned: learned())
-        let timing = PocketSphinxModel(
-            folder: options.timingModel ?? PocketSphinxModel.debian, dictionary: options.dictionary)
-        return timed(reader, by: try ForcedAligner(model: timing))
-    }
-
-    /// The words of the user's vocabulary, without classes and sounds.
-    private func phrases() throws(DeviceError) -> [String] {
-        guard let file = options.vocabulary else { return [] }
-        let text = try content(ofFile: file, limit: VocabularyFile.largest)
-        let vocabulary = VocabularyFile(String(decoding: text, as: UTF8.self))
-        for problem in vocabulary.problems { options.tell("\(file):\(problem.line): \(problem.reason)") }
-        return vocabulary.phrases.map { $0.words.joined(separator: " ") }
-    }
-
-    /// The words learned from corrections.
-    private func learned() -> [String] {
-        VocabularyFile(options.learnedWords() ?? "").phrases.map { $0.words.joined(separator: " ") }
-    }
 }

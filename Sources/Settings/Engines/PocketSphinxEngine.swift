@@ -37,26 +37,17 @@ struct PocketSphinxEngine: EngineEntry {
     }
 
     func command(_ configuration: Configuration, profile: String) throws(DeviceError) -> WorkerCommand {
-        let (recognizer, model) = (configuration.recognizer, configuration.model)
-        let folder = configuration.pocketSphinxFolder
         try check(configuration)
+        let folder = configuration.pocketSphinxFolder
+        var options = configuration.workerOptions(profile: profile, model: folder)
+        options.languageModel = configuration.model.languageModel
         return WorkerCommand(
-            path: Configuration.ownProgram,
-            arguments: [
-                "decode-worker", "--engine", name, "--profile", profile, "--model", folder,
-                "--language-model", model.languageModel, "--dictionary", model.dictionary,
-                "--hint", recognizer.hint.rawValue, "--cache", configuration.cacheFolder,
-            ] + configuration.vocabularyArguments, model: folder, profile: profile,
-            makesCopies: makesCopies)
+            path: Configuration.ownProgram, arguments: options.arguments(engine: name), model: folder,
+            profile: profile, makesCopies: makesCopies)
     }
 
     func provider(_ options: WorkerOptions) throws(DeviceError) -> any RecognizerProvider {
-        guard let profile = DecoderProfile.all.first(where: { $0.name == options.profile }) else {
-            throw DeviceError(
-                .unsupported, "decode-worker", on: name, "has no profile \(options.profile)",
-                remedy: "choose one of \(profiles.joined(separator: ", "))")
-        }
-        return PreparedPocketSphinx(options: options, profile: profile)
+        try PreparedPocketSphinx(options: options)
     }
 
     func cost(in configuration: Configuration) -> EngineCost {

@@ -58,17 +58,12 @@ extension Configuration {
         let engine = engine
         return DecodePlan(
             for: DecodePlan.Board(
-                cores: Self.cores, memoryMegabytes: Self.memoryMegabytes,
+                cores: Self.cores, memoryMegabytes: MachineMemory.totalMegabytes,
                 liveSpeed: BoardSpeed(self).live, sharesModel: engine.makesCopies, cost: engine.cost(in: self)))
     }
 
     /// The number of online processors.
     static var cores: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
-
-    /// The board's memory in bytes.
-    static var memoryMegabytes: Int {
-        sysconf(Int32(_SC_PHYS_PAGES)) / 1_024 * sysconf(Int32(_SC_PAGESIZE)) / 1_024
-    }
 
     /// The profile that keeps up with speech on this board.
     package var liveProfile: String {

@@ -39,12 +39,11 @@ extension Configuration {
     /// The engine that gives partial results.
     package var partialsEngine: any EngineEntry {
         let (engine, spare) = (engine, PocketSphinxEngine())
-        let hasRoom = Self.cores > 1 && Self.memoryMegabytes >= Self.megabytesForTwoEngines
-        guard engine.longestGroupSeconds > 0, hasRoom, (try? spare.check(self)) != nil else { return engine }
+        guard engine.longestGroupSeconds > 0, WorkerPool.hasRoomForPartials, (try? spare.check(self)) != nil else {
+            return engine
+        }
         return spare
     }
-
-    private static let megabytesForTwoEngines = 900
 
     /// How recordings are segmented and decoded for the engine.
     package func transcriberSettings(for description: EngineDescription) -> Transcriber.Settings {

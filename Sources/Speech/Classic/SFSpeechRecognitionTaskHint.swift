@@ -1,3 +1,5 @@
+import Recognition
+
 /// What kind of speech to expect.
 public enum SFSpeechRecognitionTaskHint: Int, Hashable, Sendable, CaseIterable {
     /// The same as `dictation`.
@@ -13,12 +15,11 @@ public enum SFSpeechRecognitionTaskHint: Int, Hashable, Sendable, CaseIterable {
 typealias TaskHint = SFSpeechRecognitionTaskHint
 
 extension SFSpeechRecognitionTaskHint {
-    /// The value of `decode-worker --hint`.
-    var argument: String {
+    var own: RecognitionHint {
         switch self {
-        case .unspecified, .dictation: "dictation"
-        case .search: "search"
-        case .confirmation: "confirmation"
+        case .unspecified, .dictation: .dictation
+        case .search: .search
+        case .confirmation: .confirmation
         }
     }
 }

@@ -116,7 +116,7 @@ public enum AssetInventory {
     public static func assetInstallationRequest(
         installing source: URL, name: String? = nil, replaces: Bool = false
     ) -> AssetInstallationRequest {
-        AssetInstallationRequest(source.path, name: name, replaces: replaces, folder: EngineSelection.ownFolder)
+        AssetInstallationRequest(source.path, name: name, replaces: replaces, folder: ModelStore.ownFolder)
     }
 
     private static let reserved = Mutex<[Locale]>([])

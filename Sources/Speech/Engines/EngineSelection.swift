@@ -1,6 +1,5 @@
 import Core
 import FoundationEssentials
-import Glibc
 import Recognition
 import System
 
@@ -11,8 +10,6 @@ struct EngineSelection {
     static let pocketSphinx = "pocketsphinx"
     /// The model of PocketSphinx that times Moonshine's words, and is preferred for English.
     private static let usualPocketSphinx = "en-us"
-    /// With less memory, volatile results come from the engine itself.
-    private static let megabytesForTwoEngines = 900
     /// The archive of a recorder on this machine, whose models others may read.
     private static let recorder = "/var/lib/fieldscribe/models"
 
@@ -21,14 +18,6 @@ struct EngineSelection {
     init(_ options: SpeechAnalyzer.Options = SpeechAnalyzer.Options()) { self.options = options }
 
     // MARK: Models
-
-    /// Where `AssetInventory` installs models; nil without a home.
-    static var ownFolder: String? { userFolder("XDG_DATA_HOME", orElse: ".local/share").map { $0 + "/models" } }
-
-    private static func userFolder(_ variable: String, orElse place: String) -> String? {
-        if let folder = getenv(variable), folder.pointee != 0 { return String(cString: folder) + "/fieldscribe" }
-        return getenv("HOME").map { String(cString: $0) + "/\(place)/fieldscribe" }
-    }
 
     /// The installed models; of two with the same name and engine, the first.
     var models: [AssetInventory.Model] {
@@ -39,7 +28,7 @@ struct EngineSelection {
 
     private var paths: [(path: String, isChosen: Bool)] {
         let parents =
-            [Self.recorder] + [Self.ownFolder].compactMap(\.self)
+            [Self.recorder] + [ModelStore.ownFolder].compactMap(\.self)
             + [ModelFolder.debian, MoonshineModel.packaged]
         return options.modelFolders.flatMap { folder in
             // A model, or a folder of models.
@@ -89,25 +78,30 @@ struct EngineSelection {
     ///
     /// - Throws: `DeviceError` or ``SFSpeechError`` if no model for the locale is complete.
     func select(for locale: Locale, hint: TaskHint, vocabulary: String) throws -> Selected {
-        let isGrammar = GrammarFile.isGrammar(vocabulary)
+        var worker = WorkerOptions()
+        worker.hint = hint.own
+        worker.needsUsableVocabulary = false
+        worker.tell = { Log.debug(.recognizing, "vocabulary", ["message": $0]) }
         var scratch: ScratchFolder?
-        var file: String?
         if !vocabulary.isEmpty || hint == .confirmation {
             let folder = try ScratchFolder(for: "speech")
-            let path = "\(folder.path)/vocabulary"
-            try durableReplace(
-                path: path, with: hint == .confirmation && !isGrammar ? ConfirmationGrammar.text : vocabulary)
-            (scratch, file) = (folder, path)
+            (scratch, worker.cache) = (folder, folder.path)
+            if !vocabulary.isEmpty {
+                let file = "\(folder.path)/vocabulary"
+                try durableReplace(path: file, with: vocabulary)
+                worker.vocabulary = file
+            }
         }
-        let spare = Result { try pocketSphinx(for: locale, hint, file, scratch) }
-        let isOnlyGrammar = isGrammar || hint == .confirmation
+        let spare = Result { try pocketSphinx(for: locale, worker, scratch) }
+        let isOnlyGrammar = hint == .confirmation || GrammarFile.isGrammar(vocabulary)
         guard options.engine != .pocketSphinx, !isOnlyGrammar else {
             return Selected(pool: WorkerPool(try spare.get(), size: 1), scratch: scratch)
         }
-        let partials = (try? spare.get()).flatMap { Self.hasRoomForTwo ? $0 : nil }
+        let partials = WorkerPool.hasRoomForPartials ? try? spare.get() : nil
         do {
-            let command = try moonshine(for: locale, MoonshineProfile.live, file, scratch)
-            let slow = try partials ?? moonshine(for: locale, MoonshineProfile.all[0], file, scratch)
+            let command = try moonshine(for: locale, worker, scratch)
+            worker.profile = MoonshineProfile.fast.name
+            let slow = try partials ?? moonshine(for: locale, worker, scratch)
             let fallback = options.engine == .automatic ? try? spare.get() : nil
             return Selected(
                 pool: WorkerPool(command, size: 1, fallback: fallback, partials: slow), scratch: scratch)
@@ -118,27 +112,20 @@ struct EngineSelection {
     }
 
     private func pocketSphinx(
-        for locale: Locale, _ hint: TaskHint, _ file: String?, _ scratch: ScratchFolder?
+        for locale: Locale, _ worker: WorkerOptions, _ scratch: ScratchFolder?
     ) throws -> WorkerCommand {
         guard let found = model(of: .pocketSphinx, for: locale) else { throw lacking(locale) }
-        let model = PocketSphinxModel(folder: found.path)
-        try model.check()
-        guard case .process(let helper) = options.isolation else {
-            let provider = PocketSphinxProvider(model: model, hint: hint, vocabulary: file, scratch: scratch)
-            return WorkerCommand(local: LocalEngine(provider), model: found.path)
-        }
-        let hints = ["--hint", hint.argument]
-        return WorkerCommand(
-            path: helper.path,
-            arguments: ["decode-worker", "--engine", Self.pocketSphinx, "--model", found.path] + hints
-                + Self.arguments(file, scratch), model: found.path)
+        try PocketSphinxModel(folder: found.path).check()
+        var worker = worker
+        worker.model = found.path
+        return command(Self.pocketSphinx, worker, by: try PreparedPocketSphinx(options: worker), scratch)
     }
 
     private func moonshine(
-        for locale: Locale, _ profile: MoonshineProfile, _ file: String?, _ scratch: ScratchFolder?
+        for locale: Locale, _ worker: WorkerOptions, _ scratch: ScratchFolder?
     ) throws -> WorkerCommand {
         guard let found = model(of: .moonshine, for: locale) else { throw lacking(locale) }
-        guard Self.memoryMegabytes >= MoonshineModel.leastMegabytes else {
+        guard MachineMemory.totalMegabytes >= MoonshineModel.leastMegabytes else {
             throw SFSpeechError(
                 .cannotLoadModel,
                 "moonshine: needs \(MoonshineModel.leastMegabytes) MB of memory; use Options(engine: .pocketSphinx)")
@@ -146,26 +133,24 @@ struct EngineSelection {
         let model = MoonshineModel(path: found.path)
         try model.check()
         try model.checkRuntime()
-        let timingFolder = self.model(of: .pocketSphinx, for: locale)?.path ?? PocketSphinxModel.debian
-        let timing = PocketSphinxModel(folder: timingFolder)
-        try timing.check()
-        guard case .process(let helper) = options.isolation else {
-            var profile = profile
-            profile.prepacks = Self.memoryMegabytes >= MoonshineModel.smallMegabytes
-            let provider = MoonshineProvider(model: model, timing: timing, profile: profile, vocabulary: file)
-            return WorkerCommand(local: LocalEngine(provider), model: found.path, profile: profile.name)
-        }
-        return WorkerCommand(
-            path: helper.path,
-            arguments: [
-                "decode-worker", "--engine", Self.moonshine, "--profile", profile.name, "--model", found.path,
-                "--timing-model", timingFolder,
-            ] + Self.arguments(file, scratch), model: found.path, profile: profile.name)
+        let timing = self.model(of: .pocketSphinx, for: locale)?.path ?? PocketSphinxModel.debian
+        try PocketSphinxModel(folder: timing).check()
+        var worker = worker
+        (worker.model, worker.timingModel) = (found.path, timing)
+        return command(Self.moonshine, worker, by: try TimedMoonshine(options: worker), scratch)
     }
 
-    private static func arguments(_ file: String?, _ scratch: ScratchFolder?) -> [String] {
-        guard let file, let scratch else { return [] }
-        return ["--vocabulary", file, "--cache", scratch.path]
+    /// A worker on a thread, or in a process if the options name a helper.
+    private func command(
+        _ engine: String, _ worker: WorkerOptions, by provider: any RecognizerProvider, _ scratch: ScratchFolder?
+    ) -> WorkerCommand {
+        let model = worker.model ?? ""
+        guard case .process(let helper) = options.isolation else {
+            return WorkerCommand(
+                local: LocalEngine(provider, keeping: scratch), model: model, profile: worker.profile)
+        }
+        return WorkerCommand(
+            path: helper.path, arguments: worker.arguments(engine: engine), model: model, profile: worker.profile)
     }
 
     private func lacking(_ locale: Locale) -> SFSpeechError {
@@ -176,14 +161,6 @@ struct EngineSelection {
                 + (installed.isEmpty ? "" : " (there is \(installed))")
                 + "; for English install the package pocketsphinx-en-us, or name a folder in "
                 + "SpeechAnalyzer.Options.modelFolders")
-    }
-
-    private static var hasRoomForTwo: Bool {
-        sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1 && memoryMegabytes >= megabytesForTwoEngines
-    }
-
-    private static var memoryMegabytes: Int {
-        sysconf(Int32(_SC_PHYS_PAGES)) / 1_024 * sysconf(Int32(_SC_PAGESIZE)) / 1_024
     }
 }
 

@@ -39,7 +39,7 @@ enum DecodeWorkerCommand: Command {
         options.dictionary = arguments[dictionary]
         options.vocabulary = arguments[.vocabulary]
         options.learned = arguments[learned]
-        options.cache = arguments[cache] ?? options.cache
+        options.cache = arguments[cache]
         options.hint = arguments[.hint] ?? options.hint
         options.tell = { Terminal.say("fieldscribe: \($0)") }
         try serve(

@@ -1,6 +1,5 @@
 import Core
 import Glibc
-import Recognition
 import System
 
 /// `learned.txt` in the archive's folder. It is accessed only through that folder, since others may edit it at the same
@@ -66,7 +65,7 @@ package struct LearnedVocabulary: Sendable {
     /// The lines in use, as a vocabulary with the file's line numbers; nil if there are none.
     ///
     /// - Parameter tell: gets each problem; the rest of the file is used.
-    func inUse(_ tell: (String) -> Void) -> String? {
+    package func inUse(_ tell: (String) -> Void) -> String? {
         do throws(DeviceError) {
             guard let bytes = try bytes(isOptional: true) else { return nil }
             let file = LearnedFile(String(decoding: bytes, as: UTF8.self))
@@ -118,21 +117,5 @@ package struct LearnedVocabulary: Sendable {
             return value
         }
         throw DeviceError(.busy, "learn", on: path, "somebody is changing it", remedy: "try again later")
-    }
-}
-
-extension Configuration {
-    /// The words learned from corrections.
-    package var learned: LearnedVocabulary { LearnedVocabulary(storage: storage.directory) }
-
-    /// Whether any vocabulary is used, which makes a board slower.
-    var hasVocabulary: Bool {
-        recognizer.vocabulary != nil || recognizer.learn != .no && learned.inUse({ _ in }) != nil
-    }
-
-    /// The vocabulary options for a decode worker.
-    var vocabularyArguments: [String] {
-        (recognizer.vocabulary.map { ["--vocabulary", $0] } ?? [])
-            + (recognizer.learn == .no ? [] : ["--learned", storage.directory])
     }
 }

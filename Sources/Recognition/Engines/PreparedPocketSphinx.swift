@@ -1,39 +1,55 @@
 import Core
-import Recognition
 import System
 
-/// Prepares the user's vocabulary, if any, and then loads the engine. Both happen in the worker's process, so that a crash
-/// cannot reach a recording.
-struct PreparedPocketSphinx: RecognizerProvider {
-    let options: WorkerOptions
-    let profile: DecoderProfile
+/// Prepares the user's vocabulary, if any, and then loads PocketSphinx. The recorder does both in the worker's process, so that
+/// a crash cannot reach a recording.
+package struct PreparedPocketSphinx: RecognizerProvider {
+    private let options: WorkerOptions
+    private let profile: DecoderProfile
 
-    func open() throws(DeviceError) -> any Recognizer {
+    /// - Throws: `DeviceError` with `unsupported` if PocketSphinx does not have the profile.
+    package init(options: WorkerOptions) throws(DeviceError) {
+        guard let profile = DecoderProfile.all.first(where: { $0.name == options.profile }) else {
+            throw options.lacksProfile("pocketsphinx", DecoderProfile.all.map(\.name))
+        }
+        self.options = options
+        self.profile = profile
+    }
+
+    private var cache: String { options.cache ?? "." }
+
+    package func open() throws(DeviceError) -> any Recognizer {
         let model = PocketSphinxModel(
             folder: options.model ?? PocketSphinxModel.debian, languageModel: options.languageModel,
             dictionary: options.dictionary)
         try model.check()
         let learned = options.hint == .confirmation ? nil : options.learnedWords()
         // The lines are gone, so the files made from them must go as well.
-        if learned == nil, options.hint != .confirmation {
-            try? VocabularyPreparation.removeLearned(from: options.cache)
+        if learned == nil, options.hint != .confirmation, let cache = options.cache {
+            try? VocabularyPreparation.removeLearned(from: cache)
         }
         guard let vocabulary = try vocabularyOfHint() else {
             let prepared = learned.map { learnedModel(model, $0) } ?? model
             return try PocketSphinxRecognizer(model: prepared, profile: profileOfHint(isGrammar: false))
         }
-        let (prepared, outcome) = try model.prepare(vocabulary, and: learned, keptIn: options.cache)
-        for problem in outcome.report?.problems ?? [] {
-            options.tell("\(vocabulary):\(problem.line): \(problem.reason)")
+        do throws(DeviceError) {
+            let (prepared, outcome) = try model.prepare(vocabulary, and: learned, keptIn: cache)
+            for problem in outcome.report?.problems ?? [] {
+                options.tell("\(vocabulary):\(problem.line): \(problem.reason)")
+            }
+            return try PocketSphinxRecognizer(
+                model: prepared, profile: profileOfHint(isGrammar: outcome.grammar != nil))
+        } catch {
+            guard error.code == .unsupported, !options.needsUsableVocabulary else { throw error }
+            options.tell(error.message)
+            return try PocketSphinxRecognizer(model: model, profile: profileOfHint(isGrammar: false))
         }
-        return try PocketSphinxRecognizer(
-            model: prepared, profile: profileOfHint(isGrammar: outcome.grammar != nil))
     }
 
     /// The model with the learned words; without them if none can be used, since a word must not make a recording fail.
     private func learnedModel(_ model: PocketSphinxModel, _ learned: String) -> PocketSphinxModel {
         do throws(DeviceError) {
-            return try model.prepare(nil, and: learned, keptIn: options.cache).model
+            return try model.prepare(nil, and: learned, keptIn: cache).model
         } catch {
             options.tell(error.message)
             return model
@@ -52,9 +68,9 @@ struct PreparedPocketSphinx: RecognizerProvider {
             let text = try content(ofFile: vocabulary, limit: VocabularyFile.largest)
             if GrammarFile.isGrammar(String(decoding: text, as: UTF8.self)) { return vocabulary }
         }
-        let path = "\(options.cache)/confirmation.gram"
+        let path = "\(cache)/confirmation.gram"
         if (try? content(ofFile: path)) != Array(ConfirmationGrammar.text.utf8) {
-            try makeFolder(options.cache)
+            try makeFolder(cache)
             try durableReplace(path: path, with: ConfirmationGrammar.text)
         }
         return path

@@ -1,0 +1,46 @@
+import Core
+import System
+
+/// Opens Moonshine and the aligner that times its words.
+package struct TimedMoonshine: RecognizerProvider {
+    private let options: WorkerOptions
+    private let profile: MoonshineProfile
+
+    /// The encoder's blocks for seconds of sound are larger, the decoder's per token smaller. If blocks from 1 MB are
+    /// returned to the kernel, page faults cost a twentieth of all CPU; from 8 MB or never, a worker's peak is 220 to 243
+    /// MB; with this value 190.
+    private static let largestKept = 4 << 20
+
+    /// - Throws: `DeviceError` with `unsupported` if Moonshine does not have the profile.
+    package init(options: WorkerOptions) throws(DeviceError) {
+        guard var profile = MoonshineProfile.all.first(where: { $0.name == options.profile }) else {
+            throw options.lacksProfile("moonshine", MoonshineProfile.all.map(\.name))
+        }
+        profile.prepacks = MachineMemory.totalMegabytes >= MoonshineModel.smallMegabytes
+        self.options = options
+        self.profile = profile
+    }
+
+    package func open() throws(DeviceError) -> any Recognizer {
+        Heap.releaseBlocks(from: Self.largestKept)
+        let model = MoonshineModel(path: options.model ?? "\(MoonshineModel.packaged)/\(MoonshineModel.usual)")
+        let reader = try MoonshineReader(model, profile: profile, phrases: phrases(), learned: learned())
+        let timing = PocketSphinxModel(
+            folder: options.timingModel ?? PocketSphinxModel.debian, dictionary: options.dictionary)
+        return timed(reader, by: try ForcedAligner(model: timing))
+    }
+
+    /// The words of the user's vocabulary, without classes and sounds.
+    private func phrases() throws(DeviceError) -> [String] {
+        guard let file = options.vocabulary else { return [] }
+        let text = try content(ofFile: file, limit: VocabularyFile.largest)
+        let vocabulary = VocabularyFile(String(decoding: text, as: UTF8.self))
+        for problem in vocabulary.problems { options.tell("\(file):\(problem.line): \(problem.reason)") }
+        return vocabulary.phrases.map { $0.words.joined(separator: " ") }
+    }
+
+    /// The words learned from corrections.
+    private func learned() -> [String] {
+        VocabularyFile(options.learnedWords() ?? "").phrases.map { $0.words.joined(separator: " ") }
+    }
+}
