@@ -54,6 +54,7 @@ final class TranscriptionBranch: AnalysisBranch {
         settings.speech.sensitivity = request.sensitivity.own
         settings.groups = GroupSettings(
             longestSeconds: engine.name == EngineSelection.moonshine ? MoonshineModel.longestGroupSeconds : 0)
+        if !preset.reportingOptions.contains(.alternativeTranscriptions) { settings.alternatives = 0 }
         settings.hearsEarly = preset.reportingOptions.contains(.volatileResults)
         settings.progressInterval = 0
         _ = try await Transcriber(pool: pool, settings: settings).run(
