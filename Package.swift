@@ -125,7 +125,7 @@ let package = Package(
             name: "benchmark",
             dependencies: [
                 "Core", "System", "Transcripts", "Audio", "Recognition", "Archive", "Copying", "Settings",
-                "Maintenance", "TestKit", "CSQLite", "fieldscribe",
+                "Maintenance", "Speech", "TestKit", "CSQLite", "fieldscribe",
             ],
             path: "Tests/Benchmark",
             exclude: ["README.md", "moonshine-voice.py", "office", "slow-stick", "sync-costs"]),

@@ -9,7 +9,7 @@ import Recognition
     private static let usage = """
         usage: benchmark [capture|appliance|export|sealing|search|start|copies|hour|seams|memory|recognition|accuracy
                          |speakers|latency|robustness|music|unpaused|silence|vocabulary|names|learning|punctuation
-                         |alignment|diarization|parse|calibrate]
+                         |alignment|diarization|parse|calibrate|speech]
                          [--every N] [--only NAMES] [--engine NAME] [--model DIR] [--pictures FOLDER]
                          [--program FILE] [--to FOLDER] [--speakers DIR] [--runs N]
           capture     an hour to the card, compared with arecord
@@ -55,6 +55,8 @@ import Recognition
                       the same rates
           parse       reading corrections: seconds and memory for 1 and 10 MB of each format, and for hostile texts
           calibrate   the constants of Calibration.swift
+          speech      the library Speech: text, CPU and memory against `transcribe --jobs 1`, an hour in buffers of 20 ms,
+                      and the delay of its first volatile text; --every N also shortens the hour
           --every N   only every Nth file of the open set
           --only live,final,fast,moonshine-live,moonshine-fast,moonshine-small,pocketsphinx_continuous,moonshine-voice
                       only these contenders; accuracy, recognition and hour show the figures of the last run for the rest
@@ -95,6 +97,7 @@ import Recognition
         let only = value(of: "--only", in: &words)?.split(separator: ",").map(String.init)
         if words.isEmpty { words = ["capture", "hour"] }
         if words.first == "parse-case" { return ParseBenchmark.runCase(words.dropFirst()) }
+        if words.first == "speech-case" { return SpeechBenchmark.runCase(words.dropFirst()) }
         for word in words {
             guard
                 [
@@ -104,7 +107,7 @@ import Recognition
                     "latency", "robustness", "music", "unpaused", "silence", "vocabulary", "names", "learning",
                     "punctuation",
                     "alignment", "diarization", "parse",
-                    "calibrate",
+                    "calibrate", "speech",
                 ]
                 .contains(word)
             else {
@@ -201,6 +204,9 @@ import Recognition
                 } else {
                     try CalibrationBenchmark(corpus: open).run(only: only)
                 }
+            case "speech":
+                try SpeechBenchmark(workshop: workshop, corpus: open, minutes: 60 / Double(max(1, step)))
+                    .run(chosen(Self.readers))
             case "latency":
                 if only == nil, let reader = try open.reader(in: workshop.folder) {
                     try LatencyBenchmark(workshop: workshop).run(reader.path)
