@@ -65,6 +65,22 @@ import Testing
         }
     }
 
+    @Test("what is missing of a file is a gap of any length, also at its end, and after another file")
+    func missing() throws {
+        var converter = InputConverter(start: SamplePosition(5_000))
+        let buffer = AudioBuffer(int16: [Int16](repeating: 0, count: 16_000))
+        func chunks(_ buffer: AudioBuffer, missing: Int64, at samples: Int64) throws -> [AudioChunk] {
+            try converter.chunks(
+                of: AnalyzerInput(buffer: buffer, missing: missing, before: AudioTime(value: samples)))
+        }
+        func gap(_ start: Int64, _ end: Int64) -> AudioChunk {
+            .gap(Gap(SampleRange(SamplePosition(start), SamplePosition(end)), cause: .overrun))
+        }
+        #expect(try chunks(buffer, missing: 1, at: 1).first == gap(5_000, 5_001))
+        #expect(try chunks(AudioBuffer(int16: []), missing: 9_000, at: 25_001) == [gap(21_001, 30_001)])
+        #expect(converter.position == SamplePosition(30_001))
+    }
+
     @Test("a file is read again by each iteration; one that does not exist is named")
     func file() async throws {
         let file = try AudioFile(url: Sounds.amiable)

@@ -6,6 +6,8 @@ public struct AnalyzerInput: Hashable, Sendable {
     ///
     /// If it is later than the end of the previous buffer, the time between counts as missing audio and ends an utterance.
     public let bufferStartTime: AudioTime?
+    /// How many samples a file lacks before the buffer, wherever the file begins; 0 for inputs of others.
+    let missing: Int64
 
     /// - Parameters:
     ///   - buffer: the audio.
@@ -13,5 +15,12 @@ public struct AnalyzerInput: Hashable, Sendable {
     public init(buffer: AudioBuffer, bufferStartTime: AudioTime? = nil) {
         self.buffer = buffer
         self.bufferStartTime = bufferStartTime
+        missing = 0
+    }
+
+    init(buffer: AudioBuffer, missing: Int64, before start: AudioTime?) {
+        self.buffer = buffer
+        self.missing = missing
+        bufferStartTime = start
     }
 }

@@ -6,7 +6,8 @@ import Synchronization
 /// An audio file of any length: what libsndfile reads, and what ffmpeg reads if it is installed.
 ///
 /// It is an asynchronous sequence of inputs for an analyzer. Each iteration reads the file from its beginning, two seconds at a
-/// time. It takes the place of AVFAudio's `AVAudioFile`.
+/// time. What is missing of a damaged file is a later `bufferStartTime`; at the end of the file, of an empty buffer. It takes the
+/// place of AVFAudio's `AVAudioFile`.
 public final class AudioFile: AsyncSequence, Sendable {
     /// A buffer and its place in time.
     public typealias Element = AnalyzerInput
@@ -55,6 +56,8 @@ public final class AudioFile: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let file: AudioFile
         private var source: FileAudioSource?
+        /// The missing samples before the next ones, and where those begin in the file.
+        private var missing: Int64 = 0
         private var start: AudioTime?
 
         fileprivate init(file: AudioFile) { self.file = file }
@@ -68,15 +71,21 @@ public final class AudioFile: AsyncSequence, Sendable {
                 self.source = source
                 while let chunk = try await source.next() {
                     switch chunk {
-                    case .gap(let gap): start = AudioTime(gap.range.end)
-                    case .samples(let samples):
-                        defer { start = nil }
-                        return AnalyzerInput(buffer: AudioBuffer(int16: samples), bufferStartTime: start)
+                    case .gap(let gap):
+                        missing += gap.range.end - gap.range.start
+                        start = AudioTime(gap.range.end)
+                    case .samples(let samples): return input(samples)
                     }
                 }
+                if missing > 0 { return input([]) }
                 file.ended(source)
                 return nil
             } catch { throw SFSpeechError(error, orElse: .audioReadFailed) }
+        }
+
+        private mutating func input(_ samples: [Int16]) -> AnalyzerInput {
+            defer { (missing, start) = (0, nil) }
+            return AnalyzerInput(buffer: AudioBuffer(int16: samples), missing: missing, before: start)
         }
     }
 }

@@ -17,7 +17,10 @@ struct InputConverter {
     /// - Throws: `DeviceError` with `unsupported` for the format, or `damaged` for a start before the end of the previous one.
     mutating func chunks(of input: AnalyzerInput) throws(DeviceError) -> [AudioChunk] {
         var chunks: [AudioChunk] = []
-        if let start = input.bufferStartTime?.position, start != position {
+        if input.missing > 0 {
+            chunks = try finish()
+            chunks.append(skip(to: position + input.missing))
+        } else if let start = input.bufferStartTime?.position, start != position {
             chunks = try finish()
             guard start >= position - Self.tolerance else {
                 throw DeviceError(
@@ -26,8 +29,7 @@ struct InputConverter {
                     remedy: "pass buffers in chronological order")
             }
             if start > position + Self.tolerance {
-                chunks.append(.gap(Gap(SampleRange(position, start), cause: .overrun)))
-                position = start
+                chunks.append(skip(to: start))
             }
         }
         let samples = try converted(input.buffer, after: &chunks)
@@ -61,6 +63,11 @@ struct InputConverter {
         case (.int16(let samples), let converter?): return try converter.convert(samples)
         case (.float32(let samples), let converter): return try converter?.convert(samples) ?? []
         }
+    }
+
+    private mutating func skip(to start: SamplePosition) -> AudioChunk {
+        defer { position = start }
+        return .gap(Gap(SampleRange(position, start), cause: .overrun))
     }
 
     private mutating func append(_ samples: [Int16], to chunks: inout [AudioChunk]) {
