@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import TestKit
+import Testing
 
 /// The real executable, as a person runs it.
 struct Fieldscribe {
@@ -171,4 +172,9 @@ enum Speech {
         try Fieldscribe.tool("sox", try joined(in: folder), path, "repeat", "30", in: folder)
         return path
     }
+}
+
+/// Expects that `verify` found nothing; otherwise the failure tells what it printed.
+func expectAllIsWell(_ verified: Fieldscribe.Ending, sourceLocation: SourceLocation = #_sourceLocation) {
+    #expect(verified.status == 0, "\(verified.output) \(verified.errors)", sourceLocation: sourceLocation)
 }

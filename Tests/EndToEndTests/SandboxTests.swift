@@ -39,6 +39,6 @@ import TestKit
         #expect(try run("delete", "1", "--yes").status == 0)
         #expect(try content(ofFile: "\(outside)/audio.wav") == Array("theirs".utf8))
         #expect(!isTaken("\(storage)/recordings/000001"))
-        #expect(try run("verify").status == 0)
+        try expectAllIsWell(run("verify"))
     }
 }

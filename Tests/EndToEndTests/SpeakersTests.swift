@@ -103,7 +103,7 @@ import TestKit
         let text = try run("show", "1").output
         let names = text.split(separator: "\n").compactMap { $0.first }.filter { "AB".contains($0) }
         #expect(names == ["A", "B", "A", "B"], "\(text)")
-        #expect(try run("verify", "1").status == 0)
+        try expectAllIsWell(run("verify", "1"))
         #expect(try run("search", "speaker:B").output.split(separator: "\n").count == 2)
         #expect(try run("search", "speaker:Zoe Q", "go").errors.last?.contains("nobody is called Zoe Q") == true)
         let forgotten = try run("speakers", "forget", "Zoe")

@@ -28,7 +28,7 @@ import TestKit
                 Double(list[$0.upperBound...].prefix { $0 != "," && $0 != "}" })
             })
         #expect(length > 1.3, "\(list)")
-        #expect(try appliance.run("verify").status == 0)
+        try expectAllIsWell(appliance.run("verify"))
     }
 
     @Test("a forced end reports that the end may be lost, not that the recording is complete")

@@ -64,7 +64,7 @@ import TestKit
         try appliance.hear(seconds: 1)
         #expect(try appliance.run("stop").status == 0)
         #expect(try appliance.end().status == 0)
-        #expect(try appliance.run("verify").status == 0)
+        try expectAllIsWell(appliance.run("verify"))
         #expect(access("\(appliance.storage)/recordings/000002/audio.wav", F_OK) == 0)
     }
 }
