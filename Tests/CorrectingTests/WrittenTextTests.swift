@@ -37,6 +37,18 @@ import Testing
         #expect(written.changes(in: Self.timeline) == [:])
     }
 
+    @Test("a gap within a line is no word", arguments: formats + [.qda])
+    func gapWithin(format: TranscriptFormat) throws {
+        var redacted = Self.timeline
+        let word = redacted.segments[1].words[3].range
+        redacted.gaps.insert(Gap(word, cause: .redacted), at: 0)
+        redacted.segments[1].words.remove(at: 3)
+        let text = try format.render(redacted, details: RecordingDetails(title: "t", identity: Self.identity))
+        #expect(text.contains("struck"))
+        let written = try WrittenText(text, ending: format == .qda ? "txt" : format.fileExtension, name: "t")
+        #expect(written.changes(in: redacted) == [:])
+    }
+
     @Test("an edited word changes only its segment", arguments: formats)
     func edited(format: TranscriptFormat) throws {
         let text = try Self.written(format).replacing("cold", with: "very chilly").replacing("\n", with: "\r\n")

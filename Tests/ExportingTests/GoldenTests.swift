@@ -130,6 +130,133 @@ struct GoldenTests {
                 """)
     }
 
+    /// A pause between two segments, a redaction within one, and a loss at the end.
+    static let interrupted = timeline(
+        [segment(1, [word("before", 0, 0.5)]), segment(2, [word("and", 5, 5.5), word("after", 7, 7.5)])],
+        gaps: [gap(2, 5, .paused), gap(5.5, 6.5, .redacted), gap(8, 8.05)], seconds: 10)
+
+    @Test("text says where a recording was paused or redacted, and where sound is missing")
+    func gapsInText() throws {
+        #expect(
+            try TranscriptFormat.text.render(Self.interrupted) == """
+                before
+                [gap 3.0 s: paused]
+                and
+                [gap 1.0 s: struck]
+                after
+                [gap 50 ms: overrun]
+
+                """)
+        var marked = Self.interrupted
+        marked.marks = [1, 5.75, 9].map { Bookmark(SamplePosition(seconds: $0), text: "at \($0)") }
+        #expect(
+            try TranscriptFormat.text.render(marked) == """
+                before
+                [bookmark 0:01: at 1.0]
+                [gap 3.0 s: paused]
+                and
+                [gap 1.0 s: struck]
+                [bookmark 0:05: at 5.75]
+                after
+                [gap 50 ms: overrun]
+                [bookmark 0:09: at 9.0]
+
+                """)
+    }
+
+    @Test("subtitles say so", arguments: [(TranscriptFormat.srt, ","), (.vtt, ".")])
+    func gapsInSubtitles(format: TranscriptFormat, decimal: String) throws {
+        let cues = [
+            ("00:00:00.000 --> 00:00:01.000", "before"), ("00:00:02.000 --> 00:00:05.000", "[gap 3.0 s: paused]"),
+            ("00:00:05.000 --> 00:00:05.500", "and"), ("00:00:05.500 --> 00:00:06.500", "[gap 1.0 s: struck]"),
+            ("00:00:07.000 --> 00:00:08.000", "after"), ("00:00:08.000 --> 00:00:09.000", "[gap 50 ms: overrun]"),
+        ]
+        let shown = cues.enumerated().map { index, cue in
+            let number = format == .srt ? "\(index + 1)\n" : ""
+            return "\(number)\(cue.0.replacing(".", with: decimal))\n\(cue.1)\n"
+        }
+        let all = shown.joined(separator: "\n")
+        #expect(try format.render(Self.interrupted) == (format == .srt ? all + "\n" : "WEBVTT\n\n" + all))
+    }
+
+    @Test("tables, labels and texts for coding and notes say so")
+    func gapsElsewhere() throws {
+        #expect(
+            try TranscriptFormat.csv.render(Self.interrupted)
+                == [
+                    "kind,segment,start,end,text,confidence,detail", "segment,1,0,0.5,before,0.9,silence",
+                    "word,1,0,0.5,before,0.9,", "gap,,2,5,,,paused", "segment,2,5,7.5,and after,0.9,silence",
+                    "word,2,5,5.5,and,0.9,", "word,2,7,7.5,after,0.9,", "gap,,5.5,6.5,,,struck",
+                    "gap,,8,8.05,,,overrun", "",
+                ].joined(separator: "\r\n"))
+        #expect(
+            try TranscriptFormat.labels.render(Self.interrupted) == """
+                0\t0.5\tbefore
+                2\t5\t[gap 3.0 s: paused]
+                5\t7.5\tand after
+                5.5\t6.5\t[gap 1.0 s: struck]
+                8\t8.05\t[gap 50 ms: overrun]
+
+                """)
+        #expect(
+            try TranscriptFormat.qda.render(Self.interrupted) == """
+                before #00:00:00-5#
+
+                [gap 3.0 s: paused] and [gap 1.0 s: struck] after #00:00:07-5#
+
+                [gap 50 ms: overrun]
+
+                """)
+        #expect(
+            try TranscriptFormat.markdown.render(Self.interrupted) == #"""
+                # talk.wav
+
+                0:10
+
+                0:00 before
+
+                *\[gap 3.0 s: paused\]*
+
+                0:05 and
+
+                *\[gap 1.0 s: struck\]*
+
+                0:07 after
+
+                *\[gap 50 ms: overrun\]*
+
+                """#)
+    }
+
+    /// What each format says of a pause, a redaction and a loss, in this order.
+    private static let saysGaps: [TranscriptFormat: [String]] = [
+        .text: shown, .srt: shown, .vtt: shown, .labels: shown, .qda: shown, .textgrid: shown, .eaf: shown, .odt: shown,
+        .markdown: shown.map { $0.replacing("[", with: "\\[").replacing("]", with: "\\]") },
+        .html: shown.map { ">\($0.dropFirst().dropLast())</span>" },
+        .csv: ["gap,,2,5,,,paused", "gap,,5.5,6.5,,,struck", "gap,,8,8.05,,,overrun"],
+        .json: [
+            #"{"cause":"paused","end":5,"start":2}"#, #"{"cause":"struck","end":6.5,"start":5.5}"#,
+            #"{"cause":"overrun","end":8.05,"start":8}"#,
+        ],
+        .jsonl: [
+            #"{"cause":"paused","end":5,"start":2,"type":"gap"}"#,
+            #"{"cause":"struck","end":6.5,"start":5.5,"type":"gap"}"#,
+            #"{"cause":"overrun","end":8.05,"start":8,"type":"gap"}"#,
+        ],
+    ]
+    private static let shown = ["[gap 3.0 s: paused]", "[gap 1.0 s: struck]", "[gap 50 ms: overrun]"]
+
+    @Test("every format says pauses, redactions and losses", arguments: TranscriptFormat.allCases)
+    func gapsEverywhere(format: TranscriptFormat) throws {
+        let text = try format.render(Self.interrupted)
+        let said = try #require(Self.saysGaps[format], "\(format) says nothing")
+        var rest = text[...]
+        for gap in said {
+            let place = try #require(rest.firstRange(of: gap), "\(format) does not say \(gap): \(text)")
+            rest = rest[place.upperBound...]
+        }
+    }
+
     @Test(
         "an empty transcript is an empty file of its format",
         arguments: [

@@ -32,6 +32,28 @@ struct SpeakerTests {
         #expect(try TranscriptFormat.text.render(Self.named).hasPrefix("Anna <1>: how are you\n\nB: well and\n"))
     }
 
+    @Test("a paragraph of text begins again after a gap, with its speaker")
+    func gaps() throws {
+        var told = Self.told
+        told.gaps = [gap(1.9, 2, .redacted), gap(3, 3.5, .paused), gap(7, 8, .paused)]
+        #expect(
+            try TranscriptFormat.text.render(told) == """
+                A: how are
+                [gap 0.1 s: struck]
+
+                A: you
+                [gap 0.5 s: paused]
+
+                B: well and
+
+                A: you
+                [gap 1.0 s: paused]
+
+                A: fine
+
+                """)
+    }
+
     @Test("a single voice has no name in a text, but has one in JSON")
     func alone() throws {
         var alone = Self.told

@@ -23,10 +23,7 @@ func documentParagraphs(_ timeline: Timeline, _ details: RecordingDetails) -> [D
         body.append(.fact("Speakers: \(people.joined(separator: ", "))"))
     }
 
-    var notes = marksWithText(of: timeline)
-    notes += timeline.gaps.map { ($0.range.start, description(of: $0)) }
-    notes.sort { $0.time < $1.time }
-    var left = notes[...]
+    var left = linesBetweenWords(of: timeline)[...]
     var open: (speaker: Int?, start: SamplePosition, words: [String])?
     func close() {
         guard let turn = open else { return }

@@ -6,30 +6,48 @@ extension TranscriptFormat {
 }
 
 /// Returns the words, a line per segment, or a paragraph per turn with several speakers: `A: WORDS`; more lines where
-/// somebody said "new line". A bookmark with text is a line before the next segment. A last line says if the text is
-/// incomplete.
+/// somebody said "new line". A bookmark with text is a line before the next segment, a gap one before the next word. A
+/// last line says if the text is incomplete.
 func plainText(_ timeline: Timeline) -> String {
-    let rest = unwrittenText(timeline).map { "[\($0)]\n" } ?? ""
-    var marks = marksWithText(of: timeline)[...]
-    func lines(upTo end: SamplePosition) -> String {
-        let passed = marks.prefix { $0.time <= end }
-        marks = marks.dropFirst(passed.count)
-        return passed.map { "\(escapingSigns($0.line))\n" }.joined()
+    var notes = linesBetweenWords(of: timeline)[...]
+    var gaps = timeline.gaps.map(\.range.start).sorted()[...]
+    var text = ""
+    var isBehindNote = false
+    func addNotes(upTo end: SamplePosition) {
+        while let note = notes.first, note.time <= end {
+            text += "\(escapingSigns(note.line))\n"
+            isBehindNote = true
+            if note.isGap { gaps = gaps.dropFirst() }
+            notes = notes.dropFirst()
+        }
     }
     var last: Int?
-    return timeline.segments.map { segment in
-        let before = lines(upTo: segment.range.start)
-        return before
-            + timeline.readableTurns(of: segment).map { turn in
-                let text = spokenLines(turn.words.map(\.text).joined(separator: " "))
-                guard let speaker = turn.speaker, !text.isEmpty else { return text }
-                defer { last = speaker }
-                let isNew = speaker != last || !before.isEmpty
-                return (isNew && last != nil ? "\n" : "")
-                    + (isNew || timeline.startsLikeName(text) ? "\(oneLine(timeline.name(ofSpeaker: speaker))): " : "")
-                    + text
-            }.joined()
-    }.joined() + lines(upTo: SamplePosition(.max)) + rest
+    func add(_ words: ArraySlice<Word>, _ speaker: Int?) {
+        let spoken = spokenLines(words.map(\.text).joined(separator: " "))
+        guard !spoken.isEmpty else { return }
+        if let speaker {
+            let isNew = speaker != last || isBehindNote
+            if isNew, last != nil { text += "\n" }
+            if isNew || timeline.startsLikeName(spoken) { text += "\(oneLine(timeline.name(ofSpeaker: speaker))): " }
+            last = speaker
+        }
+        text += spoken
+        isBehindNote = false
+    }
+    for segment in timeline.segments {
+        addNotes(upTo: segment.range.start)
+        for turn in timeline.readableTurns(of: segment) {
+            var words = turn.words[...]
+            while let first = words.first {
+                if let gap = gaps.first, gap <= first.range.start { addNotes(upTo: first.range.start) }
+                let piece = words.prefix { word in gaps.first.map { word.range.start < $0 } ?? true }
+                add(piece, turn.speaker)
+                words = words.dropFirst(piece.count)
+            }
+        }
+    }
+    addNotes(upTo: SamplePosition(.max))
+    return text + (unwrittenText(timeline).map { "[\($0)]\n" } ?? "")
 }
 
 /// Returns a segment's words as one line, or more if somebody said "new line".
@@ -50,6 +68,13 @@ func marksWithText(of timeline: Timeline) -> [(time: SamplePosition, line: Strin
         let text = oneLine(mark.text)
         return text.isEmpty ? nil : (mark.position, "[bookmark \(clockTime(mark.position)): \(text)]")
     }
+}
+
+/// Returns bookmarks with text and gaps, in the order of time.
+func linesBetweenWords(of timeline: Timeline) -> [(time: SamplePosition, line: String, isGap: Bool)] {
+    let gaps = timeline.gaps.map { (time: $0.range.start, line: description(of: $0), isGap: true) }
+    return (marksWithText(of: timeline).map { (time: $0.time, line: $0.line, isGap: false) } + gaps)
+        .stablySorted(by: \.time)
 }
 
 /// Describes how far the text is transcribed; nil if complete.
