@@ -85,12 +85,15 @@ extension SQLiteArchive {
     private func delete(_ recording: Int) async throws {
         try await deleteSegments(of: recording)
         try connection.transaction {
+            let boot = try connection.rows("SELECT boot_id FROM recording WHERE id = ?", [.integer(recording)]) {
+                $0.isNull(0) ? nil : $0.text(0)
+            }
             let gone = try connection.run("DELETE FROM recording WHERE id = ?", .integer(recording))
             guard gone > 0 else { return }
             try connection.run(
                 "INSERT INTO erasure (recording, erased_at) VALUES (?, ?)", .integer(recording),
                 .real(MonotonicClock.wallSeconds))
-            try addToHistory(.erased, of: recording)
+            try addToHistory(.erased, of: recording) { $0.begunIn = boot.first ?? nil }
         }
     }
 

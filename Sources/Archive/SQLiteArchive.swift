@@ -137,12 +137,24 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
     }
 
     package func discard(recording id: Int) throws {
-        // Only if nothing was committed: a recording whose end could not be written has length 0, too.
-        let gone = try connection.run(
-            """
-            DELETE FROM recording WHERE id = ?1 AND length_samples = 0
-            AND NOT EXISTS (SELECT 1 FROM pass WHERE recording = ?1)
-            """, .integer(id))
+        let gone = try connection.transaction {
+            // Later recordings of the same boot keep their order.
+            let boot = try connection.rows(
+                """
+                SELECT boot_id FROM recording WHERE id = ?1 AND EXISTS (
+                    SELECT 1 FROM recording AS later
+                    WHERE later.boot_id = recording.boot_id AND later.id > ?1 AND later.clock = 'unverified')
+                """, [.integer(id)]
+            ) { $0.text(0) }.first
+            // Only if nothing was committed: a recording whose end could not be written has length 0, too.
+            let gone = try connection.run(
+                """
+                DELETE FROM recording WHERE id = ?1 AND length_samples = 0
+                AND NOT EXISTS (SELECT 1 FROM pass WHERE recording = ?1)
+                """, .integer(id))
+            if gone > 0, let boot { try addToHistory(.erased, of: id) { $0.begunIn = boot } }
+            return gone
+        }
         if gone > 0 { journal.discard(id) }
     }
 

@@ -37,6 +37,48 @@ import Testing
         }
     }
 
+    @Test("a recording keeps its place since power-on when others are erased, also in a rebuilt database")
+    func keptPlaces() async throws {
+        func places(_ archive: SQLiteArchive) async throws -> [Int: Int] {
+            var places: [Int: Int] = [:]
+            for recording in try await archive.recordings() {
+                places[recording.id] = recording.powerOn?.order
+                let shown = try await archive.transcript(of: recording.id)?.0.powerOn
+                #expect(shown == recording.powerOn)
+            }
+            return places
+        }
+        func begin(_ archive: SQLiteArchive) async throws {
+            let id = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "")
+            try await archive.endRecording(id, length: SamplePosition(16_000), reason: .button)
+        }
+        func erase(_ id: Int, in archive: SQLiteArchive) async throws {
+            try await archive.delete(recordings: [id])
+            try FileManager.default.removeItem(atPath: "\(folder.path)/recordings/00000\(id)")
+        }
+        do {
+            let archive = try SQLiteArchive(path: folder.archive)
+            for _ in 1...4 { try await begin(archive) }
+            #expect(try await places(archive) == [1: 1, 2: 2, 3: 3, 4: 4])
+            try await erase(2, in: archive)
+            #expect(try await places(archive) == [1: 1, 3: 3, 4: 4])
+            try await erase(4, in: archive)
+            try await begin(archive)
+            try await erase(1, in: archive)
+            #expect(try await places(archive) == [3: 3, 5: 5])
+            // One that never got a sound is removed, too.
+            let empty = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "")
+            try await begin(archive)
+            try await archive.discard(recording: empty)
+            #expect(try await places(archive) == [3: 3, 5: 5, 7: 7])
+        }
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.hasPrefix("archive") {
+            try FileManager.default.removeItem(atPath: "\(folder.path)/\(name)")
+        }
+        let rebuilt = try await SQLiteArchive.openRepairing(path: folder.archive).archive
+        #expect(try await places(rebuilt) == [3: 3, 5: 5, 7: 7])
+    }
+
     @Test("the shown pass: complete ones, later ones, those with text, those that were read completely")
     func bestPass() async throws {
         let archive = try SQLiteArchive(path: folder.archive)

@@ -9,7 +9,8 @@ struct ArchiveQueries {
         let isTimeless = "clock = 'unverified' AND boot_id IS NOT NULL"
         return """
             SELECT id, started_at, clock, microphone, length_samples, transcribed_samples, stop_reason,
-                state = 'missing', CASE WHEN state LIKE 'sealed %' THEN state END, CASE WHEN \(isTimeless) THEN monotonic_ns END, CASE WHEN \(isTimeless) THEN \(turn) END
+                state = 'missing', CASE WHEN state LIKE 'sealed %' THEN state END, CASE WHEN \(isTimeless) THEN monotonic_ns END, CASE WHEN \(isTimeless) THEN \(turn) END,
+                boot_id
             FROM recording
             """
     }
@@ -18,9 +19,23 @@ struct ArchiveQueries {
     static let isNumber = "id BETWEEN 1 AND \(Journal.highest)"
 
     func recordings() throws -> [RecordingSummary] {
-        try connection.rows(
+        let erased = try erasedRecordings()
+        return try connection.rows(
             Self.summaries(turn: "row_number() OVER (PARTITION BY boot_id ORDER BY id)")
-                + " WHERE \(Self.isNumber) ORDER BY id", read: summary)
+                + " WHERE \(Self.isNumber) ORDER BY id"
+        ) { summary($0, erased) }
+    }
+
+    /// The numbers of erased recordings by the boot in which they began. The order of the others counts them.
+    private func erasedRecordings() throws -> [String: Set<Int>] {
+        let key = #""begunIn":""#
+        let lines = try connection.rows(
+            """
+            SELECT recording, substr(line, instr(line, '\(key)') + \(key.count), 64) FROM history
+            WHERE recording > 0 AND act = '\(HistoryEntry.Act.erased.rawValue)' AND instr(line, '\(key)') > 0
+            """
+        ) { (recording: $0.integer(0), boot: $0.text(1).prefix { $0 != "\"" }) }
+        return lines.reduce(into: [:]) { $0[String($1.boot), default: []].insert($1.recording) }
     }
 
     func recording(_ id: Int) throws -> RecordingSummary? {
@@ -45,8 +60,10 @@ struct ArchiveQueries {
     private func transcript(of recording: Int, in pass: PassSummary?) throws -> (RecordingSummary, Timeline)? {
         let turn =
             "(SELECT count(*) FROM recording AS other WHERE other.boot_id = recording.boot_id AND other.id <= recording.id)"
-        let found = try connection.rows(
-            Self.summaries(turn: turn) + " WHERE id = ?", [.integer(recording)], read: summary)
+        let erased = try erasedRecordings()
+        let found = try connection.rows(Self.summaries(turn: turn) + " WHERE id = ?", [.integer(recording)]) {
+            summary($0, erased)
+        }
         guard let summary = found.first else { return nil }
         var timeline = Timeline(
             name: folderName(of: recording), length: summary.length,
@@ -192,14 +209,19 @@ struct ArchiveQueries {
     private static let exports = "SELECT recording, pass, volume, folder, manifest, exported_at FROM export"
 }
 
-private func summary(_ row: Row) -> RecordingSummary {
-    RecordingSummary(
+private func summary(_ row: Row) -> RecordingSummary { summary(row, [:]) }
+
+/// - Parameter erased: erased recordings by their boot.
+private func summary(_ row: Row, _ erased: [String: Set<Int>]) -> RecordingSummary {
+    let before = row.isNull(11) ? 0 : erased[row.text(11)]?.count { $0 < row.integer(0) } ?? 0
+    return RecordingSummary(
         id: row.integer(0), startedAt: row.real(1),
         clock: RecordingSummary.Clock(rawValue: row.text(2)) ?? .unverified, microphone: row.text(3),
         length: row.position(4), transcribedUpTo: row.position(5),
         stopReason: StopReason(rawValue: row.text(6)) ?? .cutShort, isMissing: row.integer(7) == 1,
         seal: row.isNull(8) ? nil : row.text(8),
-        powerOn: row.isNull(9) || row.isNull(10) ? nil : PowerOn(order: row.integer(10), nanoseconds: row.long(9)))
+        powerOn: row.isNull(9) || row.isNull(10)
+            ? nil : PowerOn(order: row.integer(10) &+ before, nanoseconds: row.long(9)))
 }
 
 private func passSummary(_ row: Row) -> PassSummary {

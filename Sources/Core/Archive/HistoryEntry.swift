@@ -23,7 +23,7 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
         package static let sealed = Act(rawValue: "sealed")
         /// A private key decrypted it on the recorder, for at most an hour: `digest`.
         package static let opened = Act(rawValue: "opened")
-        /// It was erased from the recorder.
+        /// It was erased from the recorder: `begunIn`.
         package static let erased = Act(rawValue: "erased")
         /// The recorder's key signed the SHA-256 of its samples: `sound`, `length`, `signature`.
         package static let signed = Act(rawValue: "signed")
@@ -79,6 +79,8 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
     package var from: Double?
     /// The end of the part, in seconds.
     package var to: Double?
+    /// The boot in which an erased recording began: the others of that boot keep their order.
+    package var begunIn: String?
 
     /// - Parameters:
     ///   - time: RFC 3339 in UTC.
