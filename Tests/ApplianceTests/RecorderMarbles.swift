@@ -148,13 +148,32 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
         RecorderMarbles(
             name: "a pause before the first samples begins with the recording, and the start is answered",
             table: """
-                start pause | open1 b:-       | idle      | off
-                opened1    | pause1 record1 a:1 =paused | paused | paused
+                start pause | open1           | idle      | off
+                opened1    | pause1 record1 b:1 a:1 =paused | paused | paused
                 begun1     |                  | paused    | paused
                 press-resume | resume1 =recording | recording | off
                 start stop closed1 | c:1 close1:command d:1 =idle | idle | pulse
-                start pause resume opened2 | open2 f:- g:- record2 | recording | off
-                pause start | pause2 e:2 h:2 =paused i:2 | paused | paused
+                start pause resume opened2 | open2 record2 f:2 g:2 | recording | off
+                pause start | pause2 e:2 h:2 =paused resume2 i:2 =recording | recording | off
+                """),
+        RecorderMarbles(
+            name: "a start resumes a pause, whoever gives it",
+            table: """
+                start opened1 begun1 | open1 record1 a:1 | recording | off
+                pause      | pause1 b:1 =paused | paused  | paused
+                start      | resume1 c:1 =recording | recording | off
+                +100 written1 |               | recording | steady
+                pause      | pause1 d:1 =paused | paused  | paused
+                press-start | resume1 =recording | recording | off
+                stop closed1 | close1:command e:1 =idle | idle | pulse
+                start pause start opened2 | open2 record2 g:2 | recording | off
+                begun2     | f:2 h:2          | recording | off
+                """),
+        RecorderMarbles(
+            name: "a pause of a recording that does not begin is refused with it",
+            table: """
+                start pause | open1           | idle      | off
+                refused1   | !missing a:!missing b:!missing =faulted | faulted | off!
                 """),
         RecorderMarbles(
             name: "text of one and sound of the next",

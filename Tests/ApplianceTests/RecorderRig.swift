@@ -11,7 +11,7 @@
 struct RecorderRig {
     private(set) var state = RecorderState()
     private(set) var now = Duration.seconds(100)
-    private var tickets = 0
+    private(set) var tickets = 0
 
     init() {
         _ = take(.started)
@@ -35,8 +35,7 @@ struct RecorderRig {
             if word.hasPrefix("+"), let pause = Int(word.dropFirst()) {
                 now += .milliseconds(pause)
             } else {
-                effects +=
-                    action(word).map { state.handle($0, at: RecorderMoment(monotonic: now)) } ?? take(input(word))
+                effects += perform(word)
             }
         }
         let lamp = LampPattern(for: state)
@@ -45,6 +44,11 @@ struct RecorderRig {
             state.shown.rawValue, lamp.mode(at: now).rawValue + (lamp.isFaulted ? "!" : ""),
         ]
         return columns.joined(separator: " | ")
+    }
+
+    /// Takes one word of a table.
+    mutating func perform(_ word: String) -> [RecorderEffect] {
+        action(word).map { state.handle($0, at: RecorderMoment(monotonic: now)) } ?? take(input(word))
     }
 
     private mutating func ticket() -> RecorderTicket {

@@ -113,7 +113,7 @@ import TestKit
         async let running: Void = recorder.run()
         try await eventually("the last fault") { recorder.snapshot.lastFault?.message == "5000" }
         #expect(recorder.snapshot.state == .faulted)
-        #expect(try await recorder.perform(.stop, reason: .command).get() == Recorder.Answer())
+        #expect(try await recorder.perform(.stop, reason: .command).get() == Recorder.Answer(state: .faulted))
         withExtendedLifetime(client) {}
         await recorder.stop()
         await running

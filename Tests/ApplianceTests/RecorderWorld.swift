@@ -228,8 +228,13 @@ struct RecorderWorld {
         case .mark(let id, _, _, let ticket):
             expect(disks[id] != nil, "a mark in nothing")
             pending.append(.marked(.success(Recorder.Answer(recording: id)), ticket))
-        case .answer(let ticket, _):
+        case .answer(let ticket, let result):
             expect(waiting.remove(ticket) != nil, "\(ticket.number) is answered twice")
+            if case .success(let answer) = result {
+                let isCurrent = answer.recording == nil || answer.recording == state.recording
+                let left: Event.State = state.isFaulted ? .faulted : .idle
+                expect(answer.state == (isCurrent ? state.shown : left), "an answer names another state than follows")
+            }
             if let stop = stops.removeValue(forKey: ticket) { answeredStop = max(answeredStop, stop) }
         case .publish(.fault): unseen.append(now)
         case .maintenance:

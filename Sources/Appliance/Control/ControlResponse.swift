@@ -1,5 +1,8 @@
 import Core
 
+/// What an order to the recorder changed.
+package enum OrderChange: String, Hashable, Sendable, Codable { case started, resumed, paused, stopped }
+
 /// The response to a request: the fields that belong to the request, or only `error`.
 package struct ControlResponse: Hashable, Sendable, Codable {
     /// A `DeviceError` on the wire.
@@ -17,8 +20,12 @@ package struct ControlResponse: Hashable, Sendable, Codable {
 
     /// If set, the request failed, and no other field is set.
     var error: Failure?
-    /// The number of the recording that was started, stopped or marked.
+    /// The number of the recording that was started, stopped, paused, resumed or marked.
     package var recording: Int?
+    /// For orders: what the order changed; nil if nothing.
+    package var change: OrderChange?
+    /// For orders: the state that follows. Of `recording`, if there is a number: `idle` or `faulted` once it has ended.
+    package var state: Event.State?
     /// For `mark`: the new bookmark.
     package var mark: Bookmark?
     /// For `status`.
@@ -51,6 +58,32 @@ package struct ControlResponse: Hashable, Sendable, Codable {
     init() {}
 
     init(_ error: DeviceError) { self.error = Failure(code: error.code.rawValue, message: error.message) }
+}
+
+extension ControlResponse {
+    init(_ answer: Recorder.Answer) {
+        self.init()
+        recording = answer.recording
+        mark = answer.mark
+        change = answer.change
+        state = answer.state
+    }
+
+    /// Returns the state that follows an order, as its command prints it: `paused 7`.
+    package func line(after order: ControlRequest) -> String {
+        guard let recording else { return "nothing was being recorded" }
+        let isKept = change == nil && order == .resume
+        switch state {
+        // An appliance of an earlier version sends no state.
+        case nil: return "\(order == .stop ? "stopped" : order == .pause ? "paused" : "recording") \(recording)"
+        case .recording:
+            let note = isKept ? "; nothing was paused" : change == .resumed && order != .resume ? ", resumed" : ""
+            return "recording \(recording)\(note)"
+        case .paused: return "paused \(recording)"
+        case .stopping: return "stopping \(recording)"
+        case .idle, .faulted: return "stopped \(recording)"
+        }
+    }
 }
 
 extension ControlResponse.Transcript: Hashable {

@@ -13,7 +13,7 @@ import System
 final class Recorder: Service {
     /// What the button or a client may request.
     enum Order: Hashable, Sendable {
-        /// Does nothing while recording.
+        /// Resumes a paused recording. Does nothing while recording.
         case start
         /// Does nothing while idle. Cancels a start that waits until the previous recording is closed.
         case stop
@@ -32,6 +32,10 @@ final class Recorder: Service {
         var recording: Int?
         /// For `mark`: the new bookmark.
         var mark: Bookmark?
+        /// What the order changed; nil if nothing.
+        var change: OrderChange?
+        /// The state that follows: that of `recording`, which is idle or faulted once it has ended.
+        var state: Event.State?
     }
 
     /// How many lines may wait for the log's reader; older ones are dropped, so that the loop never blocks.

@@ -132,11 +132,3 @@ struct RecorderHandler: Sendable {
         return (recorder.snapshot.state, events)
     }
 }
-
-extension ControlResponse {
-    fileprivate init(_ answer: Recorder.Answer) {
-        self.init()
-        recording = answer.recording
-        mark = answer.mark
-    }
-}

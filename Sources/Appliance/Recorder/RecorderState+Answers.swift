@@ -17,6 +17,9 @@ extension RecorderState {
         recording.pausedSince = opening.pausedSince
         latest = id
         var effects: [RecorderEffect] = [.record(id), .check(id)] + interruptMaintenance()
+        for order in opening.pauses {
+            effects += answer([order.ticket], .success(Recorder.Answer(recording: id, change: order.change)))
+        }
         if recording.pausedSince != nil {
             effects.insert(.setPaused(id, true), at: 0)
             effects += answerStarts(of: &recording)
@@ -33,6 +36,7 @@ extension RecorderState {
         guard case .opening(let opening) = phase, opening.attempt == attempt else { return [] }
         phase = .idle
         var effects = raise(error, at: moment) + answer(opening.starts, .failure(error))
+        effects += answer(opening.pauses.map(\.ticket), .failure(error))
         effects += answer(opening.ending?.stops ?? [], .success(Recorder.Answer()))
         if let next = opening.ending?.next { effects += begin(next, at: moment.monotonic) }
         return effects
@@ -42,11 +46,12 @@ extension RecorderState {
     func answerStarts(of recording: inout Recording) -> [RecorderEffect] {
         guard case .awaited(let starts) = recording.beginning else { return [] }
         recording.beginning = .awaited([])
-        return answer(starts, .success(Recorder.Answer(recording: recording.id)))
+        return answer(starts, .success(Recorder.Answer(recording: recording.id, change: .started)))
     }
 
     mutating func begun(_ id: Int) -> [RecorderEffect] {
-        let success = Result<Recorder.Answer, DeviceError>.success(Recorder.Answer(recording: id))
+        let success = Result<Recorder.Answer, DeviceError>.success(
+            Recorder.Answer(recording: id, change: .started))
         if let text = texts[id] {
             texts[id]?.starts = []
             return answer(text.starts, success)
@@ -96,7 +101,8 @@ extension RecorderState {
         if case .awaited(let tickets) = closed.beginning { starts = tickets }
         texts[id] = Text(since: now, starts: starts)
         phase = .idle
-        let effects = answer(ending?.stops ?? [], .success(Recorder.Answer(recording: id)))
+        let effects = answer(
+            ending?.stops ?? [], .success(Recorder.Answer(recording: id, change: .stopped)))
         return effects + (ending?.next.map { begin($0, at: now) } ?? [])
     }
 
@@ -106,7 +112,8 @@ extension RecorderState {
         var effects = closed(id, at: moment.monotonic)
         guard let text = texts.removeValue(forKey: id) else { return effects }
         switch end {
-        case .complete: effects += answer(text.starts, .success(Recorder.Answer(recording: id)))
+        case .complete:
+            effects += answer(text.starts, .success(Recorder.Answer(recording: id, change: .started)))
         case .cancelled: effects += answer(text.starts, .failure(Self.neverBegun(id)))
         case .broken(let error): effects += answer(text.starts, .failure(error))
         case .failed(let error): effects += raise(error, at: moment) + answer(text.starts, .failure(error))

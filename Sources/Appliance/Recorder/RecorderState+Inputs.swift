@@ -5,7 +5,8 @@ extension RecorderState {
     /// Changes the state by an input; the caller then performs the effects in order.
     mutating func handle(_ input: RecorderInput) -> [RecorderEffect] { concluding { $0.follow(input) } }
 
-    /// Adds to the effects of `change` what follows from any new state: maintenance to start, and the state to publish.
+    /// Adds to the effects of `change` what follows from any new state: maintenance to start, the state to publish, and the
+    /// state in each answer.
     mutating func concluding(_ change: (inout Self) -> [RecorderEffect]) -> [RecorderEffect] {
         let before = shown
         var effects = change(&self)
@@ -19,7 +20,11 @@ extension RecorderState {
         if shown != before, goesOn || shown == .idle || shown == .faulted || shown == .paused {
             effects += [.publish(.state(shown)), .log(LogLine(shown, recording: recording))]
         }
-        return effects
+        return effects.map { effect in
+            guard case .answer(let ticket, .success(var answer)) = effect else { return effect }
+            answer.state = state(of: answer.recording)
+            return .answer(ticket, .success(answer))
+        }
     }
 
     private mutating func follow(_ input: RecorderInput) -> [RecorderEffect] {

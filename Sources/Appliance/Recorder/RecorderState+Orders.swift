@@ -14,7 +14,7 @@ extension RecorderState {
         }
     }
 
-    /// Starts a recording. If one is starting or running, the caller waits for that one instead.
+    /// Starts a recording. If one is starting or running, the caller waits for that one instead; a paused one is resumed.
     mutating func start(_ ticket: RecorderTicket?, at now: Duration) -> [RecorderEffect] {
         let tickets = [ticket].compactMap { $0 }
         if isEnding { return answer(tickets, .failure(Self.isEndingError)) }
@@ -26,10 +26,12 @@ extension RecorderState {
                 opening.ending = ending
             } else {
                 opening.starts += tickets
+                opening.pausedSince = nil
             }
             phase = .opening(opening)
         case .recording(var recording):
-            guard case .awaited(let starts) = recording.beginning, recording.pausedSince == nil else {
+            if recording.pausedSince != nil { return setPaused(false, ticket, at: now) }
+            guard case .awaited(let starts) = recording.beginning else {
                 return answer(tickets, .success(Recorder.Answer(recording: recording.id)))
             }
             recording.beginning = .awaited(starts + tickets)
@@ -72,14 +74,20 @@ extension RecorderState {
     /// Pauses or resumes the recording that runs or is being opened.
     mutating func setPaused(_ isPaused: Bool, _ ticket: RecorderTicket?, at now: Duration) -> [RecorderEffect] {
         let tickets = [ticket].compactMap { $0 }
+        let change = isPaused ? OrderChange.paused : .resumed
         switch phase {
         case .opening(var opening) where opening.ending == nil:
+            let isNew = isPaused != (opening.pausedSince != nil)
             opening.pausedSince = isPaused ? opening.pausedSince ?? now : nil
+            // It has no number yet, and may not get one.
+            opening.pauses += tickets.map { PauseOrder(ticket: $0, change: isNew ? change : nil) }
             phase = .opening(opening)
-            return answer(tickets, .success(Recorder.Answer()))
+            return []
         case .recording(var recording):
-            let done = answer(tickets, .success(Recorder.Answer(recording: recording.id)))
-            guard isPaused != (recording.pausedSince != nil) else { return done }
+            let isNew = isPaused != (recording.pausedSince != nil)
+            let done = answer(
+                tickets, .success(Recorder.Answer(recording: recording.id, change: isNew ? change : nil)))
+            guard isNew else { return done }
             recording.pausedSince = isPaused ? now : nil
             // The wait for the disk begins again here.
             if !isPaused { recording.disk = .awaited(since: now) }
@@ -87,22 +95,46 @@ extension RecorderState {
             phase = .recording(recording)
             return [.setPaused(recording.id, isPaused)] + starts + done
         case .idle, .opening, .closing:
-            let words = "nothing is being recorded; there is nothing to \(isPaused ? "pause" : "go on with")"
-            return answer(tickets, .failure(DeviceError(.failed, isPaused ? "pause" : "resume", words)))
+            let order = isPaused ? "pause" : "resume"
+            return answer(tickets, .failure(noRecording(for: order) ?? Self.notBegun(order)))
         }
     }
 
     /// Marks the place that was recorded at that time.
     mutating func mark(_ text: String, at time: Duration, _ ticket: RecorderTicket?) -> [RecorderEffect] {
-        if case .recording(let recording) = phase, recording.beginning == .begun {
-            guard recording.pausedSince == nil else {
-                let error = DeviceError(.failed, "mark", "the recording is paused; resume it first, then mark")
-                return answer([ticket].compactMap { $0 }, .failure(error))
-            }
-            return [.mark(recording.id, text: text, at: time, ticket)]
+        let tickets = [ticket].compactMap { $0 }
+        if let error = noRecording(for: "mark") { return answer(tickets, .failure(error)) }
+        if isPaused {
+            let words = "the recording is paused; resume it first, then mark"
+            return answer(tickets, .failure(DeviceError(.failed, "mark", words)))
         }
-        let error = DeviceError(.failed, "mark", "nothing is being recorded; start first, then mark")
-        return answer([ticket].compactMap { $0 }, .failure(error))
+        guard case .recording(let recording) = phase, recording.beginning == .begun else {
+            return answer(tickets, .failure(Self.notBegun("mark")))
+        }
+        return [.mark(recording.id, text: text, at: time, ticket)]
+    }
+
+    /// Why there is no recording to pause, resume or mark; nil if one is starting or running.
+    private func noRecording(for order: String) -> DeviceError? {
+        let ending: Ending?
+        switch phase {
+        case .idle: ending = nil
+        case .opening(let opening):
+            guard let why = opening.ending else { return nil }
+            ending = why
+        case .recording: return nil
+        case .closing(_, let why): ending = why
+        }
+        guard let ending else {
+            let remedy = order == "mark" ? "start first, then mark" : "there is nothing to \(order)"
+            return DeviceError(.failed, order, "nothing is being recorded; \(remedy)")
+        }
+        if ending.next != nil { return Self.notBegun(order) }
+        return DeviceError(.failed, order, "the recording is being stopped; there is nothing to \(order)")
+    }
+
+    private static func notBegun(_ order: String) -> DeviceError {
+        DeviceError(.failed, order, "the recording has not begun yet; \(order) it once sound is being written")
     }
 
     func answer(

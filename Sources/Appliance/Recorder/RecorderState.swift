@@ -24,6 +24,14 @@ struct RecorderState: Hashable, Sendable {
         var ending: Ending?
         /// It begins paused.
         var pausedSince: Duration?
+        /// Pauses and resumes that wait for it to be opened.
+        var pauses: [PauseOrder] = []
+    }
+
+    /// A pause or resume before the recording has a number.
+    struct PauseOrder: Hashable, Sendable {
+        let ticket: RecorderTicket
+        let change: OrderChange?
     }
 
     struct Recording: Hashable, Sendable {
@@ -166,6 +174,12 @@ extension RecorderState {
     }
 
     var isFaulted: Bool { alarm != .quiet }
+
+    /// The state of a recording, or of the recorder without a number, as an answer names it.
+    func state(of id: Int?) -> Event.State {
+        if id == nil || id == recording { return shown }
+        return isFaulted ? .faulted : .idle
+    }
 
     /// Whether nothing is being recorded or transcribed.
     var isAtRest: Bool { phase == .idle && texts.isEmpty }

@@ -7,12 +7,11 @@ import System
 enum StartCommand: Command {
     static let name = "start"
     static let summary = "Start a recording, as the button does."
-    static let help: [any HelpPart] = ["Returns when sound is being written. Does nothing if a recording is running."]
+    static let help: [any HelpPart] = [
+        "Returns when sound is being written. Resumes a paused recording. Does nothing if a recording is running."
+    ]
 
-    static func run(_ arguments: Arguments) async throws {
-        let answer = try arguments.appliance().ask(.start)
-        try Terminal.print("recording \(answer.recording ?? 0)\n")
-    }
+    static func run(_ arguments: Arguments) async throws { try arguments.perform(.start) }
 }
 
 enum StopCommand: Command {
@@ -22,10 +21,7 @@ enum StopCommand: Command {
         "Returns when the file is closed; transcription continues. Does nothing if nothing is being recorded."
     ]
 
-    static func run(_ arguments: Arguments) async throws {
-        let answer = try arguments.appliance().ask(.stop)
-        try Terminal.print(answer.recording.map { "stopped \($0)\n" } ?? "nothing was being recorded\n")
-    }
+    static func run(_ arguments: Arguments) async throws { try arguments.perform(.stop) }
 }
 
 enum ToggleCommand: Command {
@@ -35,12 +31,7 @@ enum ToggleCommand: Command {
         "For a keyboard shortcut or a foot switch. Returns when sound is being written, or when the file is closed."
     ]
 
-    static func run(_ arguments: Arguments) async throws {
-        let appliance = try arguments.appliance()
-        let answer = try appliance.ask(.toggle)
-        let isRecording = try appliance.status().recording == answer.recording
-        try Terminal.print("\(isRecording ? "recording" : "stopped") \(answer.recording ?? 0)\n")
-    }
+    static func run(_ arguments: Arguments) async throws { try arguments.perform(.toggle) }
 }
 
 enum PauseCommand: Command {
@@ -53,21 +44,15 @@ enum PauseCommand: Command {
         """
     ]
 
-    static func run(_ arguments: Arguments) async throws {
-        let answer = try arguments.appliance().ask(.pause)
-        try Terminal.print("paused\(answer.recording.map { " \($0)" } ?? "")\n")
-    }
+    static func run(_ arguments: Arguments) async throws { try arguments.perform(.pause) }
 }
 
 enum ResumeCommand: Command {
     static let name = "resume"
     static let summary = "Resume the paused recording."
-    static let help: [any HelpPart] = ["Does nothing if the recording is not paused."]
+    static let help: [any HelpPart] = ["Says so if the recording was not paused."]
 
-    static func run(_ arguments: Arguments) async throws {
-        let answer = try arguments.appliance().ask(.resume)
-        try Terminal.print("recording\(answer.recording.map { " \($0)" } ?? "")\n")
-    }
+    static func run(_ arguments: Arguments) async throws { try arguments.perform(.resume) }
 }
 
 enum MarkCommand: Command {
@@ -81,5 +66,12 @@ enum MarkCommand: Command {
         let answer = try arguments.appliance().ask(.mark(text: arguments.rest.joined(separator: " ")))
         guard let mark = answer.mark else { return }
         try Terminal.print("marked \(answer.recording ?? 0) at \(RecordingScreen.clock(mark.position))\n")
+    }
+}
+
+extension Arguments {
+    /// Gives an order to the appliance, and prints the state that follows.
+    fileprivate func perform(_ order: ControlRequest) throws {
+        try Terminal.print("\(appliance().ask(order).line(after: order))\n")
     }
 }
