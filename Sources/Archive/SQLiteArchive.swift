@@ -16,6 +16,8 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
     private let numbers: HighestNumber
     /// The highest number that a folder or an erased recording has had; nil before the first look.
     var highestFolder: Int?
+    /// Recordings that began in this process and have not ended.
+    package private(set) var begun: Set<Int> = []
     /// Recordings that are being erased in steps: nothing can be added to them.
     var erasing: Set<Int> = []
     /// Recordings whose sealing has begun and not ended: no text can be added to them.
@@ -87,6 +89,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
             journal.discard(id)
             throw error
         }
+        begun.insert(id)
         return id
     }
 
@@ -131,6 +134,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
                 $0.reason = reason.rawValue
             }
         }
+        begun.remove(id)
         // Moves the ended recording from the log to the database file. If this fails, nothing is lost, and the next end
         // tries again.
         try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -155,6 +159,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
             if gone > 0, let boot { try addToHistory(.erased, of: id) { $0.begunIn = boot } }
             return gone
         }
+        begun.remove(id)
         if gone > 0 { journal.discard(id) }
     }
 

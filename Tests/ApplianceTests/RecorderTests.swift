@@ -65,6 +65,38 @@ import TestKit
         #expect(try await recorder.archive.recordings().map(\.id) == [1])
     }
 
+    @Test("a recording that has not ended is listed as such, with its length, and its text is not complete")
+    func listed() async throws {
+        let goOn = Wakeup()
+        let recorder = try recorder(Self.held(goOn))
+        let handler = RecorderHandler(recorder: recorder)
+        @Sendable func listed() async throws -> RecordingSummary? {
+            try await handler.respond(to: .archive(.list, directory: nil)).recordings?.first
+        }
+        async let running: Void = recorder.run()
+        #expect(try await listed() == nil)
+        let started = try await handler.respond(to: .start)
+        #expect(started.line(after: .start) == "recording 1" && started.change == .started)
+        let summary = try #require(try await listed())
+        #expect(summary.live?.state == .recording && summary.live.map { $0.length > .zero } == true)
+        let shown = try await handler.respond(to: .archive(.show(recording: 1), directory: nil)).transcript
+        #expect(shown?.summary.live?.state == .recording && shown?.timeline.unwritten?.start == .zero)
+        #expect(try await handler.respond(to: .pause).line(after: .pause) == "paused 1")
+        #expect(try await listed()?.live?.state == .paused)
+        #expect(try await handler.respond(to: .start).line(after: .start) == "recording 1, resumed")
+        #expect(try await handler.respond(to: .resume).line(after: .resume) == "recording 1; nothing was paused")
+        async let stop = handler.respond(to: .stop)
+        try await eventually("the stop") { recorder.snapshot.state == .stopping }
+        #expect(try await listed()?.live?.state == .stopping)
+        goOn.signal()
+        let stopped = try await stop
+        #expect(stopped.line(after: .stop) == "stopped 1" && stopped.change == .stopped)
+        try await eventually("its end") { try await listed()?.stopReason == .command }
+        #expect(try await listed()?.live == nil)
+        await recorder.stop()
+        await running
+    }
+
     @Test("three presses in a pause redact what was said before the pause")
     func redactInPause() async throws {
         let (spoken, goOn, over) = (Wakeup(), Wakeup(), Wakeup())

@@ -124,6 +124,63 @@ import TestKit
         #expect(said.starts(with: heard))
     }
 
+    @Test("every order prints the state that follows, and list and show say that a recording has not ended")
+    func orders() throws {
+        let appliance = try ApplianceProcess(
+            in: folder, microphone: "file:\(try Speech.endless(in: folder))", style: "pause")
+        let watcher = try Watcher(appliance)
+        func expect(_ order: String, _ line: String) throws {
+            let ending = try appliance.run(order)
+            #expect(ending.status == 0 && ending.output == "\(line)\n", "\(order): \(ending)")
+        }
+        func expect(_ order: String, refusal words: String) throws {
+            let ending = try appliance.run(order)
+            #expect(ending.status != 0 && ending.errors.first?.contains(words) == true, "\(order): \(ending)")
+        }
+        func expectListed(_ state: String) throws {
+            let line = try appliance.run("list").output
+            #expect(line.contains("  \(state), 00:") && !line.contains("cut short"), "\(line)")
+            let json = try appliance.run("list", "--json").output
+            #expect(
+                json.contains(#""state":"\#(state)","stopReason":"","#) && !json.contains(#""duration":0,"#), "\(json)")
+            let shown = try appliance.run("show", "1")
+            let end = "text is not complete yet"
+            #expect(
+                shown.errors.contains { $0.contains("recording 1: \(state), 00:") && $0.hasSuffix(end) }, "\(shown)")
+            // In a pause the text may be complete so far.
+            if state == "recording" { #expect(shown.output.contains("[transcribed up to 0:"), "\(shown)") }
+        }
+        try expect("pause", refusal: "nothing is being recorded; there is nothing to pause")
+        try expect("resume", refusal: "nothing is being recorded; there is nothing to resume")
+        try expect("mark", refusal: "nothing is being recorded; start first, then mark")
+        try expect("stop", "nothing was being recorded")
+        try expect("start", "recording 1")
+        try expect("start", "recording 1")
+        try expect("resume", "recording 1; nothing was paused")
+        try watcher.wait { $0.contains(#""event":"final""#) }
+        try expectListed("recording")
+        try expect("pause", "paused 1")
+        try expect("pause", "paused 1")
+        try expect("mark", refusal: "the recording is paused; resume it first, then mark")
+        try expectListed("paused")
+        try expect("start", "recording 1, resumed")
+        try appliance.status(has: #""state":"recording""#)
+        try watcher.wait { $0.contains(#""cause":"paused""#) }
+        try expect("pause", "paused 1")
+        try expect("resume", "recording 1")
+        try expect("resume", "recording 1; nothing was paused")
+        try expect("toggle", "stopped 1")
+        try appliance.process.wait(until: "the whole text") {
+            try appliance.run("list").output.contains("  command")
+                && !appliance.run("show", "1").output.contains("transcribed")
+        }
+        #expect(try !appliance.run("list", "--json").output.contains(#""state""#))
+        let shown = try appliance.run("show", "1")
+        #expect(!shown.errors.contains { $0.contains("not complete") }, "\(shown)")
+        #expect(shown.output.contains(" s: paused]\n"), "\(shown)")
+        #expect(try appliance.end().status == 0)
+    }
+
     private struct Gaps: Decodable {
         struct Gap: Decodable {
             var start: Double
@@ -146,7 +203,7 @@ import TestKit
         #expect(mark.output.hasPrefix("marked 1 at 00:"), "\(mark)")
         let shown = try appliance.run("show", "1")
         #expect(shown.status == 0 && shown.output.split(separator: " ").count > 3, "\(shown)")
-        let spoken = shown.output.split(separator: "\n").filter { !$0.hasPrefix("[bookmark ") }.joined(separator: " ")
+        let spoken = shown.output.split(separator: "\n").filter { !$0.hasPrefix("[") }.joined(separator: " ")
         let word = try #require(spoken.split(separator: " ").max { $0.count < $1.count })
         let found = try appliance.run("search", String(word))
         #expect(found.output.hasPrefix("1  00:0") && found.output.contains("["), "\(found)")

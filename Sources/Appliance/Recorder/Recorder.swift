@@ -102,6 +102,25 @@ final class Recorder: Service {
     /// The state as the loop last published it.
     var snapshot: RecorderSnapshot { published.withLock { $0 } }
 
+    /// The recordings that have not ended, by number.
+    var live: [Int: RecordingSummary.Live] {
+        get async {
+            var live: [Int: RecordingSummary.Live] = [:]
+            for id in await archive.begun {
+                let now = snapshot
+                if now.live?.id == id {
+                    live[id] = RecordingSummary.Live(now.state, length: now.live?.position ?? .zero)
+                } else if let closing = now.lives[id] {
+                    // Its file is closed; the disk has not taken the end of its row yet.
+                    live[id] = RecordingSummary.Live(.stopping, length: closing.position)
+                } else if now.isOpen, now.live == nil {
+                    live[id] = RecordingSummary.Live(.recording, length: .zero)
+                }
+            }
+            return live
+        }
+    }
+
     /// Whether the loop answers and, while recording, bytes reach the disk.
     func isAlive() async -> Bool {
         await withCheckedContinuation { reply in

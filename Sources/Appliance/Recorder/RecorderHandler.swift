@@ -85,14 +85,14 @@ struct RecorderHandler: Sendable {
         }
         var response = ControlResponse()
         switch request {
-        case .list: response.recordings = try await archive.recordings()
+        case .list:
+            let (recordings, live) = try await withLive { try await archive.recordings() }
+            response.recordings = recordings.map { $0.with(live) }
         case .show(let recording):
-            response.transcript = try await readable(recording).transcript(of: recording).map {
-                ControlResponse.Transcript(summary: $0, timeline: $1)
-            }
+            response.transcript = try await transcript { try await readable(recording).transcript(of: recording) }
         case .reading(let recording, let pass):
-            response.transcript = try await readable(recording).transcript(of: recording, pass: pass).map {
-                ControlResponse.Transcript(summary: $0, timeline: $1)
+            response.transcript = try await transcript {
+                try await readable(recording).transcript(of: recording, pass: pass)
             }
         case .passes(let recording): response.passes = try await readable(recording).passes(of: recording)
         case .pass(let recording): response.pass = try await readable(recording).shownPass(of: recording)
@@ -121,6 +121,26 @@ struct RecorderHandler: Sendable {
         return response
     }
 
+    /// Reads a transcript; that of a recording that has not ended gets its present length, and is not complete.
+    private func transcript(
+        _ read: () async throws -> (RecordingSummary, Timeline)?
+    ) async throws -> ControlResponse.Transcript? {
+        let (found, live) = try await withLive(read)
+        guard var (summary, timeline) = found else { return nil }
+        summary = summary.with(live)
+        if let live = summary.live { timeline.grow(to: live.length, writtenUpTo: summary.transcribedUpTo) }
+        return ControlResponse.Transcript(summary: summary, timeline: timeline)
+    }
+
+    /// Reads from the archive, and returns the recordings that had not ended before or after that.
+    private func withLive<Value>(
+        _ read: () async throws -> Value
+    ) async rethrows -> (Value, [Int: RecordingSummary.Live]) {
+        let before = await recorder.live
+        let value = try await read()
+        return (value, before.merging(await recorder.live) { $1 })
+    }
+
     /// The archive with a recording's text; for an opened sealed recording, the decrypted one.
     private func readable(_ recording: Int) async throws -> any ArchiveReading {
         try await recorder.opened.archive(of: recording) ?? recorder.archive
@@ -130,5 +150,14 @@ struct RecorderHandler: Sendable {
     func watch(partials: Bool) -> (now: Event.State, events: AsyncStream<Event>) {
         let events = recorder.hub.events(withPartials: partials)
         return (recorder.snapshot.state, events)
+    }
+}
+
+extension RecordingSummary {
+    fileprivate func with(_ live: [Int: Live]) -> RecordingSummary {
+        var summary = self
+        // It may have ended since.
+        if stopReason == .cutShort { summary.live = live[id] }
+        return summary
     }
 }

@@ -83,7 +83,8 @@ struct RecorderLoop {
         recorder.publish(
             RecorderSnapshot(
                 state: state.shown, live: state.recording.flatMap { lives[$0]?.recording },
-                isOpen: state.phase != .idle, hasLaptop: state.laptopSince != nil, lastFault: state.lastFault))
+                lives: lives.mapValues(\.recording), isOpen: state.phase != .idle, hasLaptop: state.laptopSince != nil,
+                lastFault: state.lastFault))
         let lamp = LampPattern(for: state)
         if lamp != self.lamp { recorder.panel.show(lamp) }
         self.lamp = lamp

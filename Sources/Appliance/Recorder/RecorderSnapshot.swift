@@ -7,6 +7,9 @@ struct RecorderSnapshot: Sendable {
     /// The current recording.
     var live: LiveRecording?
 
+    /// The recordings that are being recorded, closed or transcribed, by number.
+    var lives: [Int: LiveRecording] = [:]
+
     /// Whether a recording is being opened, recorded or closed.
     var isOpen = false
 

@@ -6,6 +6,19 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
         case unverified
     }
 
+    /// A recording that the recorder is making; its row in the archive has no length and no reason of its end yet.
+    package struct Live: Hashable, Sendable, Codable {
+        /// `recording`, `paused` or `stopping`.
+        package var state: Event.State
+        /// What is recorded so far.
+        package var length: SamplePosition
+
+        package init(_ state: Event.State, length: SamplePosition) {
+            self.state = state
+            self.length = length
+        }
+    }
+
     /// Counts from 1; with six digits it names the folder.
     package var id: Int
 
@@ -21,6 +34,8 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
     package var transcribedUpTo: SamplePosition
     /// Why it ended; `cutShort` while it is recording.
     package var stopReason: StopReason
+    /// Nil unless it is being recorded, and known only to the appliance that does so.
+    package var live: Live?
     /// Whether its audio is missing.
     package var isMissing: Bool
 

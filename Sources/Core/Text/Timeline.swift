@@ -28,6 +28,12 @@ package struct Timeline: Sendable, Codable {
         writtenUpTo.flatMap { $0 < length ? SampleRange(max(.zero, $0), length) : nil }
     }
 
+    /// Sets how far a recording that has not ended is recorded and transcribed.
+    package mutating func grow(to length: SamplePosition, writtenUpTo position: SamplePosition) {
+        self.length = max(self.length, length)
+        writtenUpTo = position
+    }
+
     package init(
         name: String, length: SamplePosition, engine: EngineDescription, segments: [Segment] = [], gaps: [Gap] = [],
         marks: [Bookmark] = [], statistics: Statistics? = nil, writtenUpTo: SamplePosition? = nil,

@@ -16,7 +16,10 @@ enum ListCommand: Command {
         var duration: Double
         var transcribedUpTo: Double
         var microphone: String
+        /// Empty while it is recorded.
         var stopReason: String
+        /// `recording`, `paused` or `stopping`; nil once it has ended.
+        var state: String?
         var missing: Bool
         var audio: String
         /// The encrypted file of a sealed recording, which has no audio.
@@ -43,9 +46,11 @@ enum ListCommand: Command {
             let rows = recordings.map { recording in
                 Row(
                     id: recording.id, start: wallTime(recording.startedAt), clock: recording.clock.rawValue,
-                    duration: recording.length.seconds, transcribedUpTo: recording.transcribedUpTo.seconds,
-                    microphone: recording.microphone, stopReason: recording.stopReason.rawValue,
-                    missing: recording.isMissing,
+                    duration: (recording.live?.length ?? recording.length).seconds,
+                    transcribedUpTo: recording.transcribedUpTo.seconds,
+                    microphone: recording.microphone,
+                    stopReason: recording.live == nil ? recording.stopReason.rawValue : "",
+                    state: recording.live?.state.rawValue, missing: recording.isMissing,
                     audio: RecordingFolder(storage: place.directory, recording: recording.id).audio,
                     sealed: recording.isSealed
                         ? RecordingFolder(storage: place.directory, recording: recording.id).sealed : nil,
@@ -60,7 +65,7 @@ enum ListCommand: Command {
             let missing = recording.isMissing ? "  audio missing" : recording.isSealed ? "  sealed" : ""
             try Terminal.print(
                 "\(recording.id)  \(wallTime(recording.startedAt))\(clock)  "
-                    + "\(RecordingScreen.clock(recording.length))  \(recording.stopReason.rawValue)\(missing)"
+                    + "\(state(of: recording))\(missing)"
                     + "\(powerOn)\(written(recording))\n")
         }
     }
@@ -71,9 +76,15 @@ enum ListCommand: Command {
         return Set((names ?? []).compactMap { RecordingFolder.recording(named: $0) })
     }
 
+    /// Its length and why it ended, or what is done with it now.
+    private static func state(of recording: RecordingSummary) -> String {
+        if let live = recording.live { return "\(live.state.rawValue), \(RecordingScreen.clock(live.length))" }
+        return "\(RecordingScreen.clock(recording.length))  \(recording.stopReason.rawValue)"
+    }
+
     /// How far an incomplete text goes.
     private static func written(_ recording: RecordingSummary) -> String {
-        guard recording.transcribedUpTo < recording.length else { return "" }
+        guard recording.transcribedUpTo < recording.live?.length ?? recording.length else { return "" }
         return recording.transcribedUpTo <= .zero
             ? "  not transcribed yet" : "  transcribed up to \(RecordingScreen.clock(recording.transcribedUpTo))"
     }

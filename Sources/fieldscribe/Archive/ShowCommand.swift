@@ -49,6 +49,11 @@ enum ShowCommand: Command {
         for (label, name) in proposed.sorted(by: { $0.key < $1.key }) {
             Terminal.say("recording \(id): by the voice, \(label) may be \(oneLine(name)); give names on its page")
         }
+        if let live = summary.live {
+            return Terminal.say(
+                "fieldscribe: recording \(id): \(live.state.rawValue), \(RecordingScreen.clock(live.length)); "
+                    + "its text is not complete yet")
+        }
         // The text says so itself.
         if format != .text, let rest = unwrittenText(timeline) { Terminal.say("fieldscribe: recording \(id): \(rest)") }
     }
