@@ -20,7 +20,7 @@ FORMATS = {
 }
 # Of each recording, what lies on the stick.
 FILES = ["audio.flac", "history.json", "index.html", "labels.txt", "SHA256SUMS"] + [
-    "transcript." + end for end in ("txt", "json", "srt", "vtt", "csv", "TextGrid", "eaf")]
+    "transcript." + end for end in ("txt", "json", "srt", "vtt", "csv", "TextGrid", "eaf", "docx")]
 # By the recorder's key, which minisign makes.
 SIGNED = {"recorder.pub", "SHA256SUMS.minisig"}
 CHECKS = {"vfat": ["fsck.vfat", "-n"], "exfat": ["fsck.exfat", "-n"], "ext4": ["e2fsck", "-f", "-n"], "ntfs": ["ntfsfix", "-n"]}

@@ -109,8 +109,11 @@ import TestKit
         let forgotten = try run("speakers", "forget", "Zoe")
         #expect(forgotten.status == 1 && forgotten.errors.last?.contains("nobody is remembered as Zoe") == true)
         #expect(access("\(storage)/voices.json", F_OK) != 0)
-        let document = try run("show", "1", "--format", "odt")
-        #expect(document.status == 0 && document.output.hasPrefix("PK\u{3}\u{4}"))
+        for format in ["docx", "odt"] {
+            let document = try run("show", "1", "--format", format)
+            #expect(document.status == 0 && document.output.hasPrefix("PK\u{3}\u{4}"))
+            #expect(document.output.contains("Recording 1<"))
+        }
         // Three people need the model, which is missing.
         let three = try run("speakers", "1", "--speakers", "3")
         #expect(three.status == 3 && three.errors.last?.contains("campplus.ort") == true, "\(three)")

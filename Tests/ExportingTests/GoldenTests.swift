@@ -116,6 +116,30 @@ struct GoldenTests {
                 ].joined(separator: "\r\n"))
     }
 
+    @Test("a document for Word has a paragraph for title, length, and each passage, bookmark and gap")
+    func docx() throws {
+        let text = try TranscriptFormat.docx.render(sample)
+        let start = #"<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>"#
+        #expect(text.hasPrefix("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n\(start)\n"))
+        let lines = text.split(separator: "\n").dropFirst(2)
+        func run(_ text: String, _ style: String = "") -> String {
+            "<w:r>\(style)<w:t xml:space=\"preserve\">\(text)</w:t></w:r>"
+        }
+        let time = #"<w:rPr><w:rStyle w:val="Time"/></w:rPr>"#
+        let paragraphs = [
+            ("Title", run("talk.wav")), ("Normal", run("1:01")),
+            ("Turn", run("0:00", time) + run(" ") + run("go")),
+            ("Note", run("[bookmark 0:00: say &quot;here&quot;]")),
+            ("Turn", run("0:00", time) + run(" ") + run("forward")), ("Note", run("[gap 2.3 s: overrun]")),
+            ("Turn", run("0:12", time) + run(" ") + run("ten meters")),
+        ]
+        let wanted = paragraphs.map { style, runs in
+            #"<w:p><w:pPr><w:pStyle w:val="\#(style)"/></w:pPr>\#(runs)</w:p>"#
+        }
+        #expect(lines.dropLast().map(String.init) == wanted)
+        #expect(lines.last?.hasSuffix("</w:sectPr></w:body></w:document>") == true)
+    }
+
     @Test("labels are segments, gaps and bookmarks in chronological order")
     func labels() throws {
         #expect(
@@ -286,7 +310,7 @@ struct GoldenTests {
     private static let endings = [
         "text": "txt", "json": "json", "jsonl": "jsonl", "srt": "srt", "vtt": "vtt", "csv": "csv",
         "textgrid": "TextGrid", "eaf": "eaf", "labels": "labels.txt", "html": "html", "qda": "qda.txt",
-        "odt": "odt", "markdown": "md",
+        "docx": "docx", "odt": "odt", "markdown": "md",
     ]
 
     @Test("every format has its usual name, and is found by it", arguments: TranscriptFormat.allCases)

@@ -171,36 +171,94 @@ import TestKit
         #expect(!used.isEmpty && Set(used.map(\.1)).isSubset(of: known.map(\.1)))
     }
 
-    @Test("LibreOffice opens a document: title, people, a paragraph a turn with its time, and nothing else")
-    func libreOffice() throws {
+    @Test("a document for Word is a package that python-docx reads", arguments: edges.map(\.0))
+    func wordPackage(name: String) throws {
+        let timeline = try #require(Self.edges.first { $0.0 == name }?.1)
+        let document = try wordDocument(timeline, RecordingDetails(timeline))
+        #expect(try TranscriptFormat.docx.file(timeline) == TranscriptFormat.docx.file(timeline))
+        #expect(document.title == timeline.name && document.page == [210, 297])
+        #expect(document.paragraphs.first == ["Title", timeline.name])
+        let said = document.paragraphs.filter { $0[0] == "Turn" }.flatMap { $0[1].split(separator: " ").dropFirst() }
+        let words = timeline.segments.flatMap(\.words).flatMap { shown($0.text).split(separator: " ") }
+        #expect(said == words)
+        let notes = document.paragraphs.filter { $0[0] == "Note" }.map { $0[1] }
+        #expect(notes.count == timeline.gaps.count + timeline.marks.count { !$0.text.isEmpty })
+    }
+
+    @Test("python-docx sees the styles: title, names in bold, notes, and a paragraph a turn")
+    func pythonDocx() throws {
+        let document = try wordDocument(Self.interview, Self.interviewDetails)
+        let styles = [
+            "Title", "Normal", "Normal", "Normal", "Normal", "Turn", "Turn", "Turn", "Note", "Note", "Note", "Turn",
+        ]
+        #expect(document.paragraphs == zip(styles, Self.interviewLines).map { [$0, $1] })
+        #expect(document.title == "The \"mill\" & <more>")
+        #expect(document.bold == ["Anna <1>:", "B:", "Anna <1>:", "Anna <1>:"])
+    }
+
+    private struct WordDocument: Decodable {
+        var title: String
+        var page: [Int]
+        var paragraphs: [[String]]
+        var bold: [String]
+    }
+
+    private func wordDocument(_ timeline: Timeline, _ details: RecordingDetails) throws -> WordDocument {
         let folder = TemporaryFolder()
+        let path = folder.file("t.docx")
+        try Data(TranscriptFormat.docx.file(timeline, details: details)).write(to: URL(filePath: path))
+        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "word.py").path
+        // Debian's own Python has the package.
+        let read = try run("/usr/bin/python3 -B '\(script)' '\(path)'")
+        try #require(read.status == 0, "python3-docx has to be installed: \(read.output)")
+        return try JSONDecoder().decode(WordDocument.self, from: Data(read.output.utf8))
+    }
+
+    /// Two people, a gap, a pause, a bookmark, and what a person wrote.
+    private static let interview: Timeline = {
         var told = SpeakerTests.named
-        told.gaps = [gap(6, 7.5)]
+        told.gaps = [gap(6, 7.5), gap(7.5, 7.6, .paused)]
         told.marks = [Bookmark(SamplePosition(seconds: 7.6), text: "the \"mill\" & <more>")]
-        let details = RecordingDetails(title: "Recording 7", started: "25 November 2026", device: "recorder")
-        try Data(try TranscriptFormat.odt.file(told, details: details)).write(to: URL(filePath: folder.file("t.odt")))
-        let command =
-            "HOME='\(folder.path)' soffice --headless --convert-to txt:Text:UTF8 --outdir '\(folder.path)'"
-            + " '\(folder.file("t.odt"))' >/dev/null"
-        let converted = try run(command)
+        told.annotations?.title = "The \"mill\" & <more>"
+        told.annotations?.place = "Koudougou"
+        told.annotations?.consent = "by word,\nfor the archive"
+        return told
+    }()
+
+    private static let interviewDetails: RecordingDetails = {
+        var details = RecordingDetails(title: "Recording 7", started: "25 November 2026", device: "recorder")
+        details.clock = .unverified
+        return details
+    }()
+
+    private static let interviewLines = [
+        "The \"mill\" & <more>", "25 November 2026 (clock unverified), 0:10, recorder",
+        "Speakers: Anna <1> (0:02), B (0:01)", "Place: Koudougou", "Consent: by word, for the archive",
+        "0:01 Anna <1>: how are you", "0:04 B: well and", "0:05 Anna <1>: you", "[gap 1.5 s: overrun]",
+        "[gap 0.1 s: paused]", "[bookmark 0:07: the \"mill\" & <more>]", "0:08 Anna <1>: fine",
+    ]
+
+    @Test(
+        "LibreOffice opens a document: title, people, a paragraph a turn with its time, and nothing else",
+        arguments: [(TranscriptFormat.odt, "docx"), (.docx, "odt")])
+    func libreOffice(format: TranscriptFormat, other: String) throws {
+        let folder = TemporaryFolder()
+        let document = folder.file("t.\(format)")
+        try Data(format.file(Self.interview, details: Self.interviewDetails)).write(to: URL(filePath: document))
+        func conversion(_ form: String, _ path: String, to name: String) -> String {
+            "HOME='\(folder.path)' soffice --headless --convert-to \(form) --outdir '\(folder.path)/\(name)' '\(path)'"
+        }
+        let converted = try run("\(conversion("txt:Text:UTF8", document, to: "text")) >/dev/null")
         #expect(
             converted.status == 0,
             "soffice (package libreoffice-writer-nogui) has to be installed: \(converted.output)")
-        let text = try String(contentsOf: URL(filePath: folder.file("t.txt")), encoding: .utf8)
-        // As Word reads it: converted to its format, the text is the same.
-        func conversion(_ form: String, _ path: String) -> String {
-            "HOME='\(folder.path)' soffice --headless --convert-to \(form) --outdir '\(folder.path)/word' '\(path)'"
-        }
-        let (document, word) = (folder.file("t.odt"), folder.file("word/t.docx"))
-        let both = try run("\(conversion("docx", document)) && \(conversion("txt:Text:UTF8", word))")
+        let text = try String(contentsOf: URL(filePath: folder.file("text/t.txt")), encoding: .utf8)
+        #expect(text.split(separator: "\n").map { $0.filter { $0 != "\u{FEFF}" } } == Self.interviewLines)
+        // Converted to the other program's format, the text is the same.
+        let second = conversion("txt:Text:UTF8", folder.file("other/t.\(other)"), to: "other")
+        let both = try run("\(conversion(other, document, to: "other")) && \(second)")
         #expect(both.status == 0, "\(both.output)")
-        #expect(try String(contentsOf: URL(filePath: folder.file("word/t.txt")), encoding: .utf8) == text)
-        #expect(
-            text.split(separator: "\n").map { $0.filter { $0 != "\u{FEFF}" } } == [
-                "Recording 7", "25 November 2026, 0:10, recorder", "Speakers: Anna <1> (0:02), B (0:01)",
-                "0:01 Anna <1>: how are you", "0:04 B: well and", "0:05 Anna <1>: you", "[gap 1.5 s: overrun]",
-                "[bookmark 0:07: the \"mill\" & <more>]", "0:08 Anna <1>: fine",
-            ])
+        #expect(try String(contentsOf: URL(filePath: folder.file("other/t.txt")), encoding: .utf8) == text)
     }
 
     @Test("Markdown shows the words, whatever characters they have, as cmark reads it")

@@ -9,7 +9,7 @@ packages_of() {
     for part; do
         case $part in
         *Tests) echo age cmark ffmpeg flac libreoffice-writer-nogui libsox-fmt-all libxml2-utils minisign openssh-client \
-            praat python3 sox sqlite3 ;;
+            praat python3 python3-docx sox sqlite3 ;;
         esac
         case $part in
         CopyingTests | DeployTests | EndToEndTests | OfficeTests | PageTests | RecognizingTests | tsan-*)

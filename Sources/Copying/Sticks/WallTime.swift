@@ -1,11 +1,11 @@
 import Glibc
 
 /// A time in the machine's time zone, formatted for names and pages.
-struct WallTime {
+package struct WallTime {
     private let parts: tm
 
     /// - Parameter seconds: since 1970-01-01T00:00:00Z.
-    init(_ seconds: Double) {
+    package init(_ seconds: Double) {
         // Limits years to four digits.
         var time = time_t(min(max(0, seconds.isFinite ? seconds : 0), 253_000_000_000))
         var parts = tm()
@@ -36,7 +36,7 @@ struct WallTime {
     var title: String { "\(parts.tm_mday) \(Self.months[Int(parts.tm_mon)]) \(year), \(hour):\(minute)" }
 
     /// `Friday 20 November 2026, 09:30:12 (UTC+01:00)`
-    var sentence: String { "\(Self.days[Int(parts.tm_wday)]) \(title):\(second) (UTC\(offset))" }
+    package var sentence: String { "\(Self.days[Int(parts.tm_wday)]) \(title):\(second) (UTC\(offset))" }
 
     static let months = [
         "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",

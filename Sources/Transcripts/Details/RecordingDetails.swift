@@ -52,4 +52,10 @@ package struct RecordingDetails: Hashable, Sendable {
     package init(_ timeline: Timeline) {
         self.init(title: timeline.name, audio: timeline.name.contains(".") ? timeline.name : "audio.wav")
     }
+
+    /// Returns the recording's title by a person, else `title`.
+    func title(of timeline: Timeline) -> String {
+        let own = oneLine(timeline.annotations?.title ?? "")
+        return own.isEmpty ? title : own
+    }
 }

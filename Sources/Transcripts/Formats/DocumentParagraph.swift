@@ -7,14 +7,16 @@ enum DocumentParagraph {
     case fact(String)
     /// A turn, or a segment if there is one speaker.
     case turn(speaker: String?, start: SamplePosition, text: String)
-    /// A bookmark, a gap, or the end of an incomplete text.
+    /// A bookmark, a note, a gap, a pause, a redaction, or the end of an incomplete text.
     case note(String)
 }
 
-/// Returns title, metadata, the speakers with their times, and a paragraph per turn or, with one speaker, per segment.
+/// Returns title, metadata, the speakers with their times, what a person wrote about the recording, and a paragraph per
+/// turn or, with one speaker, per segment, with the notes between them.
 func documentParagraphs(_ timeline: Timeline, _ details: RecordingDetails) -> [DocumentParagraph] {
-    var body = [DocumentParagraph.title(oneLine(details.title))]
-    let facts = [details.started.map(oneLine), clockTime(timeline.length), details.device.map(oneLine)]
+    var body = [DocumentParagraph.title(oneLine(details.title(of: timeline)))]
+    let started = details.started.map { oneLine($0) + (details.clock == .unverified ? " (clock unverified)" : "") }
+    let facts = [started, clockTime(timeline.length), details.device.map(oneLine)]
     body.append(.fact(facts.compactMap { $0 }.joined(separator: ", ")))
     if timeline.hasSeveralSpeakers, let seconds = timeline.speakers?.seconds {
         let people = seconds.enumerated().map { speaker, seconds in
@@ -22,8 +24,16 @@ func documentParagraphs(_ timeline: Timeline, _ details: RecordingDetails) -> [D
         }
         body.append(.fact("Speakers: \(people.joined(separator: ", "))"))
     }
+    let annotations = timeline.annotations ?? Annotations()
+    let about = [
+        ("People", annotations.people), ("Place", annotations.place), ("Note", annotations.note),
+        ("Consent", annotations.consent),
+    ]
+    body += about.map { ($0, oneLine($1)) }.filter { !$1.isEmpty }.map { .fact("\($0): \($1)") }
 
-    var left = linesBetweenWords(of: timeline)[...]
+    let notes = annotations.notes.map { ($0, oneLine($0.text)) }.filter { !$1.isEmpty }
+        .map { (time: $0.position, line: "[note \(clockTime($0.position)): \($1)]", isGap: false) }
+    var left = (linesBetweenWords(of: timeline) + notes).stablySorted(by: \.time)[...]
     var open: (speaker: Int?, start: SamplePosition, words: [String])?
     func close() {
         guard let turn = open else { return }

@@ -2,17 +2,16 @@ import Core
 
 extension TranscriptFormat {
     /// A document for word processors (OpenDocument Text 1.2): LibreOffice, Word, and whatever else opens it.
-    static let odt = TranscriptFormat(
-        "odt", isUsual: false,
-        package: { details, content in openDocument(content: content, title: oneLine(details.title)) }
-    ) { timeline, details in documentContent(timeline, details) }
+    static let odt = TranscriptFormat("odt", isUsual: false, package: openDocument) { timeline, details in
+        documentContent(documentParagraphs(timeline, details))
+    }
 }
 
 private let documentType = "application/vnd.oasis.opendocument.text"
 
 private let xmlStart = #"<?xml version="1.0" encoding="UTF-8"?>"# + "\n"
 
-private func openDocument(content: String, title: String) -> [UInt8] {
+private func openDocument(title: String, content: String) -> [UInt8] {
     let namespace = "urn:oasis:names:tc:opendocument:xmlns"
     let manifest =
         xmlStart
@@ -55,11 +54,11 @@ private let documentStyles =
     + ##" fo:color="#666666" fo:font-size="9pt"/></style:style>"##
     + "</office:styles></office:document-styles>\n"
 
-private func documentContent(_ timeline: Timeline, _ details: RecordingDetails) -> String {
+private func documentContent(_ paragraphs: [DocumentParagraph]) -> String {
     func paragraph(_ style: String, _ content: String) -> String {
         #"<text:p text:style-name="\#(style)">\#(content)</text:p>"# + "\n"
     }
-    let body = documentParagraphs(timeline, details).map { part in
+    let body = paragraphs.map { part in
         switch part {
         case .title(let text): return paragraph("Title", markup(text))
         case .fact(let text): return paragraph("Standard", markup(text))

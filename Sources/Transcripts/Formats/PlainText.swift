@@ -70,7 +70,7 @@ func marksWithText(of timeline: Timeline) -> [(time: SamplePosition, line: Strin
     }
 }
 
-/// Returns bookmarks with text and gaps, in the order of time.
+/// Returns bookmarks with text and gaps, in chronological order.
 func linesBetweenWords(of timeline: Timeline) -> [(time: SamplePosition, line: String, isGap: Bool)] {
     let gaps = timeline.gaps.map { (time: $0.range.start, line: description(of: $0), isGap: true) }
     return (marksWithText(of: timeline).map { (time: $0.time, line: $0.line, isGap: false) } + gaps)

@@ -19,7 +19,7 @@ package struct TranscriptFormat: Sendable {
     /// Whether the file is a package of several; `render` then returns the one with the words.
     package var isPackage: Bool { package != nil }
 
-    private let package: (@Sendable (RecordingDetails, String) -> [UInt8])?
+    private let package: (@Sendable (_ title: String, _ content: String) -> [UInt8])?
     private let form: @Sendable (Timeline, RecordingDetails) throws -> String
 
     /// - Parameters:
@@ -27,12 +27,12 @@ package struct TranscriptFormat: Sendable {
     ///   - fileExtension: Without the dot; nil: the name.
     ///   - fileName: In a recording's folder; nil: `transcript` with the extension.
     ///   - isUsual: Whether sticks get it by default.
-    ///   - package: Packs the text into several files; nil if the text is the file.
+    ///   - package: Packs the text into several files, for a title of one line; nil if the text is the file.
     ///   - form: Returns the file, with a newline at its end; empty only if the format has no header and there is no content.
     init(
         _ name: String, fileExtension: String? = nil, fileName: String? = nil, isUsual: Bool = true,
         namesItsRecording: Bool = false, holdsIdentity: Bool = false,
-        package: (@Sendable (RecordingDetails, String) -> [UInt8])? = nil,
+        package: (@Sendable (_ title: String, _ content: String) -> [UInt8])? = nil,
         form: @escaping @Sendable (Timeline, RecordingDetails) throws -> String
     ) {
         rawValue = name
@@ -57,7 +57,7 @@ package struct TranscriptFormat: Sendable {
     package func file(_ timeline: Timeline, details: RecordingDetails? = nil) throws -> [UInt8] {
         let details = details ?? RecordingDetails(timeline)
         let text = try form(timeline, details)
-        return package?(details, text) ?? Array(text.utf8)
+        return package?(oneLine(details.title(of: timeline)), text) ?? Array(text.utf8)
     }
 }
 
@@ -65,8 +65,8 @@ extension TranscriptFormat: RawRepresentable, CaseIterable, Hashable, CustomStri
     /// All formats, in the manual's order. The first of a copy's formats shows whether its text has changed
     /// (`CopySettings.tellingFormat`), so a new first format would renew every copy.
     package static let allCases: [TranscriptFormat] = [
-        .text, .json, .jsonl, .srt, .vtt, .csv, .textgrid, .eaf, .labels, .html, .qda, .odt,
-        .markdown,
+        .text, .json, .jsonl, .srt, .vtt, .csv, .textgrid, .eaf, .labels, .html, .qda, .docx,
+        .odt, .markdown,
     ]
 
     /// The format with this name; nil if there is none.

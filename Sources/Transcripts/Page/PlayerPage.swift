@@ -13,17 +13,11 @@ func playerPage(_ timeline: Timeline, _ details: RecordingDetails) throws -> Str
     let length = milliseconds(timeline.length)
     let data = PageData(timeline, details)
     return Page(
-        title: title(timeline, details), styles: [.sharedStyle, .playerStyle], script: .playerScript,
+        title: details.title(of: timeline), styles: [.sharedStyle, .playerStyle], script: .playerScript,
         data: try jsonObject(data),
         body: head(timeline, details) + player(timeline, details, length: length) + transcript(timeline)
             + foot(timeline, details), identity: details.identity, isServed: details.served != nil
     ).text
-}
-
-/// Returns the recording's title by a person, else its time.
-private func title(_ timeline: Timeline, _ details: RecordingDetails) -> String {
-    let own = oneLine(timeline.annotations?.title ?? "")
-    return own.isEmpty ? details.title : own
 }
 
 private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
@@ -73,7 +67,7 @@ private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     return """
         <a class="skip" href="#text">To the transcript</a>
         <header>
-        \(back)<h1 dir="auto">\(markup(title(timeline, details)))</h1>
+        \(back)<h1 dir="auto">\(markup(details.title(of: timeline)))</h1>
         <dl class="facts">
         \(list)</dl>
         </header>

@@ -1,5 +1,6 @@
 import Archive
 import Audio
+import Copying
 import Core
 import Settings
 import System
@@ -42,8 +43,11 @@ enum ShowCommand: Command {
         }
         let punctuated = try punctuator.punctuated(timeline)
         var details = RecordingDetails(punctuated)
+        if format.isPackage {
+            details = RecordingDetails(
+                title: "Recording \(id)", started: WallTime(summary.startedAt).sentence, clock: summary.clock)
+        }
         details.pauseSeconds = configuration.export.pauseSeconds
-        if format.isPackage { details.title = "Recording \(id)" }
         try format.print(punctuated, details: details)
         let proposed = configuration.with(directory: arguments[.directory]).proposedNames[id] ?? [:]
         for (label, name) in proposed.sorted(by: { $0.key < $1.key }) {
