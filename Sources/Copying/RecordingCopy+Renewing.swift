@@ -2,15 +2,18 @@ import Core
 import System
 
 extension RecordingCopy {
-    /// Replaces the texts of a copy that has the recording's current sound.
+    /// Replaces the texts of a copy that has the recording's current sound, and adds formats that it lacks.
     ///
     /// Writes everything under temporary names and reads it back, then renames each text, the manifest last. After an interruption
     /// the manifest no longer matches, and the next copy gets a new folder.
     ///
     /// - Parameter manifest: the copy's own.
-    /// - Returns: nil if the copy differs from its manifest, for example after a person has edited a text; it then stays untouched.
+    /// - Returns: nil if the copy differs from its manifest, for example after a person has edited a text, or has a format's name
+    ///   for a file of a person's own; it then stays untouched.
     func renewTexts(in folder: Folder, _ manifest: Manifest) throws(DeviceError) -> Proof? {
-        guard Self.names(in: manifest) == names else { return nil }
+        let old = Self.names(in: manifest)
+        guard old.contains(settings.audioName), old.isSubset(of: names) else { return nil }
+        for name in names.subtracting(old) { if try folder.exists(name) { return nil } }
         // A file that a person has put there under this name stays.
         var companions: [(name: String, bytes: [UInt8])] = []
         for file in self.companions {

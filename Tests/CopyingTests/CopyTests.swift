@@ -236,9 +236,31 @@ import TestKit
         #expect(try text("\(desk.exportFolder)/\(Desk.name(1))_2/transcript.txt") == "one two three four\n")
     }
 
+    @Test("a format added to export.formats is added to a copy, unless a person's file has its name")
+    func addedFormat() async throws {
+        var desk = try await Desk(recordings: 2)
+        try await desk.copy()
+        try "mine\n".write(
+            toFile: "\(desk.exportFolder)/\(Desk.name(2))/transcript.docx", atomically: false, encoding: .utf8)
+        let before = shell("cd '\(desk.exportFolder)' && stat -c '%n %i %Y' */audio.flac").output
+        desk.formats.append(.docx)
+        let report = try await desk.copy()
+        #expect(
+            report.error == nil
+                && report.copied.map(\.folder) == ["recorder/\(Desk.name(1))", "recorder/\(Desk.name(2))_2"])
+        #expect(desk.copies == [Desk.name(1), Desk.name(2), "\(Desk.name(2))_2"] && desk.areWhole())
+        let after = shell("cd '\(desk.exportFolder)' && stat -c '%n %i %Y' */audio.flac").output
+        #expect(after.hasPrefix(before) && after != before)
+        for name in [Desk.name(1), "\(Desk.name(2))_2"] {
+            #expect(try text("\(desk.exportFolder)/\(name)/SHA256SUMS").contains("  transcript.docx\n"))
+        }
+        #expect(try text("\(desk.exportFolder)/\(Desk.name(2))/transcript.docx") == "mine\n")
+        #expect(try await desk.copy().copied.isEmpty)
+    }
+
     @Test(
         "any correction updates the copy, and the list has the corrected title",
-        arguments: [Desk.formats, [.text, .json], [.text, .textgrid], [.html]])
+        arguments: [Desk.formats, [.text, .json], [.text, .textgrid], [.text, .docx], [.html]])
     func annotated(formats: [TranscriptFormat]) async throws {
         var desk = try await Desk(recordings: 2)
         desk.formats = formats
