@@ -140,6 +140,20 @@ struct GoldenTests {
         #expect(lines.last?.hasSuffix("</w:sectPr></w:body></w:document>") == true)
     }
 
+    @Test("on the page, consecutive segments without words are one line, but what was not read stands alone")
+    func withoutSpeech() throws {
+        var segments = [(0, 60), (100, 240), (250, 251), (300, 310), (320, 330), (340, 350)].enumerated().map {
+            segment($0 + 1, [word("yes", Double($1.0), Double($1.1))])
+        }
+        for index in segments.indices where index != 2 { segments[index].words = [] }
+        segments[4].endedBy = .error
+        let page = try TranscriptFormat.html.render(timeline(segments, seconds: 400))
+        #expect(page.ranges(of: "<details class=\"quiet\">").count == 1)
+        #expect(
+            page.contains("<span class=\"t\">0:00</span>4 min without speech</summary>\n<p class=\"s\" data-t=\"0\""))
+        #expect(page.ranges(of: "[no words]</span>").count == 4 && page.contains("[not read]</span>"))
+    }
+
     @Test("labels are segments, gaps and bookmarks in chronological order")
     func labels() throws {
         #expect(

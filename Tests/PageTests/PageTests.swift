@@ -15,7 +15,8 @@ import TestKit
         "reduced motion", "print", "labels", "selecting text", "words to review are played", "keys after choosing",
         "editing", "undo and redo", "edits are kept", "replace", "uncertain words", "saving and loading",
         "notes, marks and quotations", "about the recording", "keys are learnt", "silence is skipped",
-        "people are named and chosen",
+        "people are named and chosen", "the button Edit", "the title in the heading", "a speaker's menu",
+        "lines without speech",
         "a word is heard alone", "three hours",
     ]
 

@@ -30,6 +30,9 @@ struct Pages {
         try write(
             people, "people",
             RecordingDetails(title: "Two people", audio: "audio.flac", identity: Self.identity(6)))
+        var quiet = talk
+        for index in [1, 8, 9, 10] { quiet.segments[index].words = [] }
+        try write(quiet, "quiet", RecordingDetails(title: "Quiet", audio: "audio.flac", identity: Self.identity(5)))
         try write(
             hostile, "hostile",
             RecordingDetails(

@@ -157,6 +157,15 @@ def replacing(b):
     b.js("document.activeElement.blur()")
     b.press("Control", "z")
     assert b.js("return [...document.querySelectorAll('.w')].filter(word => word.textContent === 'river').length") == count
+    # Esc closes it, and a second time the search, which has brought it.
+    b.type("#instead", "the Elbe")
+    b.press("Escape")
+    state = "return [document.getElementById('replace').hidden, document.activeElement.id, document.getElementById('find').value]"
+    assert b.js(state) == [True, "find", "the River"], b.js(state)
+    b.press("/")
+    assert b.js(state) == [False, "find", "the River/"], b.js(state)
+    b.press("Escape")
+    assert b.js(state)[0] and b.js("return document.getElementById('find').value") == ""
     fresh(b)
 
 
@@ -359,6 +368,118 @@ def people(b):
     fresh(b, "people")
 
 
+def edit_button(b):
+    fresh(b)
+    told = "return document.getElementById('kept').textContent"
+    assert "press Edit" in b.js(told), b.js(told)
+    b.click("#edit")
+    assert b.js("return [document.activeElement.id, open.id, document.getElementById('edit').textContent]") == ["field", 1, "Done"]
+    # Then each click opens a line, with its word, and plays nothing.
+    b.click('.s[data-n="3"] .w', 3)
+    assert b.js("return [open.id, field.value.slice(field.selectionStart, field.selectionEnd), audio.paused]") == [3, "river", True]
+    keys(b, "lake")
+    b.click("#edit")
+    assert b.js(TEXTS % 3) == "he said the lake remembers what the map forgets", b.js(TEXTS % 3)
+    assert b.js("return open === null && document.getElementById('edit').textContent === 'Edit'")
+    b.click('.s[data-n="6"] .w', 2)
+    b.until("return !audio.paused")
+    b.press("Space")
+    # Whoever has opened a line is not told again.
+    b.js("isUnsaved = false; localStorage.removeItem(shelf)")
+    b.open("talk/index.html")
+    assert b.js(told) == ""
+    # The line on the screen is opened, not the current one far above.
+    b.call("POST", "/window/rect", {"width": 1280, "height": 600})
+    b.js("document.querySelector('.s[data-n=\"8\"]').scrollIntoView({ block: 'start', behavior: 'instant' })")
+    b.click("#edit")
+    seen = b.js("return [segment, open.id]")
+    assert seen[0] < 1 and seen[1] > 4, seen
+    b.call("POST", "/window/rect", {"width": 1280, "height": 900})
+    b.press("Escape")
+    b.press("Escape")
+    assert b.js("return !isEditing")
+    fresh(b)
+
+
+def titled(b):
+    fresh(b)
+    before = b.js("return document.querySelector('h1').textContent")
+    b.click("h1")
+    assert b.js("return [document.activeElement.id, document.activeElement.placeholder]") == ["title", before]
+    keys(b, "The <b>mill</b>")
+    b.press("Enter")
+    shown = "return [document.querySelector('h1').textContent, document.getElementById('about-title').value, document_().details.title]"
+    assert b.js(shown) == ["The <b>mill</b>"] * 3, b.js(shown)
+    b.click("h1")
+    keys(b, "another")
+    b.press("Escape")
+    assert b.js(shown) == ["The <b>mill</b>"] * 3, b.js(shown)
+    # Leaving the field keeps it, too; without one it is the recording's own title again.
+    b.click("h1")
+    b.js("document.activeElement.value = ''; document.activeElement.blur()")
+    assert b.js(shown) == [before, "", ""], b.js(shown)
+    fresh(b)
+
+
+def speaker_menu(b):
+    fresh(b, "people")
+    items = "return [...document.querySelectorAll('#menu:not([hidden]) button')].map(one => one.textContent)"
+    b.click("main .who[data-who=B]")
+    assert b.js(items) == ["Play", "Rename", "Show only B"] and b.js("return audio.paused"), b.js(items)
+    b.shot("speaker")
+    b.press("Down")
+    assert b.js("return document.activeElement.textContent") == "Rename"
+    b.press("Enter")
+    keys(b, "Anna")
+    b.press("Enter")
+    assert b.js("return [...document.querySelectorAll('[data-who=B]')].every(one => one.textContent === 'Anna')")
+    assert b.js("return [document_().speakers.B, document.getElementById('menu').hidden]") == ["Anna", True]
+    # By keys, above the text.
+    b.js("document.querySelector('.facts .who[data-who=B]').focus()")
+    b.press("Enter")
+    assert b.js(items)[2] == "Show only Anna"
+    b.press("Up")
+    b.press("Enter")
+    assert b.js("return segments.filter(line => !line.hidden).every(line => line.dataset.p.includes('B'))")
+    assert b.js("return document.activeElement.dataset.who") == "B"
+    b.press("Enter")
+    assert b.js(items)[2] == "Show everybody"
+    b.click("#menu button", 2)
+    assert not b.js("return segments.some(line => line.hidden)")
+    b.click("main .who[data-who=B]")
+    b.press("Escape")
+    assert b.js(items) == []
+    b.click("main .who[data-who=B]")
+    b.click("h1 + dl")
+    assert b.js(items) == []
+    fresh(b, "people")
+
+
+def without_speech(b):
+    fresh(b, "quiet")
+    group = "return [...document.querySelectorAll('.quiet')].map(one => one.querySelector('summary').textContent)"
+    assert len(b.js(group)) == 1 and b.js(group)[0].endswith(" s without speech"), b.js(group)
+    assert b.js("return document.querySelectorAll('.quiet .s').length") == 3
+    assert not b.js("return document.querySelector('.s[data-n=\"9\"] .x').checkVisibility()")
+    # One alone is as before.
+    assert b.js("return document.querySelector('.s[data-n=\"2\"]').textContent.endsWith('[no words]')")
+    b.shot("without-speech")
+    b.click(".quiet summary")
+    assert b.js("return document.querySelector('.s[data-n=\"9\"] .x').checkVisibility()")
+    b.click(".quiet summary")
+    # A line that gets text or a note is shown.
+    b.js("setNotes([{ time: Number(lineOf(10).dataset.t) / 1000, text: 'steps' }])")
+    assert b.js(group) == [] and b.js("return document.querySelector('.s[data-n=\"10\"] .note').checkVisibility()")
+    fresh(b, "quiet")
+    b.js("step([edited(10, 'she laughs')])")
+    assert b.js(group) == [] and b.js(TEXTS % 10) == "she laughs"
+    # Also after a reload.
+    b.open("quiet/index.html")
+    b.until("return document.querySelectorAll('.edited').length === 1")
+    assert b.js(group) == [] and b.js("return document.querySelector('.s[data-n=\"10\"] .x').checkVisibility()")
+    fresh(b, "quiet")
+
+
 def learnt(b):
     fresh(b)
     b.press("?")
@@ -469,6 +590,8 @@ def three_hours(b):
 
 
 CHECKS = {
+    "the button Edit": edit_button, "the title in the heading": titled,
+    "a speaker's menu": speaker_menu, "lines without speech": without_speech,
     "editing": editing, "undo and redo": undoing, "edits are kept": kept, "replace": replacing, "uncertain words": uncertain,
     "saving and loading": saving, "notes, marks and quotations": added, "about the recording": described, "keys are learnt": learnt,
     "people are named and chosen": people, "silence is skipped": silence,

@@ -6,6 +6,7 @@ import Core
 func correctingTools(isShown: Bool) -> String {
     """
     <div class="row tools correcting"\(isShown ? "" : " hidden")>
+    <button id="edit" type="button" aria-keyshortcuts="Enter">Edit</button>
     <button id="uncertain" type="button" aria-keyshortcuts="d">Next uncertain word</button>\
     <output class="left" id="left"></output>
     <button id="undo" type="button" disabled>Undo</button><button id="redo" type="button" disabled>Redo</button>
@@ -61,7 +62,7 @@ func correctingPanel(_ timeline: Timeline, proposals: [String: String] = [:]) ->
 let correctingKeys = """
     <div class="correcting" hidden><h2>Correcting</h2>
     <dl>
-    <dt><kbd>Enter</kbd></dt><dd>open this line, or a double click; again: done</dd>
+    <dt><kbd>Enter</kbd></dt><dd>open this line, or a double click, or Edit; again: done</dd>
     <dt><kbd>Ctrl</kbd> <kbd>Enter</kbd></dt><dd>done, and open the next</dd>
     <dt><kbd>Esc</kbd></dt><dd>discard the changes</dd>
     <dt><kbd>Shift</kbd> <kbd>Tab</kbd></dt><dd>done, and leave the text</dd>

@@ -1,12 +1,22 @@
 import Core
 
 /// Returns the body of the player page: a line per segment, with gaps and bookmarks at their positions, also between
-/// words.
+/// words. Consecutive segments without words are folded into one line.
 func transcript(_ timeline: Timeline) -> String {
     var notes = (timeline.gaps.map(Note.gap) + timeline.marks.map(Note.mark)).stablySorted(by: \.position)[...]
     var lines = [#"<main id="text" class="shaded" tabindex="-1">"#]
+    var quiet: [(range: SampleRange, line: String)] = []
+    func closeQuiet() {
+        if quiet.count > 1, let first = quiet.first, let last = quiet.last {
+            lines.append(folded(quiet.map(\.line), SampleRange(first.range.start, last.range.end)))
+        } else {
+            lines += quiet.map(\.line)
+        }
+        quiet = []
+    }
     func addNotes(upTo end: SamplePosition) {
         while let note = notes.first, note.position < end {
+            closeQuiet()
             lines.append(line(at: note.position, note.markup))
             notes = notes.dropFirst()
         }
@@ -43,13 +53,20 @@ func transcript(_ timeline: Timeline) -> String {
             words.append(note.markup)
             notes = notes.dropFirst()
         }
+        let isQuiet = words.isEmpty && segment.endedBy != .error
         if words.isEmpty { words = [#"<span class="none">\#(markup(label(of: segment)))</span>"#] }
-        lines.append(
-            line(
-                at: segment.range.start, words.joined(separator: " "), about: facts(of: [segment]), of: segment,
-                by: timeline.turns(of: segment).compactMap(\.speaker)))
+        let made = line(
+            at: segment.range.start, words.joined(separator: " "), about: facts(of: [segment]), of: segment,
+            by: timeline.turns(of: segment).compactMap(\.speaker))
+        if isQuiet {
+            quiet.append((segment.range, made))
+        } else {
+            closeQuiet()
+            lines.append(made)
+        }
     }
     addNotes(upTo: SamplePosition(.max))
+    closeQuiet()
     if let rest = unwrittenText(timeline) {
         lines.append(#"<p class="empty" role="note">This text is not complete: \#(rest).</p>"#)
     } else if timeline.segments.isEmpty {
@@ -93,6 +110,15 @@ private enum Note {
             return #"<span class="mark" data-t="\#(milliseconds(position))" dir="auto">⚑ \#(said)</span>"#
         }
     }
+}
+
+/// Returns lines without words as one that can be opened: `4 min without speech`.
+private func folded(_ lines: [String], _ range: SampleRange) -> String {
+    let seconds = max(1, Int(nearest: range.seconds))
+    let length = seconds < 60 ? "\(seconds) s" : "\((seconds + 30) / 60) min"
+    return
+        #"<details class="quiet"><summary><span class="t">\#(clockTime(range.start))</span>\#(length) without speech"#
+        + "</summary>\n\(lines.joined(separator: "\n"))\n</details>"
 }
 
 private func line(

@@ -81,6 +81,7 @@ const shadeOf = c => c >= 75 ? '' : c >= 50 ? ' c2' : c >= 25 ? ' c1' : ' c0';
 function render(id) {
   const line = lineOf(id), segment = original(line), edit = state.edits.get(id), place = line.querySelector('.x');
   const shown = edit ? timed(segment, edit.text, edit.confirmed) : segment.words;
+  if (shown.length) unfold(line);
   const others = [...place.children].filter(child => child.matches('.mark, .gap, .note, .who, .both'));
   const items = shown.map(word => {
     const element = make('span', { class: 'w' + shadeOf(word.c), 'data-t': word.t, 'data-c': word.c }, word.text);
@@ -132,6 +133,8 @@ const field = make('textarea', { id: 'field', 'aria-label': 'Text of this segmen
 function edit(line, selected) {
   if (!known || !line?.dataset.n) return;
   if (open) commit();
+  unfold(line);
+  knowsEditing();
   open = original(line);
   line.classList.add('open');
   field.value = textOf(open);
@@ -160,6 +163,46 @@ function commit() {
   if (!stays) step([edited(id, text)]);
 }
 field.addEventListener('input', () => keepSoon());
+// Until the first line is opened, the page says how.
+const hintKey = 'fieldscribe-hint';
+const knowsEditing = () => { try { localStorage.setItem(hintKey, 'known'); } catch { /* It is said again. */ } };
+function hint() {
+  try { if (localStorage.getItem(hintKey)) return; } catch { /* It is said each time. */ }
+  tellKept('To correct a line, press Edit or double-click it');
+}
+// After the button Edit, each click opens a line, until the button is pressed again.
+let isEditing = false;
+function setEditing(value) {
+  isEditing = value;
+  byId('edit').textContent = value ? 'Done' : 'Edit';
+  main.classList.toggle('editing', value);
+}
+byId('edit').addEventListener('click', () => {
+  if (isEditing) {
+    commit();
+    return setEditing(false);
+  }
+  setEditing(true);
+  audio.pause();
+  // The current line, or the first on the screen if that is elsewhere.
+  const top = byId('bar').getBoundingClientRect().bottom;
+  const isSeen = line => {
+    const box = line?.getBoundingClientRect();
+    return line?.dataset.n && line.checkVisibility?.() !== false && box.bottom > top && box.top < innerHeight;
+  };
+  const here = segments[Math.max(0, segment)];
+  edit(isSeen(here) ? here : segments.find(isSeen) ?? here);
+});
+main.addEventListener('click', event => {
+  if (!isEditing || !getSelection().isCollapsed || event.target.closest('.t, .who, summary')) return;
+  const line = event.target.closest('.s[data-n]');
+  if (!line) return;
+  event.stopPropagation();
+  if (open?.line === line) return;
+  const word = event.target.closest('.w');
+  audio.pause();
+  edit(line, word ? wordsOf(line).indexOf(word) : undefined);
+}, true);
 main.addEventListener('dblclick', event => {
   const line = event.target.closest('.s');
   if (!line || field.contains(event.target)) return;
@@ -218,7 +261,17 @@ function confirm_() {
   if (current) nextUncertain();
 }
 
-find.addEventListener('input', () => { byId('replace').hidden = !find.value.trim(); });
+const offerReplace = () => { byId('replace').hidden = !find.value.trim(); };
+find.addEventListener('input', offerReplace);
+// The search clears its field first.
+find.addEventListener('keydown', event => { if (event.key === 'Escape') offerReplace(); });
+byId('replace').addEventListener('keydown', event => {
+  if (event.key !== 'Escape') return;
+  event.preventDefault();
+  byId('instead').value = '';
+  find.focus();
+  byId('replace').hidden = true;
+});
 
 // Search and replace: whole words, ignoring case; punctuation at the end of the last one stays.
 function replaceAll(wanted, put) {

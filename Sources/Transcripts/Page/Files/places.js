@@ -15,6 +15,7 @@ function showPlaces() {
     const lines = segments.filter(line => line.dataset.n);
     const line = lines[Math.max(0, indexAt(lines.map(one => Number(one.dataset.t)), ms(time)))];
     if (!line) return;
+    unfold(line);
     const place = line.querySelector('.x');
     const element = make('span', { class: name, 'data-t': Math.round(ms(time)), dir: 'auto' }, sign + ' ' + (text || name));
     const after = [...place.children].find(child => Number(child.dataset.t) > ms(time));
@@ -29,13 +30,38 @@ function showPlaces() {
   hadPlaces = Boolean(state.marks || state.notes.length);
   for (const name of ['title', 'people', 'place', 'note', 'consent']) byId('about-' + name).value = state.details[name] ?? '';
   byId('about-name').value = state.name;
-  document.querySelector('h1').textContent = state.details.title || heading;
+  headline.textContent = state.details.title || heading;
   showPeople();
   listPlaces();
   drawn = '';
   show(now());
 }
-const heading = document.querySelector('h1').textContent;
+const headline = document.querySelector('h1'), heading = headline.textContent;
+// The title is changed in the heading.
+headline.addEventListener('click', () => {
+  if (!known || headline.querySelector('input') || !getSelection().isCollapsed) return;
+  const before = state.details.title ?? '';
+  const field = make('input', { id: 'title', 'aria-label': 'Title', dir: 'auto', value: before, placeholder: heading });
+  let isDone = false;
+  const end = isKept => {
+    if (isDone) return;
+    isDone = true;
+    if (isKept && normal(field.value) !== before) {
+      state.details.title = normal(field.value);
+      changed();
+    }
+    showPlaces();
+  };
+  field.addEventListener('blur', () => end(true));
+  field.addEventListener('keydown', event => {
+    if (event.key !== 'Enter' && event.key !== 'Escape') return;
+    event.preventDefault();
+    end(event.key === 'Enter');
+  });
+  headline.replaceChildren(field);
+  field.focus();
+  field.select();
+});
 function listPlaces() {
   const row = (time, ...parts) => make('li', {}, make('a', { href: '#t=' + time, 'data-t': Math.round(ms(time)) }, clock(ms(time))), ' ', ...parts);
   const button = (text, label, act) => {
@@ -70,6 +96,74 @@ for (const field of document.querySelectorAll('.person')) field.addEventListener
   changed();
   showPeople();
 });
+// A speaker's menu.
+const menu = make('div', { id: 'menu', role: 'menu', hidden: '' });
+let chip = null;
+document.body.append(menu);
+function closeMenu() {
+  menu.hidden = true;
+  if (menu.contains(document.activeElement)) chip?.focus();
+}
+function openMenu(element) {
+  chip = element;
+  const label = chip.dataset.who, name = chip.textContent, choice = byId('speaker');
+  const item = (text, act) => {
+    const made = make('button', { type: 'button', role: 'menuitem' }, text);
+    made.addEventListener('click', act);
+    return made;
+  };
+  const choose = value => {
+    choice.value = value;
+    choice.dispatchEvent(new Event('change'));
+    closeMenu();
+  };
+  const first = chip.dataset.t ? chip : main.querySelector(`.who[data-who="${label}"]`);
+  const items = [item('Play', () => { closeMenu(); if (first) seek(startOf(first)); play(); })];
+  if (known) items.push(item('Rename', () => {
+    const own = document.querySelector(`.person[data-person="${label}"]`);
+    const field = make('input', { 'aria-label': 'Name of speaker ' + label, dir: 'auto', value: own.value, placeholder: own.placeholder });
+    field.addEventListener('keydown', event => {
+      if (event.key !== 'Enter') return;
+      event.preventDefault();
+      own.value = field.value;
+      own.dispatchEvent(new Event('change'));
+      closeMenu();
+    });
+    menu.replaceChildren(field);
+    field.select();
+    field.focus();
+  }));
+  items.push(choice.value === label ? item('Show everybody', () => choose('')) : item('Show only ' + name, () => choose(label)));
+  menu.setAttribute('aria-label', name);
+  menu.replaceChildren(...items);
+  menu.hidden = false;
+  const box = chip.getBoundingClientRect(), room = document.documentElement.clientWidth - menu.offsetWidth - 8;
+  menu.style.left = scrollX + Math.max(8, Math.min(box.left, room)) + 'px';
+  menu.style.top = scrollY + box.bottom + 4 + 'px';
+  items[0].focus({ preventScroll: true });
+}
+menu.addEventListener('keydown', event => {
+  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key], items = [...menu.querySelectorAll('button')];
+  if (event.key === 'Escape') closeMenu();
+  else if (by && items.length) items[(items.indexOf(document.activeElement) + by + items.length) % items.length].focus();
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+});
+addEventListener('pointerdown', event => { if (!menu.contains(event.target)) closeMenu(); });
+addEventListener('click', event => {
+  const who = event.target.closest('.who');
+  if (who && getSelection().isCollapsed) openMenu(who);
+});
+// Those above the text are reached by keys; in the text they would be too many.
+for (const who of document.querySelectorAll('.facts .who')) {
+  for (const [name, value] of [['role', 'button'], ['tabindex', '0'], ['aria-haspopup', 'menu']]) who.setAttribute(name, value);
+  who.addEventListener('keydown', event => {
+    if (event.key !== 'Enter' && event.key !== ' ') return;
+    event.preventDefault();
+    openMenu(who);
+  });
+}
 const byTime = list => [...list].sort((a, b) => (a.time ?? a.start) - (b.time ?? b.start));
 function setMarks(list) { state.marks = byTime(list); changed(); showPlaces(); }
 function setNotes(list) { state.notes = byTime(list); changed(); showPlaces(); }
@@ -213,8 +307,9 @@ addEventListener('keydown', event => {
     : (event.ctrlKey || event.metaKey) && event.code === 'KeyY' ? 'redo' : plain ? event.key : '';
   const done = {
     undo, redo, d: nextUncertain, c: confirm_, q: keepQuotation,
+    Escape: () => { if (!isEditing) return true; setEditing(false); },
     Enter: () => {
-      if (event.target.matches('button, a, summary')) return true;
+      if (event.target.matches('button, a, summary, [role=button]')) return true;
       const word = current?.isConnected ? current : null, line = word?.closest('.s') ?? segments[Math.max(0, segment)];
       edit(line, word ? indexIn(word) : undefined);
     }
@@ -240,6 +335,9 @@ new ResizeObserver(roomAbove).observe(byId('bar'));
 
 if (known) {
   for (const element of document.querySelectorAll('.correcting')) element.hidden = false;
+  headline.title = 'Click to change the title';
+  headline.classList.add('own');
+  hint();
   if (server) {
     state.name = server.name;
     try {

@@ -97,12 +97,19 @@ function show(ms) {
 }
 function bring(element) {
   if (!element) return;
+  element = element.closest('.quiet:not([open])') ?? element;
   const box = element.getBoundingClientRect(), top = byId('bar').getBoundingClientRect().bottom + 8;
   if (box.top >= top && box.bottom <= innerHeight - 24) return;
   element.scrollIntoView({ block: 'center', behavior: calm.matches ? 'auto' : 'smooth' });
 }
 for (const name of ['wheel', 'touchmove']) {
   addEventListener(name, () => { looking = Date.now(); }, { passive: true });
+}
+
+// Consecutive lines without speech are folded into one. A line that gets text is shown again, with its neighbours.
+function unfold(line) {
+  const group = line.closest('.quiet');
+  group?.replaceWith(...group.querySelectorAll('.s'));
 }
 
 // The overview.
@@ -156,7 +163,7 @@ seekBar.addEventListener('input', () => seek(Number(seekBar.value)));
 
 // Clicks: a word, a time, a bookmark, a word to review.
 for (const place of [main, document.querySelector('footer')]) place.addEventListener('click', event => {
-  const target = event.target.closest('[data-t]:not(.s)');
+  const target = event.target.closest('[data-t]:not(.s, .who)');
   if (!target || !getSelection().isCollapsed) return;
   if (target.matches('a')) event.preventDefault();
   seek(Number(target.dataset.t));
@@ -180,6 +187,7 @@ byId('shade').addEventListener('change', event => {
 byId('speaker')?.addEventListener('change', event => {
   const wanted = event.target.value;
   for (const line of segments) line.hidden = Boolean(wanted) && !(line.dataset.p ?? '').split(' ').includes(wanted);
+  for (const group of main.querySelectorAll('.quiet')) group.hidden = Boolean(wanted);
   event.target.blur();
 });
 byId('help-button').addEventListener('click', () => byId('help').showModal());
@@ -263,7 +271,7 @@ addEventListener('keydown', event => {
   const target = event.target;
   if (event.ctrlKey || event.metaKey || event.altKey || byId('help').open) return;
   if (target.matches('input:not([type=range]):not([type=checkbox]), textarea, select')) return;
-  if (event.key === ' ' && target.matches('button, a')) return;
+  if (event.key === ' ' && target.matches('button, a, summary, [role=button]')) return;
   const action = keys[event.key];
   if (!action) return;
   event.preventDefault();
