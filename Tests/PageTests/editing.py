@@ -374,6 +374,7 @@ def edit_button(b):
     assert "press Edit" in b.js(told), b.js(told)
     b.click("#edit")
     assert b.js("return [document.activeElement.id, open.id, document.getElementById('edit').textContent]") == ["field", 1, "Done"]
+    assert b.js(told) == ""
     # Then each click opens a line, with its word, and plays nothing.
     b.click('.s[data-n="3"] .w', 3)
     assert b.js("return [open.id, field.value.slice(field.selectionStart, field.selectionEnd), audio.paused]") == [3, "river", True]

@@ -164,11 +164,14 @@ function commit() {
 }
 field.addEventListener('input', () => keepSoon());
 // Until the first line is opened, the page says how.
-const hintKey = 'fieldscribe-hint';
-const knowsEditing = () => { try { localStorage.setItem(hintKey, 'known'); } catch { /* It is said again. */ } };
+const hintKey = 'fieldscribe-hint', hintText = 'To correct a line, press Edit or double-click it';
+function knowsEditing() {
+  if (byId('kept').textContent === hintText) tellKept('');
+  try { localStorage.setItem(hintKey, 'known'); } catch { /* It is said again. */ }
+}
 function hint() {
   try { if (localStorage.getItem(hintKey)) return; } catch { /* It is said each time. */ }
-  tellKept('To correct a line, press Edit or double-click it');
+  tellKept(hintText);
 }
 // After the button Edit, each click opens a line, until the button is pressed again.
 let isEditing = false;

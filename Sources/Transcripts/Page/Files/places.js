@@ -121,7 +121,7 @@ function openMenu(element) {
   const items = [item('Play', () => { closeMenu(); if (first) seek(startOf(first)); play(); })];
   if (known) items.push(item('Rename', () => {
     const own = document.querySelector(`.person[data-person="${label}"]`);
-    const field = make('input', { 'aria-label': 'Name of speaker ' + label, dir: 'auto', value: own.value, placeholder: own.placeholder });
+    const field = make('input', { 'aria-label': 'Name of speaker ' + label, dir: 'auto', value: own.value, placeholder: own.placeholder || label });
     field.addEventListener('keydown', event => {
       if (event.key !== 'Enter') return;
       event.preventDefault();
@@ -138,8 +138,9 @@ function openMenu(element) {
   menu.replaceChildren(...items);
   menu.hidden = false;
   const box = chip.getBoundingClientRect(), room = document.documentElement.clientWidth - menu.offsetWidth - 8;
+  const isBelow = box.bottom + menu.offsetHeight + 8 < innerHeight;
   menu.style.left = scrollX + Math.max(8, Math.min(box.left, room)) + 'px';
-  menu.style.top = scrollY + box.bottom + 4 + 'px';
+  menu.style.top = scrollY + (isBelow ? box.bottom + 4 : box.top - menu.offsetHeight - 4) + 'px';
   items[0].focus({ preventScroll: true });
 }
 menu.addEventListener('keydown', event => {
