@@ -137,7 +137,7 @@ let package = Package(
         tests("SegmentingTests", of: ["Core"]),
         tests("StitchingTests", of: ["Core"]),
         tests("PlatformTests", of: ["Core", "System"]),
-        tests("ExportingTests", of: ["Core", "Transcripts"], excluding: ["elan.py"]),
+        tests("ExportingTests", of: ["Core", "Transcripts"], excluding: ["elan.py", "word.py"]),
         tests("PageTests", of: ["Core", "Transcripts"], excluding: ["browser.py", "editing.py", "firefox.py"]),
         tests("CorrectingTests", of: ["Core", "Transcripts"]),
         tests("MicrophoneTests", of: ["Core", "System", "Audio", "CSndfile"]),

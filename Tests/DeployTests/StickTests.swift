@@ -135,7 +135,7 @@ import TestKit
     func noDevice() throws {
         let tool = try stick("mount", "null")
         #expect(tool.status == 1)
-        #expect(tool.errors == "<3>stick=null is no block device\n")
+        #expect(tool.errors == "<3>stick=null is not a block device\n")
     }
 
     @Test("a copy that reads back unchanged passes")

@@ -5,9 +5,11 @@ import Testing
 
 @Suite("Exact output of each format")
 struct GoldenTests {
-    @Test("text has a line per segment with words, and bookmarks with text before what follows")
+    @Test("text has a line per segment with words, and bookmarks with text and gaps before what follows")
     func text() throws {
-        #expect(try TranscriptFormat.text.render(sample) == "go forward\n[bookmark 0:00: say \"here\"]\nten meters\n")
+        #expect(
+            try TranscriptFormat.text.render(sample)
+                == "go forward\n[bookmark 0:00: say \"here\"]\n[gap 2.3 s: overrun]\nten meters\n")
     }
 
     @Test("JSON has the documented shape, with short numbers")
@@ -268,7 +270,8 @@ struct GoldenTests {
 
     /// What each format says of a pause, a redaction and a loss, in this order.
     private static let saysGaps: [TranscriptFormat: [String]] = [
-        .text: shown, .srt: shown, .vtt: shown, .labels: shown, .qda: shown, .textgrid: shown, .eaf: shown, .odt: shown,
+        .text: shown, .srt: shown, .vtt: shown, .labels: shown, .qda: shown, .textgrid: shown, .eaf: shown,
+        .docx: shown, .odt: shown,
         .markdown: shown.map { $0.replacing("[", with: "\\[").replacing("]", with: "\\]") },
         .html: shown.map { ">\($0.dropFirst().dropLast())</span>" },
         .csv: ["gap,,2,5,,,paused", "gap,,5.5,6.5,,,struck", "gap,,8,8.05,,,overrun"],
