@@ -70,7 +70,7 @@ package struct CopyName: Hashable, CopyNaming {
 
     var isVerified: Bool { time != nil }
 
-    /// A higher number is no copy's name.
+    /// A higher number is not a copy's name.
     static let largestCopyNumber = 1_000_000
     private static let unverified = "clock-unverified"
 

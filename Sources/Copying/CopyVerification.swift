@@ -40,7 +40,7 @@ package struct CopyVerification {
     static let longest = 1 << 20
     static let mostFiles = 100_000
 
-    private static let noCopy = "this is no copy of a recording, or half of one"
+    private static let noCopy = "this is not a copy of a recording, or only a part of one"
 
     /// Verifies a copy, or every copy in a folder and below, whatever their names.
     ///
@@ -167,7 +167,7 @@ package struct CopyVerification {
         do throws(DeviceError) {
             let bytes = try folder.content(historyFileName, limit: Self.longest * 64)
             guard let lines = historyLines(in: String(decoding: bytes, as: UTF8.self)) else {
-                return [Finding(.altered, path, "is no history")]
+                return [Finding(.altered, path, "is not a history")]
             }
             if let number = Self.brokenEntry(of: lines) {
                 let words =

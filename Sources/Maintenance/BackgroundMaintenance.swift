@@ -170,7 +170,7 @@ package struct BackgroundMaintenance: Sendable {
         }
     }
 
-    /// Recordings that are locked meanwhile are no fault. A failure of one is reported once, and does not affect others.
+    /// Recordings that are locked meanwhile are not a fault. A failure of one is reported once, and does not affect others.
     private func runOpenedSecondPass() async throws {
         guard configuration.readsTwice, !configuration.storage.seal.isEmpty, let opened else { return }
         let done = try await OpenedSecondPass(

@@ -111,10 +111,10 @@ enum ServeCommand: Command {
     ///
     /// - Parameter password: nil for invalid UTF-8.
     private static func problem(ofPassword password: String?) -> String? {
-        guard let password else { return "is no password: it is not UTF-8" }
+        guard let password else { return "is not a password: it is not UTF-8" }
         let isBlank = { (character: Character) in character.isWhitespace }
         guard password.utf8.count >= shortest, password.utf8.count <= 1_000, !password.allSatisfy(isBlank) else {
-            return "is no password of at least \(shortest) letters"
+            return "is not a password of at least \(shortest) letters"
         }
         if password.first.map(isBlank) == true || password.last.map(isBlank) == true {
             return "begins or ends with a blank, which nobody sees"

@@ -33,7 +33,7 @@ enum ShowCommand: Command {
         else {
             throw DeviceError(
                 .missing, "show", on: "recording \(id)",
-                "has only \(counted(readings.count, "text", "texts"))")
+                "has only \(counted(readings.count, "transcript", "transcripts"))")
         }
         if Terminal.showsErrors {
             Terminal.say("\(archive.files)/\(found.place)/\(found.audio)")

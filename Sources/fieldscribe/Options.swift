@@ -6,7 +6,7 @@ import Settings
 import System
 import Transcripts
 
-// What several commands accept.
+// Arguments and options that several commands accept.
 
 extension Argument {
     static func recordings(_ usage: String = "[ID...]", _ usual: String = "all") -> Argument {
@@ -77,9 +77,10 @@ extension ConfigurationError: UsageProblem {
 }
 
 extension Arguments {
-    /// The settings, with what the command line says about engine, model and microphone.
+    /// The settings, with the engine, model, vocabulary, hint and microphone of the command line.
     ///
-    /// - Throws: `UsageError` if a microphone's name is invalid. A missing device is found when it is opened.
+    /// - Throws: `UsageError` if a microphone's name is invalid. A missing device is reported later, when it
+    ///   is opened.
     func configuration() throws -> Configuration {
         if let file = self[.vocabulary], access(file, R_OK) != 0 {
             throw DeviceError.system("access", on: "--vocabulary \(file)")
@@ -99,7 +100,7 @@ extension Arguments {
     /// The settings, with the archive of `--directory`.
     func archiveConfiguration() throws -> Configuration { try configuration().with(directory: self[.directory]) }
 
-    /// The settings without those that a stick brought.
+    /// The settings without those from a stick.
     func ownConfiguration() throws -> Configuration {
         try Configuration.loadOwn(explicitPath: self[.config], environment: Self.environment)
     }

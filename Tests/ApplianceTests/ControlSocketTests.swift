@@ -188,7 +188,7 @@ import TestKit
             }
             let late = try served.client()
             #expect(late.ask(#"{"command":"list"}"#) == "{\"recordings\":[]}")
-            #expect(clients[0].line()?.contains("another client needs this place") ?? false)
+            #expect(clients[0].line()?.contains("another client needs this connection") ?? false)
             #expect(clients[0].line() == nil)
             #expect(clients[15].ask(#"{"command":"list"}"#) == "{\"recordings\":[]}")
         }

@@ -211,7 +211,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 closed1 exported | b:1 =idle | idle | done
                 """),
         RecorderMarbles(
-            name: "a stick that is not copied to is no fault, and hides no other's copy",
+            name: "a stick that is not copied to is not a fault, and hides no other's copy",
             table: """
                 strange    |                  | idle     | refused
                 +5999      |                  | idle     | refused

@@ -243,7 +243,7 @@ struct RecorderWorld {
             pending += [.maintenanceWrites(true), .maintenanceEnded(tickets % 3 == 0 ? .failed(Self.noModel) : .done)]
         case .interruptMaintenance: expect(isMaintaining, "maintenance is interrupted although it is not running")
         case .wake(let timer, _): pending.append(.due(timer))
-        case .publish(.state(let state)): expect(state == self.state.shown, "another state is told than there is")
+        case .publish(.state(let state)): expect(state == self.state.shown, "another state is published than there is")
         case .publish, .log, .releaseWorkers, .powerOff: break
         }
     }

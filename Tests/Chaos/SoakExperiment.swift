@@ -92,7 +92,7 @@ struct SoakExperiment {
                     descriptors: Double(Self.entries(of: "/proc/\(program.id)/fd"))))
         }
         let ending = program.wait()
-        // The memory of the start is no slope.
+        // The memory of the start is not part of the slope.
         let steady = samples.filter { $0.hours >= (samples.last?.hours ?? 0) / 10 }.dropLast()
         return Figures(
             kilobytesADay: 24 * Self.slope(steady.map { ($0.hours, $0.residentKilobytes) }),

@@ -209,7 +209,8 @@ import TestKit
         // An unreadable file must not lead to unencrypted copies.
         let kept = "\(StickSettings.folder(in: own.storage.directory))/\(name)"
         try Data("damaged\n".utf8).write(to: URL(filePath: kept))
-        #expect(thrown { _ = try own.withStickSettings().recipients() }?.message.contains("is no public key") == true)
+        #expect(
+            thrown { _ = try own.withStickSettings().recipients() }?.message.contains("is not a public key") == true)
     }
 
     @Test("a file without public keys, or with a private one, is refused in one line, and not shown")

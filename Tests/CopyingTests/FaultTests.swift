@@ -7,7 +7,7 @@ import TestKit
 @testable import Core
 @testable import System
 
-/// The stick fails at every call that changes it, one after the other.
+/// Each call that changes the stick fails in turn.
 @Suite("A stick that fails", .serialized) struct FaultTests {
     enum Fault: String, CaseIterable, Sendable {
         /// One call fails.
@@ -18,7 +18,7 @@ import TestKit
         case full
     }
 
-    /// Fails from a given call on.
+    /// Makes the call with number `at`, or the calls from it on, fail with `fault`.
     private final class Failing: Sendable {
         private let calls = Mutex(0)
         let at: Int
@@ -54,8 +54,8 @@ import TestKit
         let count = fault == .once ? 2 : 1
         let clean = try await Desk(recordings: count, seconds: 2)
         let counter = Failing(at: .max, fault)
-        let untroubled = try await clean.export(gate: counter.call).copy(to: clean.stick)
-        #expect(untroubled.error == nil && counter.count > 40)
+        let faultless = try await clean.export(gate: counter.call).copy(to: clean.stick)
+        #expect(faultless.error == nil && counter.count > 40)
         var failed = 0
         for call in 1...counter.count {
             let stick = clean.folder.file("stick-\(call)")
@@ -72,7 +72,7 @@ import TestKit
             if error != nil || report?.error != nil { failed += 1 }
             let exportFolder = "\(stick)/Fieldscribe/recorder"
             #expect(whole(exportFolder), "call \(call)")
-            // Reported copies are there.
+            // Reported copies exist.
             for copy in report?.copied ?? [] { #expect(names(exportFolder).contains(String(copy.folder.dropFirst(9)))) }
             for entry in await ledger.entries {
                 #expect(names(exportFolder).contains(String(entry.folder.dropFirst(9))))
@@ -89,7 +89,7 @@ import TestKit
         }
         #expect(failed >= counter.count * 3 / 4)
         print(
-            "\(fault.rawValue): \(counter.count) calls failed one after the other, \(failed) copies told so, none false"
+            "\(fault.rawValue): \(counter.count) calls failed in turn; \(failed) copies reported it, and none wrongly"
         )
     }
 
@@ -133,7 +133,7 @@ import TestKit
         #expect(desk.copies.count == 2)
     }
 
-    @Test("a second copy to the same stick is refused meanwhile")
+    @Test("a second copy to the same stick is refused while the first is running")
     func busy() async throws {
         let desk = try await Desk()
         let other = try await Desk(recordings: 1, stick: desk.stick)

@@ -153,7 +153,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
         }
     }
 
-    @Test("an incomplete copy, an empty folder and a missing folder are no copies")
+    @Test("an incomplete copy, an empty folder and a missing folder are not copies")
     func noCopy() async throws {
         let signed = try await signed()
         shell("cd '\(signed.copy)' && rm SHA256SUMS*")
@@ -206,7 +206,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
         }
     }
 
-    @Test("other files are no copies; unreadable ones are reported")
+    @Test("other files are not copies; unreadable ones are reported")
     func besides() async throws {
         let signed = try await signed()
         let before = try signed.findings(signed.desk.stick)

@@ -59,7 +59,7 @@ import Testing
         #expect(worth(missed("on. ago so", "on. Ford so"), known: ["ford"]).isEmpty)
     }
 
-    @Test("a compound of known words is no new word")
+    @Test("a compound of known words is not a new word")
     func compound() {
         let phrases = missed("a well nun man", "a sought-after man")
         #expect(worth(phrases, known: ["sought", "after"]).isEmpty && worth(phrases) == ["sought-after"])

@@ -139,7 +139,7 @@ import Testing
         #expect(try changes(text.replacing("there", with: "here")) == [3: ["A:", "here"]], "\(text)")
     }
 
-    @Test("text that players treat as markup is no word, other text is")
+    @Test("text that players treat as markup is not a word, other text is")
     func markup() throws {
         let text = """
             1

@@ -57,7 +57,7 @@ import Testing
         #expect(written.changes(in: Self.timeline) == [4: expected])
     }
 
-    @Test("speakers are in it, and are no words", arguments: formats)
+    @Test("speakers are in it, and are not words", arguments: formats)
     func speakers(format: TranscriptFormat) throws {
         var told = Self.timeline
         let seconds = { (start: Double, end: Double) in
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(
-        "names that begin with another's, or that a format cannot contain, are no words",
+        "names that begin with another's, or that a format cannot contain, are not words",
         arguments: formats + [.qda],
         [["Ann", "Ann: Marie"], ["Ann: Marie", "Ann"], ["<v Bob>-->", "-->"], ["Anna (3 s)", "[the other one]"]])
     func oddNames(format: TranscriptFormat, names: [String]) throws {
@@ -93,7 +93,7 @@ import Testing
         #expect(try WrittenText(text, ending: ending, name: "t").changes(in: told) == [:], "\(text)")
     }
 
-    @Test("overlapping speech is marked in it, and the marks are no words", arguments: formats)
+    @Test("overlapping speech is marked in it, and the marks are not words", arguments: formats)
     func overlap(format: TranscriptFormat) throws {
         var told = Self.timeline
         let seconds = { (start: Double, end: Double) in

@@ -103,7 +103,7 @@ import TestKit
         #expect(try Tool("find", folder.file("card"), "-name", "new*").output == "", "something is left")
     }
 
-    @Test("that is already installed is no fault")
+    @Test("that is already installed is not a fault")
     func same() throws {
         try write("the image", to: upgrade("new.img.xz"))
         try sign("new.img.xz", "fieldscribe-image version=1.0 made=1000 mebibytes=100")

@@ -96,12 +96,12 @@ import TestKit
         Case("no model for voices", .notice, .speakers, "the model is not there") {
             $0.speakers = .failure(DeviceError(.missing, "open", "the model is not there", remedy: "install it"))
         },
-        Case("no model for voices, and two microphones", .notice, .speakers, "without it, wherever they differ") {
+        Case("no model for voices, and two microphones", .notice, .speakers, "only where the two microphones differ") {
             $0.configuration.capture.channels = 2
             $0.sound = hears { sound in sound.channels = 2 }
             $0.speakers = .failure(DeviceError(.missing, "open", "the model is not there", remedy: "install it"))
         },
-        Case("voices to remember of what is sealed", .notice, .speakers, "before somebody can name") {
+        Case("voices to remember of what is sealed", .notice, .speakers, "before anyone can name") {
             $0.configuration.speakers.remember = true
             $0.configuration.storage.seal = ["age1key"]
         },
@@ -175,7 +175,7 @@ import TestKit
             $0.runnable = ["/usr/bin/fieldscribe", "/usr/lib", "/opt/eng"]
         },
         Case("no microphone", .missing, .microphone, "not found", exit: 3) { $0.sound = .failure(missing) },
-        Case("a microphone without samples", .failed, .microphone, "gives no sound", exit: 1) {
+        Case("a microphone without samples", .failed, .microphone, "delivers no audio", exit: 1) {
             $0.sound = hears { $0.seconds = 0 }
         },
         Case("a muted microphone", .failed, .microphone, "a constant value", exit: 1) {

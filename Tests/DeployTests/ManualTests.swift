@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test("the pages of the programs are as Tests/manual-pages makes them")
+    @Test("the pages of the programs match what Tests/manual-pages generates")
     func generated() throws {
         let programs = try ["fieldscribe", "fieldscribe-office"].map { try Repository.executable($0) }
         let tool = try Tool([Repository.file("Tests/manual-pages"), "--check"] + programs)
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "an argument too many, a value that is missing or wrong is named in one line",
+        "an unexpected argument, and a missing or invalid value, are named in one line",
         arguments: [
             (["list", "1"], "list: unexpected argument 1; see fieldscribe list --help"),
             (["list", "--json=yes"], "list: --json takes no value; see fieldscribe list --help"),

@@ -56,7 +56,7 @@ import TestKit
     }
 
     @Test(
-        "permission is checked before mounting: a refusal is no failure, and a failure is no refusal",
+        "permission is checked before mounting: a refusal is not reported as a failure, nor a failure as a refusal",
         arguments: [(0, 0, ""), (6, 1, "refused"), (4, 255, "failed"), (127, 255, "failed")])
     func admit(status: Int, expected: Int32, lamp: String) throws {
         // Instead of runuser: notes its arguments, and answers for fieldscribe.

@@ -174,7 +174,7 @@ struct DiarizationTests {
         #expect(isNear(breath, [[9, 10]]), "\(breath)")
         let low = told([(3.4, 4, 0.8), loud, (5, 5.6, 0.8)], 9...10, noise: 12)
         #expect(isNear(low, [[8.4, 10.6]]), "\(low)")
-        // Silence alone, or hardly any sound, is no error.
+        // Silence alone, or hardly any sound, is not an error.
         for count in [0, 399, 400, 16_000] {
             var diarization = Diarization()
             let speech = [
@@ -185,7 +185,7 @@ struct DiarizationTests {
         }
     }
 
-    @Test("NaN and empty vectors are no voice")
+    @Test("NaN and empty vectors are not a voice")
     func numbers() {
         var diarization = Diarization()
         let samples = [Int16](repeating: 0, count: 32_000)

@@ -6,7 +6,7 @@ import TestKit
 @testable import Core
 @testable import Recognition
 
-/// The folder that `deploy/model speakers --folder` made; nil, with a line, if the environment names none.
+/// The folder that `deploy/model speakers --folder` made; nil, with a message, if the environment names none.
 private let realModel: SpeakerModel? = {
     guard let path = getenv("FIELDSCRIBE_TEST_SPEAKERS").map({ String(cString: $0) }), !path.isEmpty else {
         return nil

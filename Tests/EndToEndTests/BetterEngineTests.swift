@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import TestKit
 
-/// The folder that `deploy/model moonshine-tiny-en --folder` made; nil, with a line, if the environment names none.
+/// The folder that `deploy/model moonshine-tiny-en --folder` made; nil, with a message, if the environment names none.
 private let betterModel: String? = {
     guard let path = getenv("FIELDSCRIBE_TEST_MODEL").map({ String(cString: $0) }), !path.isEmpty else {
         print("skipped: commands with Moonshine's real model: FIELDSCRIBE_TEST_MODEL names no folder of it")

@@ -190,7 +190,7 @@ import TestKit
     }
 
     @Test(
-        "the text of a truncated film is no success: exit status and a line say that something is missing",
+        "a truncated film is not a success: the exit status and a message say that something is missing",
         arguments: [
             ["-c:a", "aac", "-movflags", "+faststart", "cut.m4a"], ["-c:a", "libopus", "cut.webm"],
             ["-c:a", "aac", "-movflags", "frag_keyframe+empty_moov", "-frag_duration", "1000000", "cut.mp4"],
@@ -210,7 +210,7 @@ import TestKit
         #expect(transcript.duration > 8 && transcript.duration < 14 && !transcript.words.isEmpty, "\(transcript)")
     }
 
-    @Test("a header written before the sound is no fault if the sound is complete", arguments: [0, UInt32.max])
+    @Test("a header written before the sound is not a fault if the sound is complete", arguments: [0, UInt32.max])
     func streamed(length: UInt32) throws {
         let own = try configuration()
         let path = try noise("talk.wav", seconds: "2")

@@ -45,7 +45,7 @@ import TestKit
         #expect(access("\(target)/Fieldscribe", F_OK) != 0)
     }
 
-    @Test("verify proves that a copy is unaltered; without minisign copies are made, with a line")
+    @Test("verify proves that a copy is unaltered; without minisign copies are made, with a message")
     func provedCopy() throws {
         let folder = TemporaryFolder()
         let storage = try Self.archive(in: folder)

@@ -65,7 +65,7 @@ import TestKit
         #expect(ending.status == 0 && !ending.errors.contains { $0.contains("fault") }, "\(ending.errors)")
     }
 
-    @Test("a worker without memory is a fault with a line, and the recording continues to its end")
+    @Test("a worker without memory is a fault with a message, and the recording continues to its end")
     func worker() throws {
         let (script, told) = (folder.file("engine.py"), folder.file("told"))
         // An engine that allocates more than the limit as soon as somebody speaks.

@@ -144,7 +144,7 @@ import TestKit
         let recorded = try desk.run(
             "record", "--engine", "pocketsphinx", "--microphone", "file+fast:\(Speech.all[0])")
         #expect(recorded.status == 0 && recorded.errors.contains { $0.contains("learned.txt") }, "\(recorded.errors)")
-        // Words from this recording alone are forgotten with it, with a line.
+        // Words from this recording alone are forgotten with it, with a message.
         unlink(file)
         #expect(try desk.run("vocabulary", "learn").output == "Kadiu\n")
         let deleted = try desk.run("delete", "1", "--yes")

@@ -9,7 +9,7 @@ import TestKit
 @Suite("The engine moonshine", .serialized) struct MoonshineTests {
     private let folder = TemporaryFolder()
 
-    /// The folder that `deploy/model moonshine-tiny-en --folder` made; nil, with a line, without one.
+    /// The folder that `deploy/model moonshine-tiny-en --folder` made; nil, with a message, without one.
     private static let model: String? = {
         if let path = getenv("FIELDSCRIBE_TEST_MODEL").map({ String(cString: $0) }), !path.isEmpty { return path }
         print("skipped: tests with Moonshine's real model: FIELDSCRIBE_TEST_MODEL names no folder of it")

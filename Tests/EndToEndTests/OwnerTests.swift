@@ -212,7 +212,8 @@ struct OwnerTests {
         }
     }
 
-    @Test("members of the control group may control the appliance, even if it is no member; others may not")
+    @Test(
+        "members of the control group may control the appliance, even if the appliance is not a member; others may not")
     func group() throws {
         let process = try appliance(group: "audio")
         defer { kill(process.id, SIGTERM) }

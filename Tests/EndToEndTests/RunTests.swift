@@ -334,7 +334,7 @@ import TestKit
         }
         #expect(idle.count == 200)
         // Silent clients give their places to others.
-        let replaced = idle.prefix(180).filter { $0.line()?.contains("another client needs this place") ?? false }
+        let replaced = idle.prefix(180).filter { $0.line()?.contains("another client needs this connection") ?? false }
         #expect(replaced.count == 180)
         idle = []
         for _ in 0..<300 {

@@ -107,7 +107,7 @@ import TestKit
         #expect(try run("search", "speaker:B").output.split(separator: "\n").count == 2)
         #expect(try run("search", "speaker:Zoe Q", "go").errors.last?.contains("nobody is called Zoe Q") == true)
         let forgotten = try run("speakers", "forget", "Zoe")
-        #expect(forgotten.status == 1 && forgotten.errors.last?.contains("nobody is remembered as Zoe") == true)
+        #expect(forgotten.status == 1 && forgotten.errors.last?.contains("no voice is saved as Zoe") == true)
         #expect(access("\(storage)/voices.json", F_OK) != 0)
         for format in ["docx", "odt"] {
             let document = try run("show", "1", "--format", format)

@@ -1,4 +1,4 @@
-"""Checks an annotation document by the rules of ELAN's schema (EAF 3.0), and prints each tier's texts as JSON."""
+"""Checks an annotation document against the rules of ELAN's schema (EAF 3.0), and prints each tier's texts as JSON."""
 
 import datetime
 import json
@@ -11,7 +11,7 @@ for name in ("AUTHOR", "DATE", "FORMAT", "VERSION"):
     assert name in root.attrib, name
 datetime.datetime.fromisoformat(root.get("DATE").replace("Z", "+00:00"))
 
-# The order of children that the schema's sequence asks for.
+# The schema requires this order of children.
 order = ["LICENSE", "HEADER", "TIME_ORDER", "TIER", "LINGUISTIC_TYPE", "LOCALE", "LANGUAGE", "CONSTRAINT"]
 places = [order.index(child.tag) for child in root]
 assert places == sorted(places), [child.tag for child in root]
@@ -31,7 +31,7 @@ for slot in root.find("TIME_ORDER"):
     slots[slot.get("TIME_SLOT_ID")] = last = time
 
 types = {kind.get("LINGUISTIC_TYPE_ID"): kind for kind in root.findall("LINGUISTIC_TYPE")}
-constraints = {one.get("STEREOTYPE") for one in root.findall("CONSTRAINT")}
+constraints = {constraint.get("STEREOTYPE") for constraint in root.findall("CONSTRAINT")}
 seen = set()
 tiers = {}
 for tier in root.findall("TIER"):
@@ -54,7 +54,7 @@ for tier in root.findall("TIER"):
     if parent:
         above = tiers[parent]
         for start, end, text in spans:
-            assert any(first <= start and end <= last for first, last, _ in above), (start, end, "is in no parent")
-    assert tier.get("TIER_ID") not in tiers, "no two tiers have one name"
+            assert any(first <= start and end <= last for first, last, _ in above), (start, end, "lies outside every parent annotation")
+    assert tier.get("TIER_ID") not in tiers, "tier names are unique"
     tiers[tier.get("TIER_ID")] = spans
 print(json.dumps({name: [text for _, _, text in spans] for name, spans in tiers.items()}))

@@ -117,7 +117,7 @@ private let statuses: Set<Int> = [
     guard let kind = bytes.first, bytes.count < 100_000 else { return 0 }
     let answer = served[Int(kind % 2)].answer(to: Array(bytes.dropFirst()))
     let text = String(decoding: answer, as: UTF8.self)
-    precondition(!text.contains(Served.beside), "what is not the archive's is told")
+    precondition(!text.contains(Served.beside), "the page shows a file outside the archive")
     if kind % 2 == 1 { precondition(!text.contains("TITLE-OF-ALL"), "it is shown to anyone") }
     // No text from people or requests is markup.
     precondition(!text.contains("<b>TITLE") && !text.contains("<fuzz"))

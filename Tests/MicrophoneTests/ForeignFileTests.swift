@@ -65,7 +65,7 @@ import Testing
         let front = kind == "junk" ? (0..<500).flatMap { _ in Array("junk".utf8) } : tag + tag
         let read = try reading(front + made(Self.variable, talk(seconds: 9)), ending: "mp3")
         #expect(abs(read.seconds - 12) < 0.3 && read.report.damage == nil, "\(read)")
-        #expect(read.report.notes.allSatisfy { $0.contains("bytes are no sound") }, "\(read)")
+        #expect(read.report.notes.allSatisfy { $0.contains("bytes are not audio") }, "\(read)")
     }
 
     @Test("IMA ADPCM in CAF is read")

@@ -61,7 +61,8 @@ struct BeamSearchTests {
     func margin() throws {
         var search = BeamSearch(width: 4, lengthExponent: 0.5, margin: 3)
         var source = garden
-        #expect(try search.readings(of: &source, limit: 10).first?.tokens == [6, 10], "0.4 is no nat behind 0.6")
+        #expect(
+            try search.readings(of: &source, limit: 10).first?.tokens == [6, 10], "0.4 is less than a nat behind 0.6")
         let clear = Table([[]: [5: 0.97, 6: 0.02], [5]: [2: 0.98], [6]: [2: 0.98]])
         source = clear
         #expect(try search.readings(of: &source, limit: 10, wanted: 4).map(\.tokens) == [[5]])

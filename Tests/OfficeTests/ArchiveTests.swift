@@ -156,7 +156,7 @@ import TestKit
             "setpriv --reuid=65534 --regid=65534 --clear-groups '\(desk.folder.file("office"))' list"
                 + " --archive '\(desk.archivePath)'")
         #expect(run.status == 1 && run.output.contains("permission denied"), "\(run)")
-        #expect(!run.output.contains("is no archive"), "\(run)")
+        #expect(!run.output.contains("is not an archive"), "\(run)")
     }
 
     @Test("finds words with similar spelling, and prints them", arguments: ArchiveKind.all)
@@ -191,7 +191,7 @@ import TestKit
         #expect(links.count == 3)
         for link in links { #expect(isTaken("\(desk.archivePath)/\(link)"), "\(link)") }
         #expect(page.contains("The harvest") && page.contains("rain fell on the fonio"))
-        // It is no copy, and does no harm.
+        // It is not a copy, and does no harm.
         #expect(try desk.gather(desk.stick("one")).known == 2)
     }
 

@@ -102,7 +102,7 @@ import TestKit
             ),
             (
                 "cd 'C'; echo '[' > history.json; sha256sum audio.flac history.json index.html transcript.* > SHA256SUMS",
-                "C/history.json: is no history, or was changed; look for another copy of it"
+                "C/history.json: is not a history, or was changed; look for another copy of it"
             ),
             (
                 "cd 'C'; echo '{' > transcript.json; sha256sum audio.flac history.json index.html transcript.* > SHA256SUMS",

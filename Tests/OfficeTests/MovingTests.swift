@@ -86,7 +86,7 @@ import TestKit
             "gather '\(desk.archivePath)' '\(newer.archivePath)' postgresql:///none?host=/nowhere \(other.into)")
         let lines = run.errors.split(separator: "\n")
         #expect(run.status == 4 && lines.count == 3 && lines.contains { $0.contains("schema 99") }, "\(run)")
-        #expect(lines.contains { $0.contains("cannot be connected to") }, "\(run)")
+        #expect(lines.contains { $0.contains("connecting failed") }, "\(run)")
         #expect(lines.contains { $0.contains("audio.flac: does not match its checksum") }, "\(run)")
         #expect(other.copies().count == 1 && run.output.contains("1 copy taken, 3 refused"))
         #expect(try desk.run("gather x --from-files y").status == 2)

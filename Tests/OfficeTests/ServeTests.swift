@@ -93,7 +93,7 @@ final class OfficeServer {
         #expect(server.get("?q=fonyo&alike=yes").body.contains("fonyo, or fonio"))
         #expect(server.get("?recorder=pi&speaker=B&since=2026-11-01").body.contains("One recording"))
         #expect(server.get("?until=2026-11-01").body.contains("0 recordings"))
-        #expect(server.get("?since=yesterday").body.contains("yesterday is no day"))
+        #expect(server.get("?since=yesterday").body.contains("yesterday is not a day"))
         #expect(server.get("?recorder=zero").body.contains("has no recorder zero"))
         let page = server.get("recording/\(id)/")
         #expect(page.status == 200 && page.body.contains(">fonio</span>") && page.body.contains("src=\"./audio.flac\""))
@@ -187,7 +187,7 @@ final class OfficeServer {
         // The whole archive, for a while.
         shell("mv '\(desk.archivePath)' '\(desk.archivePath).away'")
         let away = server.get("")
-        #expect(away.status == 503 && away.body.contains("is no archive"), "\(away)")
+        #expect(away.status == 503 && away.body.contains("is not an archive"), "\(away)")
         #expect(server.get("recording/\(id)/").status == 503 && server.said.count == 1, "\(server.said)")
         shell("mv '\(desk.archivePath).away' '\(desk.archivePath)'")
         #expect(server.get("").status == 200)
@@ -204,7 +204,7 @@ final class OfficeServer {
             ("--port 0 --listen 0.0.0.0", "needs --password-file"),
             ("--port 0 --password-file '\(secret)'", "chmod 600"),
             ("--port 0 --password-file /nowhere", "/nowhere"),
-            ("--listen 192.0.2.1 --port 0", "no address of this machine"),
+            ("--listen 192.0.2.1 --port 0", "not an address of this machine"),
             ("--socket /tmp/x --port 1", "excludes --port"), ("--port 70000", "whole number"),
             ("--socket '\(desk.folder.file(String(repeating: "x", count: 120)))'", "too long"),
             ("--socket '\(secret)'", "is a file, not a socket, and stays untouched"),

@@ -22,8 +22,8 @@ import TestKit
 
     @Test("a missing server, database or archive, or a newer one: one line each, and nothing is changed")
     func refused() throws {
-        #expect(refusal("postgresql://x:geheim@/none?host=/nowhere").contains("cannot be connected to"))
-        #expect(refusal("postgresql://nobody:geheim@127.0.0.1:1/x").contains("cannot be connected to"))
+        #expect(refusal("postgresql://x:geheim@/none?host=/nowhere").contains("connecting failed"))
+        #expect(refusal("postgresql://nobody:geheim@127.0.0.1:1/x").contains("connecting failed"))
         #expect(refusal(server.address("none")).contains("does not exist"))
         let address = try server.newDatabase()
         #expect(refusal(address).contains("holds no archive"))

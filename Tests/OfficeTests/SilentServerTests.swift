@@ -94,7 +94,7 @@ import TestKit
         let lines = run.output.split(separator: "\n")
         try #require(lines.count == 2 && lines[1] == "status 1", "\(run)")
         #expect(lines[0].contains("postgresql://127.0.0.1/\(database): the connection broke ("), "\(run)")
-        #expect(lines[0].contains("run it again once the server is there"), "\(run)")
+        #expect(lines[0].contains("run it again once the server can be reached"), "\(run)")
         #expect(try desk.archive().recordings(OfficeFilter()).isEmpty)
         #expect(try desk.gather(desk.stick("one")).taken == 1 && desk.copies().count == 1)
     }

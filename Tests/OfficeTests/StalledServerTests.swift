@@ -38,7 +38,7 @@ private final class Listener: Sendable {
             desk.database ?? "", files: desk.archivePath, creates: false, timeout: listener.timeout)
     }
 
-    @Test("a lock of another program's transaction is waited for, with a line and a timeout")
+    @Test("a lock of another program's transaction is waited for, with a message and a timeout")
     func locked() throws {
         let listener = Listener()
         let (archive, holder) = (try archive(listener), try archive(listener))
@@ -51,7 +51,7 @@ private final class Listener: Sendable {
         #expect(try archive.recordings(OfficeFilter()).isEmpty)
     }
 
-    @Test("a stopped server process is given up with a line")
+    @Test("a stopped server process is given up with a message")
     func stopped() throws {
         let listener = Listener()
         let archive = try archive(listener)

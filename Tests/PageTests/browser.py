@@ -171,7 +171,7 @@ def word_follows(b):
     b.js("document.getElementById('audio').playbackRate = 4")
     b.click("#play")
     b.until("return !document.getElementById('audio').paused")
-    # In each frame, after the page's own handler. The sound may advance by 400 ms within a frame; five such frames are no accident.
+    # In each frame, after the page's own handler. The sound may advance by 400 ms within a frame; five such frames are not an accident.
     b.js("window.followed = { seen: [], wrong: 0, most: 0, last: [] };"
          "const audio = document.getElementById('audio'), all = [...document.querySelectorAll('.w')];"
          "const look = () => {"

@@ -55,7 +55,7 @@ import TestKit
     }
 
     @Test(
-        "a minute of bounce at 10 kHz is no press, and of a thousand presses within it none is missed",
+        "a minute of bounce at 10 kHz is not a press, and a thousand presses within it all count",
         arguments: [0, 1_000])
     func storm(_ presses: Int) {
         var generator = SeededGenerator()

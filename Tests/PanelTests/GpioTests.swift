@@ -25,7 +25,7 @@ import TestKit
     }
 
     @Test(
-        "anything else is no address",
+        "anything else is not an address",
         arguments: [
             "", "gpio", "gpio:", "gpio:/", "gpio:/3", "gpio:gpiochip0/", "gpio:gpiochip0/+3", "gpio:gpiochip0/-1",
             "gpio:gpiochip0/x", "gpio:gpiochip0/65536", "GPIO17", "sim", "sim:1", "none:", "None", "gpio:a/\u{661}",

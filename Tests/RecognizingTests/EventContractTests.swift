@@ -29,7 +29,7 @@ import TestKit
     }
 
     @Test(
-        "each segment is final exactly once and in order; partials come before it, and never after", arguments: 1...6)
+        "each segment is final exactly once and in order; its partials come before it, never after", arguments: 1...6)
     func contract(turn: Int) async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
@@ -70,21 +70,21 @@ import TestKit
 
 /// Records the events in order.
 private final class WatchingSink: TranscriptSink {
-    enum Told: Sendable {
+    enum Entry: Sendable {
         case final(Segment)
         case partial(Int, SampleRange)
     }
 
-    private let told = Mutex<[Told]>([])
+    private let entries = Mutex<[Entry]>([])
 
-    var events: [Told] { told.withLock { $0 } }
+    var events: [Entry] { entries.withLock { $0 } }
     var wantsPartials: Bool { true }
 
     func commit(_ segments: [Segment], adaptation: AdaptationState?) async {
-        told.withLock { $0 += segments.map(Told.final) }
+        entries.withLock { $0 += segments.map(Entry.final) }
     }
 
     func partial(segment: Int, range: SampleRange, text: String) async {
-        told.withLock { $0.append(.partial(segment, range)) }
+        entries.withLock { $0.append(.partial(segment, range)) }
     }
 }

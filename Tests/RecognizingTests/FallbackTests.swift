@@ -34,7 +34,7 @@ import TestKit
     }
 
     @Test(
-        "if an utterance crashes it repeatedly, the other engine decodes that one and the following ones",
+        "if an utterance crashes the engine repeatedly, the fallback decodes it and the following ones",
         arguments: [1, 2])
     func dies(size: Int) async throws {
         let pool = pool("never", size: size)
@@ -58,7 +58,7 @@ import TestKit
         #expect(sink.segments.map(\.words.count) == [1, 1, 1, 1] && sink.faults.count == 1)
     }
 
-    @Test("if the other cannot start either, the error has the first reason")
+    @Test("if the fallback cannot start either, its error is thrown, and the first engine's error is reported")
     func neither() async throws {
         let missing = WorkerCommand(path: "/nowhere/worker", arguments: [], model: "gone")
         let other = WorkerCommand(path: "/nowhere/other", arguments: [], model: "gone, too")

@@ -10,7 +10,7 @@ import TestKit
     init() { signal(SIGPIPE, SIG_IGN) }
 
     @Test(
-        "a stopped or hanging worker is replaced with a line, and its utterance is decoded again",
+        "a stopped or hanging worker is replaced with a message, and its utterance is decoded again",
         arguments: [("stopped", "is stopped"), ("asleep", "has done nothing")])
     func replaced(mode: String, told: String) async throws {
         let folder = TemporaryFolder()

@@ -109,7 +109,7 @@ while True:
         texts = [f"p{number + 1}of{len(parts)}:{length}" for number, length in enumerate(lengths)]
         result["words"] = [{"text": t, "range": part, "confidence": 0.5} for t, part in zip(texts, parts)]
         result["alternatives"] = [{"text": " ".join(t + "x" for t in texts), "confidence": 0.25}]
-        # Of the first part nothing is told.
+        # Nothing is reported of the first part.
         result["voices"] = [None] + [{"pitch": length / 10, "jitter": 0, "shimmer": 0, "voicing": 1} for length in lengths[1:]]
     if mode == "warped":
         warp = (request.get("channel") or {}).get("warp")

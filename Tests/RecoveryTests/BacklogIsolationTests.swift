@@ -45,7 +45,7 @@ import TestKit
         return done
     }
 
-    @Test("A recording erased during its transcription is no fault, and the next one follows")
+    @Test("A recording erased during its transcription is not a fault, and the next one follows")
     func erasedWhileWritten() async throws {
         let archive = try storage.archive()
         for _ in 1...3 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
@@ -64,7 +64,7 @@ import TestKit
         #expect(access(RecordingFolder(storage: storage.folder.path, recording: 1).path, F_OK) != 0)
     }
 
-    @Test("A recording erased during its second pass is no fault, and the next one follows")
+    @Test("A recording erased during its second pass is not a fault, and the next one follows")
     func erasedWhileReadAgain() async throws {
         let archive = try storage.archive()
         for _ in 1...2 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
@@ -117,7 +117,7 @@ import TestKit
         #expect(progress.now == nil)
     }
 
-    @Test("A recording erased while its own text is being written is no fault")
+    @Test("A recording erased while its own text is being written is not a fault")
     func erasedBehindItsStop() async throws {
         let archive = try storage.archive()
         let hub = EventHub()

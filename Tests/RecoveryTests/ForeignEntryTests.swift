@@ -178,7 +178,7 @@ import TestKit
         return bytes
     }()
 
-    /// An intact database of ours.
+    /// An intact database of Fieldscribe.
     private func database() throws -> String {
         let path = storage.folder.file("another/archive.sqlite")
         _ = try SQLiteArchive(path: path)

@@ -184,7 +184,7 @@ import TestKit
         #expect(try text().contains("yours"))
     }
 
-    @Test("a missing storage folder is no error")
+    @Test("a missing storage folder is not an error")
     func missing() {
         var told: [String] = []
         let learned = LearnedVocabulary(storage: storage.folder.file("none"))

@@ -7,11 +7,11 @@ import TestKit
 @testable import Core
 @testable import Maintenance
 
-/// The work that a start leaves for later.
+/// Repairs that recovery postpones until after the start.
 @Suite("Repairs") struct RepairsTests {
     private let storage = Storage()
 
-    /// This many recordings, all cut short.
+    /// Records `count` recordings, all cut short.
     private func record(_ count: Int) async throws {
         let archive = try storage.archive()
         for _ in 0..<count {
@@ -19,8 +19,8 @@ import TestKit
         }
     }
 
-    @Test("A start without time is ready immediately, records, and the rest is done later")
-    func behind() async throws {
+    @Test("With no time for repairs, the archive opens immediately, can record, and is repaired later")
+    func postponed() async throws {
         try await record(5)
         let opened = try await Recovery.open(storage.configuration, depth: .start, within: .zero)
         #expect(opened.findings == [] && !opened.repairs.isDone)
@@ -45,7 +45,7 @@ import TestKit
         #expect(Set(try await opened.repairs.run().compactMap(\.recording)) == [1, 2, 3])
     }
 
-    @Test("A lost database is rebuilt after the start, and no number is used twice meanwhile")
+    @Test("A lost database is rebuilt after the start, and no recording number is used twice in the meantime")
     func rebuilt() async throws {
         try await record(3)
         for suffix in ["", "-wal", "-shm"] { unlink(storage.configuration.archivePath + suffix) }
@@ -57,7 +57,7 @@ import TestKit
         #expect(try await opened.archive.search("kept", limit: 9).count == 3)
     }
 
-    @Test("Parts are not joined before the start, and joining continues where it was")
+    @Test("Parts are joined after the start, and an interrupted join continues")
     func parts() async throws {
         func write() async throws {
             let archive = try storage.archive()
@@ -77,7 +77,7 @@ import TestKit
         #expect(try samples(of: storage.audio(1)) == numbered(900_000))
     }
 
-    @Test("Damage that was found makes the next start check the whole database, and rebuild it if it is damaged")
+    @Test("A damage marker makes the next start check the whole database; if it is intact, the marker is removed")
     func marker() async throws {
         try await record(1)
         let marker = DamageMarker(of: storage.configuration.archivePath)
@@ -87,7 +87,7 @@ import TestKit
         #expect(!marker.exists)
     }
 
-    @Test("sound that the archive knows to be lost at the end is silence in the recording")
+    @Test("A gap after the end of a recording is filled with silence")
     func lostEnd() async throws {
         func write() async throws {
             let archive = try storage.archive()
@@ -95,7 +95,7 @@ import TestKit
             try await archive.add(
                 Gap(SampleRange(SamplePosition(3200), SamplePosition(5000)), cause: .disk), recording: 1)
             try await storage.record([.samples(numbered(3000))], isClosed: false, in: archive)
-            // The old text cannot come from that.
+            // The gap ends too far after the audio to be plausible, so no silence is added.
             try await archive.add(
                 Gap(SampleRange(SamplePosition(3000), SamplePosition(900_000_000)), cause: .disk), recording: 2)
         }

@@ -203,7 +203,7 @@ import TestKit
         try await remembering(archive).run()
         let before = try remembered()
         let error = thrown { _ = try VoiceprintStore.forget(["Anna", "Ana"], upTo: 3, in: place) }
-        #expect(error?.message.contains("nobody is remembered as Ana; those who are: Anna") == true)
+        #expect(error?.message.contains("no voice is saved as Ana, so nothing was removed; saved names: Anna") == true)
         #expect(try remembered() == before)
         #expect(try VoiceprintStore.forget(["Anna"], upTo: 2, in: place) == 1)
         #expect(try remembered().voices.isEmpty && remembered().proposals.isEmpty)

@@ -163,7 +163,7 @@ import TestKit
         ])
     func keys(text: String, key: String) { #expect(Word.key(of: text) == key) }
 
-    @Test("word errors are counted by them: case and punctuation are no errors")
+    @Test("word errors are counted by them: case and punctuation do not count")
     func errors() {
         let rate = WordErrorRate(
             reference: "he said hello mr smith don't go", hypothesis: "“He said: ‘Hello, Mr. Smith — don’t go!’”")

@@ -115,7 +115,7 @@ struct Rotation {
         }
     }
 
-    @Test("Silence between two utterances is no hole")
+    @Test("Silence between two utterances is not a hole")
     func silenceIsNoHole() {
         var stitcher = Stitcher()
         var left = Rotation.left

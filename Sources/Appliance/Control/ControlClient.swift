@@ -5,7 +5,7 @@ import Settings
 import Synchronization
 import System
 
-/// Sends requests to a running appliance over the control socket. Calls block; one thread at a time reads.
+/// Sends requests to a running appliance over the control socket. Calls block; only one thread at a time may read.
 package final class ControlClient: Sendable {
     private let socket: FileDescriptor
     /// Bytes after the last line that was returned.
@@ -48,8 +48,9 @@ package final class ControlClient: Sendable {
 
     /// Sends a request without waiting for the response.
     ///
-    /// - Throws: `DeviceError` with `unsupported` for a request of more than 64 KiB, `disconnected` if the appliance closed the
-    ///   connection.
+    /// Does not throw if the appliance closed the connection: `nextLine` then returns its refusal, or nil.
+    ///
+    /// - Throws: `DeviceError` with `unsupported` for a request of more than 64 KiB.
     package func send(_ request: ControlRequest) throws(DeviceError) {
         let line = ControlLine.encode(request) + [0x0A]
         guard line.count <= ControlLine.longest else {
@@ -58,7 +59,7 @@ package final class ControlClient: Sendable {
         do throws(DeviceError) {
             try rethrowing { try line.withUnsafeBytes { try socket.write($0) } }
         } catch {
-            // The appliance may have sent a refusal without reading the request.
+            // The appliance may have refused the client before it read the request.
             if error.status != EPIPE, error.status != ECONNRESET { throw error }
         }
     }

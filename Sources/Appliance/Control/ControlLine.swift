@@ -3,7 +3,7 @@ import FoundationEssentials
 
 /// The format of the control socket: one JSON object per line, here without the line break.
 enum ControlLine {
-    /// The longest request.
+    /// The longest request, in bytes.
     static let longest = 65_536
 
     static func encode(_ value: some Encodable) -> [UInt8] {

@@ -50,7 +50,8 @@ struct ControlListener: ~Copyable, Sendable {
     /// Accepts the next connection; nil if none waits.
     ///
     /// - Returns: also whether the peer may control the appliance.
-    /// - Throws: `DeviceError` if a connection waits but cannot be accepted, as without a free descriptor; it stays in the queue.
+    /// - Throws: `DeviceError` if a waiting connection cannot be accepted, for example because no descriptor is free; it
+    ///   stays in the queue.
     borrowing func accept() throws(DeviceError) -> (connection: Int32, isAllowed: Bool)? {
         while true {
             let number = uninterrupted { fieldscribe_accept(socket.number) }

@@ -4,12 +4,12 @@ import Settings
 import Synchronization
 import System
 
-/// Serves the control socket: one thread moves bytes and never blocks on a client, tasks answer.
+/// Serves the control socket. One thread reads and writes, and never blocks on a client; tasks answer the requests.
 final class ControlSocket: Service {
     /// When more connect, an idle client is disconnected; if none is idle, the new one is refused with a message.
     private static let mostClients = 16
 
-    /// How long to wait after `accept` failed, as without a free descriptor.
+    /// How long to wait after `accept` failed, for example because no descriptor is free.
     private static let pause = Duration.seconds(1)
 
     let name = "control"
@@ -20,7 +20,7 @@ final class ControlSocket: Service {
     let exchange = Mutex<ControlExchange?>(nil)
 
     /// - Parameters:
-    ///   - failed: called when clients cannot be accepted, once until they can be again.
+    ///   - failed: called at the first failure to accept a client, and again only after a success.
     init(
         _ settings: Configuration.Control, handler: RecorderHandler,
         failed: @escaping @Sendable (DeviceError) -> Void
@@ -36,7 +36,7 @@ final class ControlSocket: Service {
     /// - Throws: `DeviceError` if the socket cannot be opened or polled.
     func run() async throws {
         let (path, group, answers, failed) = (path, group, answers, failed)
-        // A new one each time: earlier requests went with their clients.
+        // A new one for each run: no request outlives its client.
         let exchange = try ControlExchange()
         self.exchange.withLock { $0 = exchange }
         try await withTaskCancellationHandler {
@@ -45,7 +45,7 @@ final class ControlSocket: Service {
                     try await onThread(named: "control") {
                         try makeFolder(
                             String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)), mode: 0o750)
-                        try Self.serve(ControlListener(path: path, group: group), exchange, tell: failed)
+                        try Self.serve(ControlListener(path: path, group: group), exchange, failed: failed)
                     }
                 }
                 tasks.addTask {
@@ -64,17 +64,17 @@ final class ControlSocket: Service {
         }
     }
 
-    /// Accepts nothing more; `run` then ends.
+    /// Stops serving; `run` then returns.
     func stop() async { exchange.withLock { $0 }?.stop() }
 
     private static var now: Duration { .nanoseconds(MonotonicClock.nanoseconds) }
 
-    /// - Parameter tell: called when clients cannot be accepted, once until they can be again.
+    /// - Parameter failed: called at the first failure to accept a client, and again only after a success.
     private static func serve(
-        _ listener: consuming ControlListener, _ exchange: ControlExchange, tell: (DeviceError) -> Void
+        _ listener: consuming ControlListener, _ exchange: ControlExchange, failed: (DeviceError) -> Void
     ) throws {
         var clients: [Int: ControlConnection] = [:]
-        // A waiting client would end each poll immediately: until this time the listener is not polled.
+        // The listener is not polled before this time: a client that cannot be accepted would end each poll immediately.
         var listensFrom: Duration?
         var latest = 0
         func drop(_ id: Int) {
@@ -94,12 +94,12 @@ final class ControlSocket: Service {
             }
         }
         /// Disconnects the client that has been idle longest; returns false if none is idle.
-        func makesRoom() -> Bool {
+        func disconnectIdle() -> Bool {
             let idle = clients.filter { $0.value.isAtRest }
             guard let oldest = idle.min(by: { ($0.value.deadline ?? .zero) < ($1.value.deadline ?? .zero) })?.key
             else { return false }
             if var client = clients[oldest] {
-                client.refuse(refusal("another client needs this place; connect again"), at: now)
+                client.refuse(refusal("another client needs this connection; connect again"), at: now)
                 _ = client.write(at: now)
             }
             drop(oldest)
@@ -145,14 +145,14 @@ final class ControlSocket: Service {
             } else if polls[1].revents == 0 {
                 continue
             }
-            while let (number, isAllowed) = arrival(at: listener, &listensFrom, tell) {
+            while let (number, isAllowed) = arrival(at: listener, &listensFrom, failed) {
                 var client = ControlConnection(number, at: now)
                 if !isAllowed {
                     client.refuse(refusal("you may not control this appliance; join its group"), at: now)
-                } else if clients.count >= mostClients, !makesRoom() {
+                } else if clients.count >= mostClients, !disconnectIdle() {
                     client.refuse(refusal("\(mostClients) clients are connected already; try again later"), at: now)
                 }
-                // A refused client gets its message immediately and keeps no place.
+                // A refused client gets its message immediately and is not added to `clients`.
                 if client.unsent > 0 {
                     _ = client.write(at: now)
                     continue
@@ -178,14 +178,14 @@ final class ControlSocket: Service {
 
     /// Accepts the next client; nil if none waits, or if it cannot be accepted now.
     private static func arrival(
-        at listener: borrowing ControlListener, _ listensFrom: inout Duration?, _ tell: (DeviceError) -> Void
+        at listener: borrowing ControlListener, _ listensFrom: inout Duration?, _ failed: (DeviceError) -> Void
     ) -> (connection: Int32, isAllowed: Bool)? {
         do throws(DeviceError) {
             let arrival = try listener.accept()
             listensFrom = nil
             return arrival
         } catch {
-            if listensFrom == nil { tell(error) }
+            if listensFrom == nil { failed(error) }
             listensFrom = now + pause
             return nil
         }

@@ -14,7 +14,7 @@ struct RequestObject: Codable {
     var text: String?
     /// For `show`, `pass`, `passes`, `history`, `exports` and `importing`.
     var recording: Int?
-    /// For `show`: a pass other than the one that is shown.
+    /// For `show`: the pass to show; nil for the default.
     var pass: Int?
     /// For `importing`.
     var part: ImportPart?
@@ -106,7 +106,7 @@ extension ControlRequest: Codable {
             self = archive(.importing(part, recording: object.recording))
         case .exported:
             guard let entry = object.entry else {
-                throw DeviceError(.unsupported, "control", "exported: there is no entry; give the copy to be entered")
+                throw DeviceError(.unsupported, "control", "exported: there is no entry; give the entry of the copy")
             }
             self = archive(.exported(entry))
         }

@@ -1,7 +1,7 @@
 import Core
 import Settings
 
-// The findings: pure, from the measurements.
+// Derives the findings from the measurements, without further input.
 extension DoctorFacts {
     /// All findings, in the order of `DoctorFinding.Check`.
     package var findings: [DoctorFinding] {
@@ -13,7 +13,7 @@ extension DoctorFacts {
         all += zip(EngineRegistry.automatic, skippedEngines).map { engine, error in
             var finding = DoctorFinding(.model, error: error)
             finding.status = .notice
-            finding.message = "auto passes over \(engine.name): \(finding.message)"
+            finding.message = "auto skips \(engine.name): \(finding.message)"
             return finding
         }
         all += diskFindings
@@ -63,7 +63,9 @@ extension DoctorFacts {
         switch appliance {
         case .running: .init(.appliance, .ok, "running; see fieldscribe status")
         case .stopped:
-            .init(.appliance, .notice, "is not running", remedy: "sudo systemctl start fieldscribe, once all is well")
+            .init(
+                .appliance, .notice, "is not running",
+                remedy: "once every check is ok, sudo systemctl start fieldscribe")
         case .denied:
             .init(
                 .appliance, .notice, "\(configuration.control.socket): this user may not query the appliance",
@@ -93,7 +95,7 @@ extension DoctorFacts {
             "\(name): \(kept)level \(sound.rms.oneDecimal) dBFS, peak \(sound.peak.oneDecimal) dBFS in \(sound.seconds.oneDecimal) s"
         if sound.seconds == 0 {
             return .init(
-                .microphone, .failed, "\(name): opens, but gives no sound", remedy: "unplug it and plug it in again")
+                .microphone, .failed, "\(name): opens, but delivers no audio", remedy: "unplug it and plug it in again")
         }
         if sound.isStuck {
             return .init(
@@ -128,7 +130,7 @@ extension DoctorFacts {
             return .init(
                 .microphone, .notice,
                 "\(heard); " + (sound.channels == 1 ? "it has one channel" : "both channels are the same")
-                    + ", so they cannot tell who speaks",
+                    + ", so speakers cannot be told apart by their microphones",
                 remedy: "set capture.channels = 1, or use a device with two microphones")
         }
         return .init(.microphone, .ok, heard)
@@ -169,13 +171,13 @@ extension DoctorFacts {
         switch speakers {
         case nil: return []
         case .success(let model):
-            return rememberedFindings + [.init(.speakers, .ok, "voices are told apart with \(model), which loads")]
+            return rememberedFindings + [.init(.speakers, .ok, "speakers are identified with \(model), which loads")]
         case .failure(let error):
             var finding = DoctorFinding(.speakers, error: error)
             // Only speaker identification needs it.
             finding.status = .notice
             if configuration.capture.kept > 1 {
-                finding.message += "; two microphones tell who speaks without it, wherever they differ"
+                finding.message += "; without it, speakers are identified only where the two microphones differ"
             }
             return rememberedFindings + [finding]
         }
@@ -187,8 +189,8 @@ extension DoctorFacts {
         return [
             .init(
                 .speakers, .notice,
-                "speakers.remember with storage.seal: a recording is sealed before somebody can name who speaks in it, "
-                    + "and no voice is learned of it then",
+                "speakers.remember with storage.seal: recordings are sealed before anyone can name their speakers, "
+                    + "so no voices are learned from them",
                 remedy: "set speakers.remember = no, or leave storage.seal out")
         ]
     }
@@ -209,11 +211,11 @@ extension DoctorFacts {
         }
     }
 
-    /// The engine with its version, its model and the state of that.
+    /// The engine with its version, its model, and whether the model is intact.
     private func modelText(_ decoder: Decoder) -> String {
         let engine = configuration.engine
         let version = [decoder.engine?.name ?? engine.name, decoder.engine?.version ?? ""].filter { !$0.isEmpty }
-        let state = ["complete, and loads", engine.integrity(in: configuration)].filter { !$0.isEmpty }
+        let state = ["complete; loads", engine.integrity(in: configuration)].filter { !$0.isEmpty }
         return "\(version.joined(separator: " ")) with \(engine.reader(in: configuration)): "
             + state.joined(separator: "; ")
     }

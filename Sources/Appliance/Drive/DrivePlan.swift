@@ -38,7 +38,7 @@ package struct DrivePlan {
     private let image: Int64
     private let reserve: Int64
 
-    /// - Throws: `DeviceError` with `disconnected` without an appliance, `denied` or another if copies are not allowed.
+    /// - Throws: `DeviceError` with `disconnected` if the appliance is not running, or the error of `recipients(for:)`.
     package init(_ configuration: Configuration) async throws {
         let directory = configuration.storage.directory
         let archive = RemoteArchive(configuration, directory: directory)
@@ -46,7 +46,7 @@ package struct DrivePlan {
             throw DeviceError(
                 .disconnected, "drive", "the appliance is not running; start it: systemctl start fieldscribe")
         }
-        let recipients = try Self.sealing(configuration)
+        let recipients = try Self.recipients(for: configuration)
         let folder = Folder(storage: directory)
         let reserve = configuration.reserve
         var room = DriveRoom(
@@ -76,24 +76,24 @@ package struct DrivePlan {
 
     /// The public keys for the drive. It lies on the recorder's own card, so copies of sealed recordings must not be
     /// readable there.
-    package static func sealing(_ configuration: Configuration) throws(DeviceError) -> [Recipient]? {
+    package static func recipients(for configuration: Configuration) throws(DeviceError) -> [Recipient]? {
         if let recipients = try configuration.recipients() { return recipients }
         return try configuration.sealRecipients()
     }
 
-    /// The room on the card with this many bytes free.
+    /// The space on the card if this many bytes are free.
     package func room(free: Int64) -> DriveRoom { DriveRoom(free: free, held: image, reserve: reserve) }
 
-    /// The size of a new image: that of its disk, up to FAT's limit. It is sparse.
+    /// The size of a new, sparse image: that of the disk that holds it, at most 1 TiB.
     package static func imageBytes(_ configuration: Configuration) throws(DeviceError) -> Int64 {
         var status = statvfs()
         guard statvfs(configuration.storage.directory, &status) == 0 else {
             throw .system("statvfs", on: configuration.storage.directory)
         }
-        let (bytes, isLong) = Int64(clamping: status.f_blocks).multipliedReportingOverflow(
+        let (bytes, overflows) = Int64(clamping: status.f_blocks).multipliedReportingOverflow(
             by: Int64(clamping: status.f_frsize))
         let most: Int64 = 1 << 40
-        return (min(isLong ? most : bytes, most) >> 20) << 20
+        return (min(overflows ? most : bytes, most) >> 20) << 20
     }
 
     private static func contents(_ bytes: [UInt8]) -> DriveContents? {

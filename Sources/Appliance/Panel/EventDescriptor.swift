@@ -25,10 +25,10 @@ final class EventDescriptor: Sendable {
         return Glibc.poll(&poll, 1, 0) > 0
     }
 
-    /// Ends the wait, or the next one.
+    /// Ends the current wait; without one, the next wait ends immediately.
     func signal() {
         var one: UInt64 = 1
-        // A full counter is signalled.
+        // Fails only if the counter is at its maximum, and then the descriptor is signalled already.
         _ = write(file.number, &one, MemoryLayout<UInt64>.size)
     }
 
@@ -38,9 +38,9 @@ final class EventDescriptor: Sendable {
         _ = read(file.number, &count, MemoryLayout<UInt64>.size)
     }
 
-    /// Waits for a signal without clearing it; returns false at the timeout.
+    /// Waits for a signal without clearing it; returns false if the timeout expires first.
     ///
-    /// - Parameter timeout: nil: no timeout.
+    /// - Parameter timeout: The longest wait; nil for no limit.
     @discardableResult
     func waitWithoutClearing(timeout: Duration?) -> Bool {
         var poll = pollfd(fd: file.number, events: Int16(POLLIN), revents: 0)

@@ -3,7 +3,7 @@ import Glibc
 
 /// The lamp of an appliance that cannot start.
 package enum FaultLamp {
-    /// Blinks a fault until the process ends, which leaves the lamp dark. Without a lamp it only waits.
+    /// Blinks the fault pattern until the process ends; the lamp is then dark. Without a lamp it only waits.
     ///
     /// - Throws: `DeviceError` with `missing`, `busy`, `denied` or `disconnected` for the lamp's line.
     package static func blink(_ address: PanelAddress) throws(DeviceError) -> Never {

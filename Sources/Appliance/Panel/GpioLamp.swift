@@ -1,6 +1,6 @@
 import Core
 
-/// A lamp on a GPIO line; dark when it is opened and when it is freed. For one thread.
+/// A lamp on a GPIO line; dark when it is opened and when it is freed. Not thread-safe.
 final class GpioLamp {
     private let request: LineRequest
 
@@ -9,7 +9,7 @@ final class GpioLamp {
     /// - Throws: `DeviceError` with `missing`, `busy`, `denied` or `disconnected`.
     init(_ line: GpioLine) throws(DeviceError) { request = try LineRequest(line, .output) }
 
-    // The error of a chip that was unplugged is ignored.
+    // Fails if the chip was unplugged; ignored.
     deinit { try? request.set(false) }
 
     /// Switches the lamp; returns once the line has its new level.

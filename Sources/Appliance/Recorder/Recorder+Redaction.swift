@@ -19,7 +19,7 @@ extension Recorder {
     ) async throws -> (recording: Int, notes: [String]) {
         let id = live.id
         _ = try order.range(of: id, upTo: end)
-        // The pauses before `end` are known only once it is on the disk.
+        // The pauses before `end` are known only once the audio up to there is on the disk.
         try await live.settle(upTo: end)
         let range = try order.range(of: id, upTo: end, pauses: live.pauses)
         let redaction = Redaction(storage: configuration.storage.directory, archive: archive)

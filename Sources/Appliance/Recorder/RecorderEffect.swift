@@ -1,7 +1,7 @@
 import Core
 import System
 
-/// What `RecorderState` asks its loop to do. An input answers most effects, in any order and however late.
+/// What `RecorderState` asks its loop to do. Inputs answer most effects, in any order and without a time limit.
 enum RecorderEffect: Hashable, Sendable {
     /// Opens the microphone and adds a recording to the archive. Answer: `opened` or `refused`.
     case open(attempt: Int)

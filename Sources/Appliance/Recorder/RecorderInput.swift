@@ -14,11 +14,11 @@ struct RecorderInput: Hashable, Sendable {
     /// How a recording and its transcription ended.
     enum RecordingEnd: Hashable, Sendable {
         case complete
-        /// It was ended before its text was complete, or erased.
+        /// The transcription was cancelled, or the recording was erased.
         case cancelled
-        /// The recording broke off; the fault is already published.
+        /// The recording was interrupted by this error; the fault is already published.
         case broken(DeviceError)
-        /// It failed; the fault is not published yet.
+        /// The recording failed; the fault is not published yet.
         case failed(DeviceError)
     }
 
@@ -34,10 +34,10 @@ struct RecorderInput: Hashable, Sendable {
 
     enum Kind: Hashable, Sendable {
         case started
-        /// An order, the stop reason that it gives a recording, and the caller that waits for the answer.
+        /// An order, the stop reason of the recording that it stops, and the caller that waits for the answer.
         case order(Recorder.Order, StopReason, RecorderTicket?)
         case button(ButtonGesture.Event)
-        /// The appliance is shutting down: a stop, and no new start.
+        /// The appliance is shutting down: the recording is stopped, and no other can start.
         case shutDown(RecorderTicket?)
         /// The answers to `open`.
         case opened(attempt: Int, recording: Int)

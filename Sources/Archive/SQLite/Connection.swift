@@ -73,7 +73,7 @@ package final class Connection {
         else { return }
         throw DeviceError(
             .damaged, "sqlite3_open_v2",
-            "\(journal): names another file, which SQLite would remove; no program of Fieldscribe writes such a journal: "
+            "\(journal): names another file, which SQLite would delete; Fieldscribe never writes such a journal; "
                 + "remove it, or run fieldscribe recover, which sets it aside and rebuilds the database")
     }
 
@@ -116,12 +116,12 @@ package final class Connection {
         }
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        // After "file:", an absolute path is taken as it is, and another as relative.
+        // After "file:", SQLite accepts absolute and relative paths.
         let status = sqlite3_open_v2("file:\(escaped)?immutable=1", &opened, flags, nil)
         return (status, opened)
     }
 
-    /// The errno of a failed open. SQLite tries to read a file that it may not create, and reports only ENOENT.
+    /// The errno of a failed open. If SQLite may not create a file, it tries to open it for reading, and reports that ENOENT.
     private static func cause(_ status: Int32, _ path: String) -> Int32 {
         guard status == ENOENT else { return status }
         let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o640)
@@ -142,12 +142,12 @@ package final class Connection {
             throw .sqlite("sqlite3_open_v2", status: SQLITE_READONLY, systemStatus: 0, path: path, detail: "")
         }
         sqlite3_busy_timeout(handle, 200)
-        // Until the database was checked, closing it must change nothing.
+        // Until the database has been checked, closing it must not change it.
         keepsLog(true)
         guard try rows("PRAGMA journal_mode = WAL", read: { $0.text(0) }) == ["wal"] else {
             throw DeviceError(
                 .unsupported, "PRAGMA journal_mode",
-                "\(path): this place cannot hold a write-ahead log; name a file on a disk")
+                "\(path): this file system does not support a write-ahead log; name a file on a local disk")
         }
         try execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON")
         // The first access takes the lock.
@@ -161,7 +161,7 @@ package final class Connection {
 
     /// Runs `body` on a consistent snapshot; ends early if `stop` is raised.
     ///
-    /// - Throws: `Interrupted` if it was.
+    /// - Throws: `Interrupted` if `stop` was raised, or the error of `body`.
     func reading<Value>(until stop: StopFlag, _ body: () throws -> Value) throws -> Value {
         // Safety: the pointer is borrowed for this call; the handler is removed at its end.
         let context = Unmanaged.passUnretained(stop).toOpaque()
@@ -183,7 +183,7 @@ package final class Connection {
             try execute("COMMIT")
             return value
         } catch {
-            // If it was raised, that caused the failure.
+            // A raised `stop` caused the failure.
             throw stop.isRaised ? Interrupted() : error
         }
     }

@@ -24,8 +24,8 @@ extension DeviceError {
         return DeviceError(code, operation, status: status, "\(path): \(what)")
     }
 
-    /// Whether a resource limit (RLIMIT_FSIZE) keeps this process from writing files.
-    private static var limitsFiles: Bool {
+    /// Whether a resource limit (RLIMIT_FSIZE) bounds the size of the files that this process writes.
+    private static var hasFileSizeLimit: Bool {
         var limit = rlimit()
         return getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 && limit.rlim_cur != rlim_t.max
     }
@@ -53,10 +53,10 @@ extension DeviceError {
         case (SQLITE_CANTOPEN, _):
             (.failed, "cannot be opened (\(detail)); check the path")
         // If a limit made the write fail, SQLite does not always keep the errno.
-        case (SQLITE_IOERR, _) where systemStatus == EFBIG || limitsFiles:
+        case (SQLITE_IOERR, _) where systemStatus == EFBIG || hasFileSizeLimit:
             (
                 .full,
-                "cannot grow (\(detail)); raise the limit for files (ulimit -f, LimitFSIZE= of the unit), or else check the disk"
+                "cannot grow (\(detail)); raise the limit for file sizes (ulimit -f, LimitFSIZE= of the unit), or check the disk"
             )
         case (SQLITE_IOERR, _):
             (.failed, "the disk reports an error (\(detail)); check it, and replace it if it happens again")

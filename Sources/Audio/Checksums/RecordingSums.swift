@@ -217,7 +217,7 @@ package struct RecordingSums: Hashable, Sendable {
 
     /// Determines the channel count of a file with an unreadable header: the one with which its checksums match, else 1.
     ///
-    /// - Parameter file: `audio.wav` with samples after a header of ours.
+    /// - Parameter file: `audio.wav` with samples after a header that Fieldscribe wrote.
     static func channels(of file: borrowing FileDescriptor, in place: RecordingPlace) throws(DeviceError) -> Int {
         for line in try lines(in: place).values.sorted(by: { $0.start < $1.start }).prefix(60) {
             var holds: [Int] = []

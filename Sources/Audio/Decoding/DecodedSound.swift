@@ -27,7 +27,7 @@ struct DecodedSound {
             // Bytes before the first frame make ffmpeg misdetect the format.
             guard let start = try MpegFrame.first(in: joined), start > 0 else { return nil }
             var decoded = try decode(first: joined.window(from: start), track)
-            decoded?.account.notes.append("the first \(start) bytes are no sound")
+            decoded?.account.notes.append("the first \(start) bytes are not audio")
             return decoded
         }
         var decoded = try decode(first: joined.window(from: 0, to: end), track)
@@ -162,11 +162,11 @@ struct DecodedSound {
 extension SoundAccount {
     /// Accounts for the bytes before and after the frames of a file without timestamps.
     fileprivate mutating func add(ends frames: FrameBytes) {
-        if frames.ends.before > 0 { notes.append("the first \(frames.ends.before) bytes are no sound") }
+        if frames.ends.before > 0 { notes.append("the first \(frames.ends.before) bytes are not audio") }
         if frames.ends.behind > 0 {
             if missingAtEnd == 0 { missingAtEnd = frames.seconds(of: frames.ends.behind) }
             complaints.append(
-                "the last \(frames.ends.behind) bytes are no sound, "
+                "the last \(frames.ends.behind) bytes are not audio, "
                     + "about \(SoundAccount.seconds(frames.seconds(of: frames.ends.behind)))")
         }
     }

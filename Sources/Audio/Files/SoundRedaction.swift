@@ -2,12 +2,15 @@ import Core
 import Glibc
 import System
 
-/// Replaces audio with silence in all files of a recording, and renews the checksums. After an interruption, call it again.
+/// Replaces audio with silence in all files of a recording, and updates the checksums. Both can be repeated after an
+/// interruption.
 package enum SoundRedaction {
     private static let zeros = [UInt8](repeating: 0, count: 1 << 16)
 
+    /// Replaces ranges with silence, and syncs the files.
+    ///
     /// - Parameters:
-    ///   - ranges: parts beyond the recording's end are ignored.
+    ///   - ranges: parts after the recording's end are ignored.
     ///   - path: the path of its `audio.wav`.
     /// - Throws: `DeviceError` if a file cannot be opened or written.
     package static func silence(_ ranges: [SampleRange], in path: String) throws(DeviceError) {
@@ -40,7 +43,7 @@ package enum SoundRedaction {
         try file.sync()
     }
 
-    /// Renews the checksums of redacted ranges. Do not call it while the recording is being written.
+    /// Computes the checksums of redacted ranges again. Do not call it while the recording is being written.
     package static func renewSums(_ ranges: [SampleRange], of path: String) throws(DeviceError) {
         try RecordingSums.renew(path: path) { piece in ranges.contains { $0.intersection(piece) != nil } }
     }

@@ -69,7 +69,7 @@ package final class WaveFile {
         dataBytes += bytes
     }
 
-    /// Syncs everything, with a header that counts it.
+    /// Writes the current length to the header and syncs the file.
     ///
     /// - Throws: `DeviceError`; a failure is final, see `FileDescriptor.syncData`.
     func sync() throws(DeviceError) {
@@ -88,7 +88,7 @@ package final class WaveFile {
     package func close(reason: StopReason) throws(DeviceError) {
         header.set(reason: reason)
         try writeHeader()
-        // A full disk may have taken half a sample.
+        // If the disk was full, part of a sample may follow.
         try file.truncate(to: Int64(WaveHeader.size) + dataBytes)
         try faults?(.sync, path)
         try file.sync()

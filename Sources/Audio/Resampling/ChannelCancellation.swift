@@ -49,7 +49,7 @@ struct ChannelCancellation {
         }
         let share = Double(channels * channels) * Self.least
         if !isCancelling || powers[loudest] > 2 * powers[chosen] { chosen = loudest }
-        // Quiet audio is no evidence.
+        // Quiet audio proves nothing.
         if powers[loudest] > weight * Self.quiet { isCancelling = mean * share < powers[loudest] }
         guard isCancelling else { return }
         hasCancelled = true

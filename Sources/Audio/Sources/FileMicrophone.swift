@@ -1,7 +1,7 @@
 import Core
 import System
 
-/// A microphone that plays an audio file: in real time, followed by silence, or as fast as it is read, until its end.
+/// A microphone that plays an audio file: in real time and then silence, or as fast as it is read and then the end.
 struct FileMicrophone: MicrophoneProvider {
     let name: String
     private let path: String

@@ -5,7 +5,7 @@ static void fieldscribe_say_nothing(const char *file, int line, const char *func
     (void)file, (void)line, (void)function, (void)error, (void)format;
 }
 
-/// Keeps libasound from writing to stderr; what fails is told by the calls' results. The handler is variadic.
+/// Keeps libasound from writing to stderr; failures are reported by the calls' results. The handler is variadic.
 static inline void fieldscribe_silence_alsa(void) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"

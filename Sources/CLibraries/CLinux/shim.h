@@ -82,15 +82,15 @@ static inline void fieldscribe_take_orphans(void) { prctl(PR_SET_CHILD_SUBREAPER
 /// The nice value of the calling thread.
 static inline int fieldscribe_niceness(void) { return getpriority(PRIO_PROCESS, 0); }
 
-/// Starts a program, which the kernel kills when the calling thread ends. `pairs` holds `count` times a descriptor of ours and
-/// the number at which the program finds it. Returns its number, or -1 and errno.
+/// Starts a program, which the kernel kills when the calling thread ends. `pairs` holds `count` pairs of a descriptor
+/// of this process and its number in the program. Returns its number, or -1 and errno.
 __attribute__((noinline)) static pid_t fieldscribe_spawn(const char *path, char *const arguments[],
                                                          char *const environment[], const int *pairs, int count,
                                                          int shows_errors, int niceness) {
     sigset_t all, before;
     pid_t parent = getpid();
     int ends[2], failure = 0, highest = STDERR_FILENO;
-    // The child tells by a pipe why it is no other program; its end has no number at which that finds something.
+    // If exec fails, the child sends the errno through a pipe, whose number is above all that the program expects.
     for (int pair = 0; pair < count; pair++)
         if (pairs[2 * pair + 1] > highest) highest = pairs[2 * pair + 1];
     if (pipe2(ends, O_CLOEXEC) != 0) return -1;
@@ -102,8 +102,8 @@ __attribute__((noinline)) static pid_t fieldscribe_spawn(const char *path, char 
         errno = status;
         return -1;
     }
-    // Until it is another program the child runs in our memory: no handler of ours may run there. Which signals have one is asked
-    // before. SIGABRT's is left alone, which nobody sends to a program that has not begun: glibc 2.41 keeps it under a lock, for
+    // Until exec, the child runs in the memory of this process, where none of its signal handlers may run. They are listed
+    // first. SIGABRT's is left alone, which nobody sends to a program that has not begun: glibc 2.41 keeps it under a lock, for
     // which a copy of this process waits forever if another thread holds it (qemu's vfork makes a copy).
     int handled[NSIG], handlers = 0;
     for (int number = 1; number < NSIG; number++) {
@@ -171,7 +171,7 @@ static inline pid_t fieldscribe_fork_away(void) {
         if (copy == 0) {
             close(ends[0]);
             close(ends[1]);
-            // Whom it ends with is told the kernel once it belongs to that one.
+            // The parent-death signal is of the parent at the time of the call, so wait for the final parent.
             while (getppid() == self) {
                 struct timespec pause = {.tv_nsec = 100000};
                 nanosleep(&pause, NULL);
@@ -269,7 +269,7 @@ static inline int fieldscribe_open_beneath(int folder, const char *name, int fla
         return -1;
     }
     file = openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW, mode);
-    // A link to a folder is told as a link, as openat2 tells it.
+    // A link to a folder is reported as a link, as openat2 does.
     if (file < 0 && errno == ENOTDIR && fstatat(folder, name, &other, AT_SYMLINK_NOFOLLOW) == 0)
         errno = S_ISLNK(other.st_mode) ? ELOOP : ENOTDIR;
     return file;

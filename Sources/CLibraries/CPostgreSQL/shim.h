@@ -13,7 +13,7 @@ static inline long fieldscribe_connect_timeout(PGconn *connection) {
     return seconds <= 0 ? 86400 : seconds < 2 ? 2 : seconds;
 }
 
-/// Copies the file of passwords that an address names; returns its length, 0 where it names none, or is none.
+/// Copies the path of the password file that an address names; returns its length, 0 if it names none or cannot be parsed.
 static inline size_t fieldscribe_password_file(const char *address, char *path, size_t room) {
     size_t length = 0;
     PQconninfoOption *options = PQconninfoParse(address, NULL);

@@ -23,7 +23,7 @@ package struct Manifest: Equatable {
         let file = try folder.open(CopySettings.manifestName, O_RDONLY | O_NONBLOCK)
         let bytes: [UInt8]
         do throws(DeviceError) { bytes = try file.bytes(count: 16_384) } catch {
-            // A folder, or anything else that cannot be read, is no manifest.
+            // A folder, or anything else that cannot be read, is not a manifest.
             if error.status == EISDIR || error.status == EINVAL { return nil }
             throw error
         }

@@ -55,7 +55,7 @@ extension Age {
             throw DeviceError(
                 .damaged, "age", on: path,
                 gathered.count == 0
-                    ? "age refuses it: it is sealed for another key, was changed, or is no sealed copy"
+                    ? "age refuses it: it is sealed for another key, was changed, or is not a sealed copy"
                     : "age refuses it after \(gathered.count) bytes: it was changed, or is not whole",
                 remedy: "copy the recording again")
         }

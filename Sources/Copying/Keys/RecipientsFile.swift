@@ -37,7 +37,7 @@ package enum RecipientsFile {
             guard !line.isEmpty, line.first != "#" else { continue }
             guard let recipient = Recipient(String(line)) else {
                 throw wrong(
-                    "\(path):\(index + 1)", "is no public key",
+                    "\(path):\(index + 1)", "is not a public key",
                     "give one a line: age1..., ssh-ed25519 ... or ssh-rsa ...")
             }
             if !found.contains(recipient) { found.append(recipient) }

@@ -42,7 +42,7 @@ package final class RecorderKey: Sendable {
         }
         guard let text, let key = Self.key(in: text) else {
             throw DeviceError(
-                .damaged, "read", on: "\(storage)/\(Self.secretName)", "is no key of minisign",
+                .damaged, "read", on: "\(storage)/\(Self.secretName)", "is not a minisign key",
                 remedy: "move it away; another is then made")
         }
         publicKey = key

@@ -147,7 +147,7 @@ package struct SealedOpening {
                     }
                 }
             } catch {
-                // Without an error of `handle`, it is no tar.
+                // Without an error of `handle`, it is not a tar archive.
                 refusal = refusal ?? foreign
                 throw error
             }

@@ -41,7 +41,7 @@ package struct TarReading {
 
     /// Parses the next bytes.
     ///
-    /// - Throws: `DeviceError` with `damaged` if it is no tar of a copy, or the error of `event`.
+    /// - Throws: `DeviceError` with `damaged` if it is not a tar archive of a copy, or the error of `event`.
     package mutating func take(
         _ bytes: UnsafeRawBufferPointer, _ event: (Event) throws(DeviceError) -> Void
     ) throws(DeviceError) {
@@ -91,7 +91,7 @@ package struct TarReading {
             sum + Int64((148..<156).contains(byte.offset) ? 0x20 : byte.element)
         }
         guard Self.octal(header[148..<156]) == sum, var length = Self.octal(header[124..<136]) else {
-            throw Self.refusal("is no tar of a recording")
+            throw Self.refusal("is not a tar archive of a recording")
         }
         let kind = header[156]
         let name = String(decoding: header[0..<100].prefix { $0 != 0 }, as: UTF8.self)
@@ -101,7 +101,9 @@ package struct TarReading {
         switch kind {
         case UInt8(ascii: "5"): state = .header
         case UInt8(ascii: "x"):
-            guard length > 0, length <= Self.longestRecord else { throw Self.refusal("is no tar of a recording") }
+            guard length > 0, length <= Self.longestRecord else {
+                throw Self.refusal("is not a tar archive of a recording")
+            }
             state = .record(left: length, padding: padding)
         case UInt8(ascii: "0"):
             let parts = name.split(separator: "/", omittingEmptySubsequences: false)
@@ -111,7 +113,7 @@ package struct TarReading {
             try event(.file(String(file), bytes: length))
             guard length > 0 else { return try event(.end) }
             state = .content(left: length, padding: padding)
-        default: throw Self.refusal("holds what is no file")
+        default: throw Self.refusal("holds something that is not a file")
         }
     }
 
@@ -122,7 +124,9 @@ package struct TarReading {
         for line in text.split(separator: "\n") {
             let parts = line.split(separator: " ", maxSplits: 1)
             guard parts.count == 2, parts[1].hasPrefix("size=") else { continue }
-            guard let size = Int64(parts[1].dropFirst(5)) else { throw Self.refusal("is no tar of a recording") }
+            guard let size = Int64(parts[1].dropFirst(5)) else {
+                throw Self.refusal("is not a tar archive of a recording")
+            }
             recordedLength = size
         }
     }

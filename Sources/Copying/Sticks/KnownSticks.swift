@@ -53,7 +53,8 @@ package struct KnownSticks: Hashable, Sendable {
                 let way = Way(rawValue: String(fields[2]))
             else {
                 throw DeviceError(
-                    .damaged, "read", on: "\(path):\(index + 1)", "is no line of a known stick, so that none is known",
+                    .damaged, "read", on: "\(path):\(index + 1)",
+                    "is not a line for a known stick, so no stick is known",
                     remedy: "remove the line, then allow that stick again: fieldscribe stick allow")
             }
             entries.append(Entry(stick: stick, way: way))

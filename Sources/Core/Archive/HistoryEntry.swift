@@ -65,7 +65,7 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
     package var pass: Int?
     /// The engine of the pass.
     package var engine: String?
-    /// The stick's identifier, or `folder` for a folder that is no volume.
+    /// The stick's identifier, or `folder` for a folder that is not a volume.
     package var volume: String?
     /// The copy's name on it.
     package var folder: String?

@@ -94,7 +94,7 @@ struct VoiceClusters {
         return clusters.compactMap(\.self)
     }
 
-    /// Dissolves clusters with fewer windows into the most similar other one. If all are small, the largest stays.
+    /// Merges each cluster with fewer than `least` windows into the most similar larger one. If all are smaller, the largest stays.
     mutating func dissolve(smallerThan least: Float) {
         var large = clusters.filter { $0.size >= least }
         var small = clusters.filter { $0.size < least }

@@ -23,15 +23,15 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
         case failed
     }
 
-    /// What a caller handles that `code` does not tell. It never leaves the process.
+    /// A more specific reason than `code`, for callers that handle it. It never leaves the process.
     package enum Cause: Sendable {
-        /// The program age failed or refuses its input.
+        /// The program age failed or rejected its input.
         case age
         /// The program minisign failed.
         case minisign
-        /// The content is not a tar archive of ours.
+        /// The content is not a tar archive that Fieldscribe wrote.
         case tar
-        /// libsndfile refuses a file, which ffmpeg may read.
+        /// libsndfile cannot read a file; ffmpeg may be able to.
         case libsndfile
         /// A recording's audio is damaged.
         case damagedAudio
@@ -69,7 +69,7 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
     package var remedy: String?
 
     /// - Parameters:
-    ///   - operation: The call that failed, by its manual's name.
+    ///   - operation: The call that failed, as its manual names it.
     ///   - status: The library's error number, 0 if it has none.
     ///   - subject: The file, device or setting.
     package init(
@@ -110,7 +110,7 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-// Errors with the same message are equal, however it was put together.
+// Only the message as a whole is compared: how it is divided into subject, reason and remedy does not matter.
 extension DeviceError: Hashable {
     package static func == (left: Self, right: Self) -> Bool {
         left.code == right.code && left.operation == right.operation && left.status == right.status

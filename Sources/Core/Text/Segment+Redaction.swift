@@ -1,13 +1,13 @@
 // Removes redacted words without a trace of what they were.
 
 extension Segment {
-    func touches(_ ranges: [SampleRange]) -> Bool { ranges.contains { range.intersection($0) != nil } }
+    func overlaps(_ ranges: [SampleRange]) -> Bool { ranges.contains { range.intersection($0) != nil } }
 
-    /// Removes the words that touch these ranges, and then alternatives and voice measures as well.
+    /// Removes the words in these ranges; if the segment overlaps any, also its alternatives and voice measures.
     package func redacted(_ ranges: [SampleRange]) -> Segment {
-        guard touches(ranges) else { return self }
+        guard overlaps(ranges) else { return self }
         var segment = self
-        segment.words.removeAll { word in ranges.contains { $0.covers(word.range) } }
+        segment.words.removeAll { word in ranges.contains { $0.overlaps(word.range) } }
         segment.alternatives = []
         segment.voice = nil
         return segment
@@ -19,7 +19,7 @@ extension Correction {
     package func redacted(_ ranges: [SampleRange]) -> Correction {
         var correction = self
         correction.annotations.notes.removeAll { $0.lies(in: ranges) }
-        correction.annotations.quotations.removeAll { quotation in ranges.contains { $0.covers(quotation.range) } }
+        correction.annotations.quotations.removeAll { quotation in ranges.contains { $0.overlaps(quotation.range) } }
         correction.annotations.marks = annotations.marks?.map { $0.redacted(ranges) }
         return correction
     }
@@ -33,8 +33,8 @@ extension Bookmark {
 }
 
 extension SampleRange {
-    /// Whether the other touches it, or lies in it if empty.
-    fileprivate func covers(_ other: SampleRange) -> Bool { intersection(other) != nil || contains(other.start) }
+    /// Whether the ranges overlap; for an empty `other`, whether this range contains it.
+    fileprivate func overlaps(_ other: SampleRange) -> Bool { intersection(other) != nil || contains(other.start) }
 }
 
 extension Array where Element == Gap {

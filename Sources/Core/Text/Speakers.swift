@@ -23,7 +23,7 @@ package struct Speakers: Hashable, Sendable, Codable {
         }
     }
 
-    /// The most people.
+    /// The maximum number of people.
     static let most = 26
     /// Turns in chronological order, without overlaps.
     package let turns: [Turn]
@@ -55,10 +55,10 @@ package struct Speakers: Hashable, Sendable, Codable {
         count = ((ordered + alongside).map(\.speaker).max() ?? -1) + 1
     }
 
-    /// All turns, from which the same value can be created.
+    /// All turns; `init(turns:)` creates an equal value from them.
     package var all: [Turn] { (turns + alongside).sorted { $0.range.start < $1.range.start } }
 
-    /// Whether two people speak in most of a range.
+    /// Whether two people speak at once in at least half of a range.
     package func isOverlapped(_ range: SampleRange) -> Bool {
         let shared = alongside.lazy.filter { $0.range.start < range.end && $0.range.end > range.start }
             .reduce(0.0) { $0 + ($1.range.intersection(range)?.seconds ?? 0) }
@@ -81,14 +81,14 @@ package struct Speakers: Hashable, Sendable, Codable {
         String(UnicodeScalar(UInt8(65 + min(max(0, speaker), most - 1))))
     }
 
-    /// The person with a label, in either case; nil if it is none.
+    /// The person with a label, in upper or lower case; nil if the text is not a label.
     package static func speaker(labelled label: String) -> Int? {
         let scalars = Array(label.uppercased().unicodeScalars)
         guard scalars.count == 1, (65..<UInt32(65 + most)).contains(scalars[0].value) else { return nil }
         return Int(scalars[0].value) - 65
     }
 
-    /// Returns who speaks in most of a range, else who has the nearest turn; nil without turns.
+    /// Returns the person who speaks longest in a range, else the one with the nearest turn; nil without turns.
     package func speaker(of range: SampleRange) -> Int? {
         let low = turns.indices.partitionPoint { turns[$0].range.end > range.start }
         var shares = [Int64](repeating: 0, count: count)
@@ -110,7 +110,7 @@ package struct Speakers: Hashable, Sendable, Codable {
         return seconds
     }
 
-    /// Removes what lies in these ranges.
+    /// Returns the speakers without their turns in these ranges; turns at the edges are cut.
     package func without(_ ranges: [SampleRange]) -> Speakers {
         var left = all
         for range in ranges where !range.isEmpty {

@@ -27,7 +27,7 @@ struct OpenedSecondPass: Sendable {
         var inner = configuration
         inner.storage.directory = open.storage
         let (hub, opened) = (hub, opened)
-        // After locking, a missing file is no fault.
+        // After locking, a missing file is not a fault.
         let unlockedHub = EventHub { event in
             if case .fault = event, opened.state != nil { hub.publish(event) }
         }

@@ -79,7 +79,7 @@ package struct Erasure: Sendable {
         return Outcome(erased: ids.filter { refused[$0] == nil }, refused: refused)
     }
 
-    /// Whether a recording is erased or being erased, so that failing to read or write it is no fault.
+    /// Whether a recording is erased or being erased, so that failing to read or write it is not a fault.
     package static func hasTaken(_ id: Int, storage: String, archive: any ArchiveReading) async -> Bool {
         // The folder is renamed first, and the row is deleted last.
         if access("\(storage)/recordings/\(prefix)\(id)", F_OK) == 0 { return true }

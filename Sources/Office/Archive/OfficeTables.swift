@@ -1,6 +1,6 @@
 import Core
 
-/// A value that a query takes, in either database.
+/// A parameter of a query, for either database.
 protocol OfficeValue {
     static func integer(_ number: Int) -> Self
     static func text(_ text: String) -> Self
@@ -32,7 +32,7 @@ protocol OfficeTables: OfficeArchive {
 }
 
 extension OfficeTables {
-    /// The maximum number of lines that a search ranks. For words in more lines it returns the newest lines.
+    /// The maximum number of lines that a search ranks. If more lines match, it returns the newest ones.
     static var maxRanked: Int { 2_000 }
 
     /// SQL that is true if the list shows a recording: it matches the filter, and the filter's speaker says something in it.

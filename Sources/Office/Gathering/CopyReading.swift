@@ -48,7 +48,7 @@ struct CopyReading: Sendable {
         let lines = staged.contents["history.json"] == nil ? [] : historyLines(in: content("history.json"))
         guard let lines, CopyVerification.brokenEntry(of: lines) == nil else {
             throw DeviceError(
-                .damaged, "read", on: "\(staged.source)/history.json", "is no history, or was changed",
+                .damaged, "read", on: "\(staged.source)/history.json", "is not a history, or was changed",
                 remedy: "look for another copy of it")
         }
         history = lines

@@ -6,7 +6,7 @@ import Transcripts
 enum ReadAgain {
     /// Parses the output of `fieldscribe transcribe --format json`.
     ///
-    /// - Throws: `DeviceError` with `damaged` if it is no transcript.
+    /// - Throws: `DeviceError` with `damaged` if it is not a transcript.
     static func timeline(_ transcript: [UInt8], name: String) throws(DeviceError) -> Timeline {
         try TranscriptReading(transcript, name: name).timeline
     }

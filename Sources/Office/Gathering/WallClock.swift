@@ -3,7 +3,7 @@ import Glibc
 
 /// Parses an RFC 3339 time, such as `2026-11-25T15:00:00Z` or `2026-11-25T16:00:00+01:00`.
 ///
-/// - Returns: seconds since 1970-01-01T00:00:00Z; nil if it is no such time.
+/// - Returns: seconds since 1970-01-01T00:00:00Z; nil if it is not such a time.
 func seconds(ofStamp text: String) -> Double? {
     let bytes = Array(text.utf8)
     guard bytes.count >= 20, let parts = fields(bytes[..<19], "dddd-dd-ddTdd:dd:dd"), let whole = utc(parts) else {

@@ -2,7 +2,7 @@ import Core
 internal import CPostgreSQL
 import Glibc
 
-/// A connection to a PostgreSQL server. Owns it and closes it in `deinit`. Used on one thread.
+/// A connection to a PostgreSQL server, closed on deinit. Use it on one thread.
 ///
 /// The corresponding C type is `PGconn`.
 final class ServerConnection {
@@ -48,14 +48,14 @@ final class ServerConnection {
         // If this throws, `deinit` closes the connection.
         try Self.connect(connection, named: name, timeout)
         guard PQstatus(connection) == CONNECTION_OK else {
-            let told = Self.line(PQerrorMessage(connection).map { String(cString: $0) } ?? "")
+            let reason = Self.line(PQerrorMessage(connection).map { String(cString: $0) } ?? "")
             // libpq reports this case in the message only.
-            let isCrowded = told.contains("too many c")
+            let isCrowded = reason.contains("too many c")
             throw DeviceError(
                 isCrowded ? .busy : .disconnected, "PQconnectdb", on: name,
-                "cannot be connected to: \(told)\(passwords.problem)",
+                "connecting failed: \(reason)\(passwords.problem)",
                 remedy: isCrowded
-                    ? "wait until others have finished, or have the server take more (max_connections)"
+                    ? "wait until others have finished, or raise max_connections on the server"
                     : "check that the server runs, and that address, user and password are right")
         }
         // Writes do not block; `answer` waits with a timeout.
@@ -115,7 +115,7 @@ final class ServerConnection {
         }
     }
 
-    /// Runs SQL without values, also several statements.
+    /// Runs one or more SQL statements without parameters.
     func execute(_ sql: String) throws(DeviceError) {
         let result = try answer { PQsendQuery(handle, sql) }
         defer { PQclear(result) }
@@ -185,46 +185,46 @@ final class ServerConnection {
         let status = PQresultStatus(result)
         if status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK { return }
         let field = { (code: Int32) in PQresultErrorField(result, code).map { String(cString: $0) } }
-        // PG_DIAG_SQLSTATE and PG_DIAG_MESSAGE_PRIMARY are letters in C.
+        // PG_DIAG_SQLSTATE and PG_DIAG_MESSAGE_PRIMARY are character constants in C.
         let state = field(Int32(UInt8(ascii: "C"))) ?? ""
-        let told = Self.line(
+        let message = Self.line(
             field(Int32(UInt8(ascii: "M"))) ?? PQerrorMessage(handle).map { String(cString: $0) } ?? "")
-        throw error(state, told)
+        throw error(state, message)
     }
 
-    private func error(_ state: String, _ told: String) -> DeviceError {
+    private func error(_ state: String, _ message: String) -> DeviceError {
         if PQstatus(handle) != CONNECTION_OK || state.hasPrefix("57P") || state.hasPrefix("08") {
             return DeviceError(
-                .disconnected, "PQexec", on: name, "the connection broke (\(told))",
-                remedy: "run it again once the server is there; incomplete changes were rolled back")
+                .disconnected, "PQexec", on: name, "the connection broke (\(message))",
+                remedy: "run it again once the server can be reached; incomplete changes were rolled back")
         }
         switch state {
         case "55P03":
             return DeviceError(
                 .busy, "PQexec", status: ETIMEDOUT, on: name,
-                "another program's transaction holds a lock (\(told))",
+                "another program's transaction holds a lock (\(message))",
                 remedy:
                     "end that transaction (SELECT pid, query FROM pg_stat_activity WHERE state LIKE 'idle in%'), and run it again"
             )
         case "57014":
             return DeviceError(
-                .busy, "PQexec", status: ETIMEDOUT, on: name, "took too long (\(told))",
+                .busy, "PQexec", status: ETIMEDOUT, on: name, "took too long (\(message))",
                 remedy: "check in pg_stat_activity what the server does, and run it again")
         case "42501":
             return DeviceError(
-                .denied, "PQexec", on: name, "permission denied: \(told)",
+                .denied, "PQexec", on: name, "permission denied: \(message)",
                 remedy: "ask the database's owner for the permission")
         case "25006":
             return DeviceError(
-                .denied, "PQexec", on: name, "is read-only: \(told)",
+                .denied, "PQexec", on: name, "is read-only: \(message)",
                 remedy: "name the server that accepts changes")
         case "53100", "53200":
             return DeviceError(
-                .full, "PQexec", on: name, "the server has no space left: \(told)", remedy: "make room there")
+                .full, "PQexec", on: name, "the server has no space left: \(message)", remedy: "make room there")
         default:
             return DeviceError(
                 state.hasPrefix("40") || state.hasPrefix("55") ? .busy : .failed, "PQexec", on: name,
-                "\(told) (SQLSTATE \(state))", remedy: "run it again; if that does not help, see the server's log")
+                "\(message) (SQLSTATE \(state))", remedy: "run it again; if that does not help, see the server's log")
         }
     }
 
@@ -253,7 +253,7 @@ struct ServerValue {
     }
     static func optional(_ numbers: [Int]?) -> ServerValue { numbers.map(integers) ?? null }
 
-    /// An array. Arrays insert many rows with one statement.
+    /// An array, which inserts many rows with one statement.
     static func integers(_ numbers: [Int]) -> ServerValue {
         ServerValue(text: "{\(numbers.map(String.init).joined(separator: ","))}")
     }

@@ -31,7 +31,7 @@ final class OfficeFolder: OfficeTables {
                 // Throws if the folder may not be searched: then it is unknown whether it has an archive.
                 if isTaken(path) { _ = try Folder(opening: path, crosses: true).exists(Self.databaseName) }
                 throw DeviceError(
-                    .missing, "open", on: path, "is no archive of fieldscribe-office",
+                    .missing, "open", on: path, "is not an archive of fieldscribe-office",
                     remedy: "create one: fieldscribe-office gather FOLDER --into \(path)")
             }
             try makeFolder(path, mode: 0o750)

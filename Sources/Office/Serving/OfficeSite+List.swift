@@ -19,7 +19,7 @@ extension OfficeSite {
         var told: [String] = []
         for (text, isEnd) in [(form.since, false), (form.until, true)] where !text.isEmpty {
             guard let time = seconds(ofDay: text, isEnd: isEnd) else {
-                told.append("\(text) is no day such as 2026-11-20")
+                told.append("\(text) is not a day such as 2026-11-20")
                 continue
             }
             if isEnd { filter.until = time } else { filter.since = time }

@@ -34,7 +34,7 @@ package struct WebListener: ~Copyable {
         let status = getaddrinfo(host, "\(port)", &hints, &found)
         guard status == 0, let first = found else {
             throw DeviceError(
-                .missing, "getaddrinfo", on: host, "is no address of this machine",
+                .missing, "getaddrinfo", on: host, "is not an address of this machine",
                 remedy: "name one that ip address shows, with --listen ADDRESS")
         }
         defer { freeaddrinfo(found) }
@@ -69,7 +69,7 @@ package struct WebListener: ~Copyable {
                 remedy: "choose another port with --port N, or any free port with --port 0")
         case EADDRNOTAVAIL:
             DeviceError(
-                .missing, "bind", status: status, on: name, "is no address of this machine",
+                .missing, "bind", status: status, on: name, "is not an address of this machine",
                 remedy: "name one that ip address shows, with --listen ADDRESS")
         case EACCES:
             DeviceError(

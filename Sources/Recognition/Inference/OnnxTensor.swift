@@ -11,7 +11,7 @@ final class OnnxTensor {
         self.runtime = runtime
     }
 
-    /// Creates a tensor whose uninitialized memory `fill` writes.
+    /// Creates a tensor; `fill` initializes its memory.
     ///
     /// - Parameter type: `fieldscribe_ort_float` or another type of the size of `Element`.
     convenience init<Element>(
@@ -34,7 +34,7 @@ final class OnnxTensor {
     deinit { runtime.api.pointee.ReleaseValue?(pointer) }
 
     private static let absent = DeviceError(
-        .failed, "CreateTensorAsOrtValue", "ONNX Runtime gave no tensor", remedy: "the utterance is tried again")
+        .failed, "CreateTensorAsOrtValue", "ONNX Runtime returned no tensor", remedy: "the utterance is tried again")
 
     func shape() throws(DeviceError) -> [Int] {
         var information: OpaquePointer?

@@ -16,7 +16,7 @@ package struct Transcriber: Sendable {
         /// Whether workers read utterances while they are spoken, for live audio. It only affects when segments are committed.
         /// Ignored for grouped utterances.
         package var hearsEarly = false
-        /// How much audio must be settled before the sink is told again, in samples. By default ten seconds.
+        /// How much audio must be settled before the sink is notified again, in samples. By default ten seconds.
         package var progressInterval = Int64(10 * SamplePosition.rate)
 
         package init() {}

@@ -55,7 +55,7 @@ extension Configuration {
         guard size <= largest else {
             throw DeviceError(
                 .unsupported, "fstat", on: path, "too large for a configuration (\(size) bytes, at most \(largest))",
-                remedy: "name another")
+                remedy: "name another file")
         }
         var bytes = [UInt8](repeating: 0, count: Int(size))
         let count = try rethrowing { try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) } }

@@ -69,7 +69,7 @@ extension ConfigurationKey {
             "storage.seal", \.storage.seal,
             allowed: "public keys (age1..., ssh-ed25519 ..., ssh-rsa ...) or files of them (/...), with commas "
                 + "between them; or nothing",
-            fault: { $0 == Configuration.Export.nobody ? "is no public key" : recipientFault($0) }),
+            fault: { $0 == Configuration.Export.nobody ? "is not a public key" : recipientFault($0) }),
 
         .choices("export.formats", \.export.formats),
         .whole("export.pause-seconds", \.export.pauseSeconds, 1...60),
@@ -125,7 +125,7 @@ extension ConfigurationKey {
     private static func recipientFault(_ entry: String) -> String? {
         if PrivateKey.isIn(entry) { return PrivateKey.refusal }
         if entry.hasPrefix("/") { return entry.utf8.count > 4_095 ? "is too long for a path" : nil }
-        return entry == Configuration.Export.nobody || Recipient(entry) != nil ? nil : "is no public key"
+        return entry == Configuration.Export.nobody || Recipient(entry) != nil ? nil : "is not a public key"
     }
 
     private static func address(_ path: String, _ place: Place<PanelAddress>) -> ConfigurationKey {

@@ -7,7 +7,7 @@ extension Configuration {
 
     /// The recipients of copies, by `export.recipients`; nil if copies are not encrypted.
     ///
-    /// - Throws: `DeviceError` if they are uncertain: then nothing may be copied.
+    /// - Throws: `DeviceError` if they cannot be determined; nothing may be copied then.
     package func recipients() throws(DeviceError) -> [Recipient]? {
         if export.recipients.isEmpty { return nil }
         if export.recipients == [Export.nobody] {
@@ -35,7 +35,7 @@ extension Configuration {
                 more = [recipient]
             } else {
                 throw DeviceError(
-                    .unsupported, "export", on: key, "entry \(index + 1) is no public key",
+                    .unsupported, "export", on: key, "entry \(index + 1) is not a public key",
                     remedy: "correct it")
             }
             for recipient in more where !found.contains(recipient) { found.append(recipient) }
@@ -43,7 +43,7 @@ extension Configuration {
         guard found.count <= mostRecipients else {
             throw DeviceError(
                 .unsupported, "export", on: key,
-                "\(found.count) public keys are more than \(mostRecipients)", remedy: "leave some out")
+                "\(found.count) public keys are too many", remedy: "give at most \(mostRecipients)")
         }
         return found
     }

@@ -43,7 +43,7 @@ public enum AssetInventory {
         /// Whether `Options.modelFolders` names it.
         let isChosen: Bool
 
-        /// Reads a folder; nil if it is no model.
+        /// Reads a folder; nil if it is not a model.
         init?(path: String, isChosen: Bool) {
             self.path = path
             self.isChosen = isChosen

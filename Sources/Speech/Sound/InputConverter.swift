@@ -45,7 +45,7 @@ struct InputConverter {
         return chunks
     }
 
-    /// Times of other clocks are rounded: up to 20 ms are no gap.
+    /// Times of other clocks are rounded: up to 20 ms are not a gap.
     private static let tolerance = Int64(SamplePosition.rate / 50)
 
     private mutating func converted(

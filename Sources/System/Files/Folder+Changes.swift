@@ -11,7 +11,7 @@ extension Folder {
         let path = try path(of: newName)
         try gate("rename", path)
         if fieldscribe_rename_new(file.number, name, newName) == 0 { return }
-        // The file system lacks RENAME_NOREPLACE; the folder is locked against other processes of ours.
+        // The file system lacks RENAME_NOREPLACE; the folder is locked against other Fieldscribe processes.
         guard errno == EINVAL || errno == ENOSYS else { throw .system("rename", on: path) }
         guard try !exists(newName) else { throw .system("rename", status: EEXIST, on: path) }
         guard renameat(file.number, name, file.number, newName) == 0 else { throw .system("rename", on: path) }

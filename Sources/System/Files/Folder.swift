@@ -158,7 +158,7 @@ package final class Folder: Sendable {
         guard syncfs(file.number) == 0 else { throw .system("syncfs", on: path) }
     }
 
-    /// Locks it against other processes of ours until it is closed.
+    /// Locks it against other Fieldscribe processes until it is closed.
     ///
     /// - Throws: `DeviceError` with `busy`.
     package func lock() throws(DeviceError) {

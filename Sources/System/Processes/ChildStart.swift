@@ -4,7 +4,7 @@ import Glibc
 
 /// The parameters of a new process.
 struct ChildStart: Sendable {
-    /// A descriptor of ours, and its number in the child.
+    /// A descriptor of this process, and its number in the child.
     struct Passed: Sendable {
         var ours: Int32
         var childs: Int32

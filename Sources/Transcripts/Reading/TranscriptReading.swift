@@ -9,7 +9,7 @@ package struct TranscriptReading: Sendable {
     private static let most = 4_000_000
 
     /// - Parameter name: the file's, for the error.
-    /// - Throws: `DeviceError` with `damaged` if it is no such transcript.
+    /// - Throws: `DeviceError` with `damaged` if it is not such a transcript.
     package init(_ bytes: [UInt8], name: String) throws(DeviceError) {
         let read: TranscriptDocument
         do { read = try TranscriptDocument(JSONStrings.check(bytes)) } catch {

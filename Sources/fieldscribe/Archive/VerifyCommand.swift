@@ -94,7 +94,7 @@ enum VerifyCommand: Command {
         let bytes = try content(ofFile: text, limit: Minisign.longest)
         guard let key = RecorderKey.key(in: String(decoding: bytes, as: UTF8.self)) else {
             throw DeviceError(
-                .unsupported, "verify", on: text, "holds no public key of minisign",
+                .unsupported, "verify", on: text, "holds no minisign public key",
                 remedy: "use the recorder's key, as fieldscribe status prints it there")
         }
         return key

@@ -74,7 +74,7 @@ enum DriveCommand: Command {
             configuration: configuration, volume: volume
         ) { export in
             export.leftOut = plan.leftOut
-            export.recipients = try DrivePlan.sealing(configuration).map { .success($0) }
+            export.recipients = try DrivePlan.recipients(for: configuration).map { .success($0) }
             let stops = export.shouldStop
             export.shouldStop = { stops() || ((try? reserve.freeBytes()).map { plan.room(free: $0).isShort } ?? false) }
             return try await export.fillDrive(plan.wanted, at: target)
@@ -96,7 +96,7 @@ enum DriveCommand: Command {
         try durableReplace(path: folder.contents, with: contents.text)
         Terminal.say(
             "recordings copied to the drive: \(report.copied.count); there before: \(report.kept.count)"
-                + (plan.leftOut > 0 ? "; without room: \(plan.leftOut)" : ""))
+                + (plan.leftOut > 0 ? "; does not fit: \(plan.leftOut)" : ""))
     }
 
     /// Whether an error concerns one recording, not the drive: it was erased meanwhile, is unreadable, or too long

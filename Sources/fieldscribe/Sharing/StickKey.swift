@@ -27,7 +27,7 @@ enum StickKey {
             let file = try top.openFile(name, O_RDONLY)
             return open(try OpeningKey.text(of: file), configuration)
         } catch {
-            // A link, a pipe, a folder or a far too long file is no key. An unreadable file may be one.
+            // A link, a pipe, a folder or a far too long file is not a key. An unreadable file may be one.
             let holdsNone = error.code == .unsupported || error.status == ELOOP
             let remedy =
                 holdsNone

@@ -58,9 +58,9 @@ final class ProgressBar: Sendable {
         else { return "  \(names)\(Self.tenths(done)) s  \(speed)" }
         let share = min(1, done / total)
         let text = "  \(names)\(Self.tenths(done)) of \(Self.tenths(total)) s  \(speed)"
-        let room = max(0, min(40, Terminal.width - text.count - 10))
-        let filled = Int(share * Double(room))
-        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: room - filled)
+        let width = max(0, min(40, Terminal.width - text.count - 10))
+        let filled = Int(share * Double(width))
+        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
         return "[\(bar)] \(Int(share * 100)) %\(text)"
     }
 

@@ -8,8 +8,8 @@ import TestKit
 @testable import Office
 @testable import System
 
-/// Recordings whose history has another time than their start.
-@Suite("The start of a recording") struct BeginningTests {
+/// Recordings whose history has a time other than their start.
+@Suite("The start of a recording") struct StartTimeTests {
     /// 20 November 2026, 08:30:12 UTC.
     private static let start = 1_795_163_412.0
 
@@ -65,7 +65,9 @@ import TestKit
         #expect(try desk.run("list --since 2026-12-01").output == "")
     }
 
-    @Test("a recording that was dated after the clock was set has that time", arguments: ArchiveKind.all, Form.allCases)
+    @Test(
+        "a recording that was dated later, once the clock was set, has the corrected start", arguments: ArchiveKind.all,
+        Form.allCases)
     func redated(kind: ArchiveKind, form: Form) async throws {
         let desk = try OfficeDesk(kind)
         let recording = try await gathered(
@@ -86,7 +88,7 @@ import TestKit
         #expect(try desk.run("list").output.contains("1970-01-02 00:00?"))
     }
 
-    @Test("a recorder in another time zone: the tags of its sound contain the zone")
+    @Test("a desk in another time zone: the tags of the audio contain their zone")
     func zones() async throws {
         let desk = try OfficeDesk()
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
