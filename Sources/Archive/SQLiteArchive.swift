@@ -1,4 +1,5 @@
 import Core
+import Synchronization
 import System
 
 /// The archive in an SQLite file. While it is open, no other process can open it.
@@ -17,7 +18,8 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
     /// The highest number that a folder or an erased recording has had; nil before the first look.
     var highestFolder: Int?
     /// Recordings that began in this process and have not ended.
-    package private(set) var begun: Set<Int> = []
+    package nonisolated var begun: Set<Int> { unended.withLock { $0 } }
+    private let unended = Mutex<Set<Int>>([])
     /// Recordings that are being erased in steps: nothing can be added to them.
     var erasing: Set<Int> = []
     /// Recordings whose sealing has begun and not ended: no text can be added to them.
@@ -89,7 +91,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
             journal.discard(id)
             throw error
         }
-        begun.insert(id)
+        _ = unended.withLock { $0.insert(id) }
         return id
     }
 
@@ -134,7 +136,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
                 $0.reason = reason.rawValue
             }
         }
-        begun.remove(id)
+        _ = unended.withLock { $0.remove(id) }
         // Moves the ended recording from the log to the database file. If this fails, nothing is lost, and the next end
         // tries again.
         try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -159,7 +161,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
             if gone > 0, let boot { try addToHistory(.erased, of: id) { $0.begunIn = boot } }
             return gone
         }
-        begun.remove(id)
+        _ = unended.withLock { $0.remove(id) }
         if gone > 0 { journal.discard(id) }
     }
 

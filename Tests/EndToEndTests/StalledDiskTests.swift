@@ -3,11 +3,11 @@ import Glibc
 import Testing
 import TestKit
 
-/// The real appliance, ended while its disk stalls: a preloaded library delays one call.
-@Suite("A disk that stalls while the appliance ends") struct StalledDiskTests {
+/// The real appliance, whose disk stalls: a preloaded library delays one call.
+@Suite("A disk that stalls") struct StalledDiskTests {
     private let folder = TemporaryFolder()
 
-    @Test("is waited for, and all captured sound is in the closed recording")
+    @Test("at the end is waited for, and all captured sound is in the closed recording")
     func isWaitedFor() throws {
         let began = ContinuousClock.now
         let appliance = try ApplianceProcess(
@@ -53,16 +53,34 @@ import TestKit
         #expect(ending.errors.contains { $0.contains("its end may be lost") }, "\(ending.errors)")
     }
 
-    /// Variables that delay the fourth sync of a recording's file.
-    private func stalling(milliseconds: Int) throws -> [String] {
+    @Test("after stop, until the archive has the recording's end, verify finds nothing wrong, and list says so")
+    func isNotDamage() throws {
+        // The end is entered in the history before it is in the database.
+        let appliance = try ApplianceProcess(
+            in: folder, microphone: "tone:440",
+            environment: try stalling("/history.jsonl", at: 1, milliseconds: 600_000))
+        #expect(try appliance.run("start").output == "recording 1\n")
+        try appliance.hear(seconds: 0.5)
+        #expect(try appliance.run("stop").output == "stopped 1\n")
+        try appliance.process.wait(until: "the entry's sync begins, and does not end") { try raised() > 0 }
+        let verified = try appliance.run("verify")
+        expectAllIsWell(verified)
+        #expect(verified.output.contains("recording 1 is being recorded"), "\(verified.output)")
+        #expect(try appliance.run("list").output.contains("stopping, 00:0"))
+        #expect(try appliance.run("delete", "1", "--yes").status == 1)
+    }
+
+    /// Variables that delay a sync of a file, by default the fourth one of a recording's audio.
+    private func stalling(_ file: String = "/audio.wav", at number: Int = 4, milliseconds: Int) throws -> [String] {
         let storage = folder.file("storage")
         mkdir(storage, 0o700)
         let executable = try Fieldscribe.executable()
         let library = executable.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/libFaultShim.so"
         try #require(access(library, R_OK) == 0, "\(library) is built by swift build")
         return [
-            "LD_PRELOAD=\(library)", "FAULT_UNDER=\(storage)", "FAULT_FILE=/audio.wav", "FAULT_CALL=fdatasync",
-            "FAULT_AT=4", "FAULT_ERROR=HANG", "FAULT_STALL=\(milliseconds)", "FAULT_STATE=\(folder.file("state"))",
+            "LD_PRELOAD=\(library)", "FAULT_UNDER=\(storage)", "FAULT_FILE=\(file)", "FAULT_CALL=fdatasync",
+            "FAULT_AT=\(number)", "FAULT_ERROR=HANG", "FAULT_STALL=\(milliseconds)",
+            "FAULT_STATE=\(folder.file("state"))",
         ]
     }
 

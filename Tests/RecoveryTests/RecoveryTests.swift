@@ -110,9 +110,9 @@ import TestKit
         try await storage.record([.samples(numbered(4000))], in: archive)
         try await storage.record([.samples(numbered(4000))], in: archive)
         let erasure = Erasure(storage: storage.folder.path, archive: archive)
-        #expect(await thrown { try await erasure.erase([1, 2], recording: 2) }?.code == .busy)
+        #expect(await thrown { try await erasure.erase([1, 2], recording: [2]) }?.code == .busy)
         #expect(try await archive.recordings().count == 2)
-        try await erasure.erase([1], recording: 2)
+        try await erasure.erase([1], recording: [2])
         #expect(try await archive.recordings().map(\.id) == [2])
         #expect(access(storage.audio(1), F_OK) != 0 && access(storage.audio(2), F_OK) == 0)
     }

@@ -101,7 +101,7 @@ import TestKit
         let archive = try storage.archive()
         try await storage.record([.samples(numbered(40_000))], isClosed: false, in: archive)
         if isDamaged { try change(storage.audio(1)) { $0[512 + 2 * 20_000] ^= 1 } }
-        let findings = try await Verification(storage: storage.folder.path, archive: archive).run([], recording: 1)
+        let findings = try await Verification(storage: storage.folder.path, archive: archive).run([], recording: [1])
         #expect(findings.map(\.outcome) == (isDamaged ? [.note, .damaged] : [.note]))
         #expect(findings.first?.message.contains("is being recorded") == true)
     }

@@ -104,21 +104,19 @@ final class Recorder: Service {
 
     /// The recordings that have not ended, by number.
     var live: [Int: RecordingSummary.Live] {
-        get async {
-            var live: [Int: RecordingSummary.Live] = [:]
-            for id in await archive.begun {
-                let now = snapshot
-                if now.live?.id == id {
-                    live[id] = RecordingSummary.Live(now.state, length: now.live?.position ?? .zero)
-                } else if let closing = now.lives[id] {
-                    // Its file is closed; the disk has not taken the end of its row yet.
-                    live[id] = RecordingSummary.Live(.stopping, length: closing.position)
-                } else if now.isOpen, now.live == nil {
-                    live[id] = RecordingSummary.Live(.recording, length: .zero)
-                }
+        var live: [Int: RecordingSummary.Live] = [:]
+        for id in archive.begun {
+            let now = snapshot
+            if now.live?.id == id {
+                live[id] = RecordingSummary.Live(now.state, length: now.live?.position ?? .zero)
+            } else if let closing = now.lives[id] {
+                // Its file is closed, but its row is not yet, for instance because the disk is slow.
+                live[id] = RecordingSummary.Live(.stopping, length: closing.position)
+            } else if now.isOpen, now.live == nil {
+                live[id] = RecordingSummary.Live(.recording, length: .zero)
             }
-            return live
         }
+        return live
     }
 
     /// Whether the loop answers and, while recording, bytes reach the disk.

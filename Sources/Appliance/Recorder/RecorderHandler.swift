@@ -102,10 +102,10 @@ struct RecorderHandler: Sendable {
         case .history(let recording): response.history = try await archive.history(of: recording)
         case .verify(let recordings, let isQuick):
             response.findings = try await Verification(storage: own, archive: archive).run(
-                recordings, recording: recorder.snapshot.live?.id, isQuick: isQuick)
+                recordings, recording: Set(recorder.live.keys), isQuick: isQuick)
         case .delete(let recordings):
             response.notes = try await Erasure(storage: own, archive: archive).erase(
-                recordings, recording: recorder.snapshot.live?.id)
+                recordings, recording: Set(recorder.live.keys))
             try await opened.forget(recordings)
         case .redact(let order):
             (response.recording, response.notes) = try await recorder.redact(order)
@@ -136,9 +136,9 @@ struct RecorderHandler: Sendable {
     private func withLive<Value>(
         _ read: () async throws -> Value
     ) async rethrows -> (Value, [Int: RecordingSummary.Live]) {
-        let before = await recorder.live
+        let before = recorder.live
         let value = try await read()
-        return (value, before.merging(await recorder.live) { $1 })
+        return (value, before.merging(recorder.live) { $1 })
     }
 
     /// The archive with a recording's text; for an opened sealed recording, the decrypted one.

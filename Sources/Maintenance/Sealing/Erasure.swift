@@ -36,16 +36,18 @@ package struct Erasure: Sendable {
     /// Erases recordings for a person; a number that is not in the archive erases a folder of that number. Tries all. Words
     /// that were corrected only in these recordings are no longer preferred.
     ///
-    /// - Parameter recording: the one that is being recorded, if any.
+    /// - Parameter recording: those that have not ended.
     /// - Returns: what to tell the user: removed words, and files that may still have the text.
-    /// - Throws: `DeviceError` with `busy` if `recording` is among them; nothing is erased then. Else the first reason why
+    /// - Throws: `DeviceError` with `busy` if one of `recording` is among them; nothing is erased then. Else the first reason why
     ///   something could not be removed.
     @discardableResult
-    package func erase(_ ids: [Int], recording: Int? = nil) async throws -> [String] {
-        try refuse(ids, recording: recording)
+    package func erase(_ ids: [Int], recording: Set<Int> = []) async throws -> [String] {
+        if let busy = ids.first(where: recording.contains) {
+            throw DeviceError(.busy, "delete", "recording \(busy): is being recorded; stop it first, then delete it")
+        }
         // First: without the recording, nothing says which words to remove.
         let notes = ids.flatMap { LearnedVocabulary(storage: storage).forget($0, keeping: []) }
-        let refused = try await eraseFiles(ids, recording: recording).refused
+        let refused = try await eraseFiles(ids).refused
         if let error = ids.compactMap({ refused[$0] }).first { throw error }
         return notes
             + (try keptAside()).map {
@@ -53,14 +55,8 @@ package struct Erasure: Sendable {
             }
     }
 
-    private func refuse(_ ids: [Int], recording: Int?) throws(DeviceError) {
-        guard let recording, ids.contains(recording) else { return }
-        throw DeviceError(.busy, "delete", "recording \(recording): is being recorded; stop it first, then delete it")
-    }
-
     /// Erases recordings without removing their words; returns what failed.
-    func eraseFiles(_ ids: [Int], recording: Int? = nil) async throws -> Outcome {
-        try refuse(ids, recording: recording)
+    func eraseFiles(_ ids: [Int]) async throws -> Outcome {
         let folder = try top()
         var refused: [Int: DeviceError] = [:]
         // Rename first: from then on, no start takes the folder for a recording.

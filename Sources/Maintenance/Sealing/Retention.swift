@@ -68,7 +68,7 @@ struct Retention: Hashable, Sendable {
         }
         let expired = expired(candidates, now: now)
         if expired.isEmpty { return earlier }
-        var outcome = try await erasure.eraseFiles(expired, recording: recording)
+        var outcome = try await erasure.eraseFiles(expired)
         outcome.refused.merge(earlier.refused) { now, _ in now }
         return outcome
     }

@@ -18,11 +18,11 @@ package struct Verification: Sendable {
     /// Checks these recordings, or all and the database as a whole.
     ///
     /// - Parameters:
-    ///   - recording: the one that is being recorded: this is reported, and its sound is checked as far as it is stable.
+    ///   - recording: those that have not ended: this is reported, and their sound is checked as far as it is stable.
     ///   - isQuick: whether to check only lengths and gaps of the sound.
     /// - Throws: `DeviceError` with `missing` for an unknown number, `damaged` for the database.
     package func run(
-        _ ids: [Int], recording: Int? = nil, isQuick: Bool = false
+        _ ids: [Int], recording: Set<Int> = [], isQuick: Bool = false
     ) async throws -> [StorageFinding] {
         // Clamped numbers can be equal.
         let rows = Dictionary(try await archive.recordings().map { ($0.id, $0) }) { first, _ in first }
@@ -35,7 +35,7 @@ package struct Verification: Sendable {
         var compared: [SoundEvidence: [Int]] = [:]
         for id in ids.isEmpty ? Set(rows.keys).union(folders).sorted() : ids {
             try Task.checkCancellation()
-            if id == recording {
+            if recording.contains(id) {
                 let audio = RecordingFolder(storage: storage, recording: id).audio
                 findings.append(
                     StorageFinding(
