@@ -53,6 +53,18 @@ import TestKit
         #expect(ending.errors.first?.contains("is not UTF-8; rename the file") == true)
     }
 
+    @Test("a list of known sticks that cannot be read is an error, and no stick is refused by it")
+    func unreadableSticks() throws {
+        let config = folder.file("fieldscribe.conf")
+        try "[storage]\ndirectory = \(folder.file("storage"))\n[export]\nsticks = known\n"
+            .write(toFile: config, atomically: true, encoding: .utf8)
+        try Fieldscribe.tool("mkdir", folder.file("storage"), in: folder)
+        symlink("/etc/hostname", folder.file("storage/known-sticks.txt"))
+        let admitted = try Fieldscribe.run("stick", "admit", "sdx1", "--config", config, in: folder)
+        #expect(admitted.status == 1)
+        #expect(admitted.errors.count == 1 && admitted.errors.first?.contains("known-sticks.txt: is a link") == true)
+    }
+
     @Test("Windows' mark on a stick is removed only after confirmation")
     func repair() throws {
         let calls = folder.file("calls")

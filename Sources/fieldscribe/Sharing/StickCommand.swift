@@ -135,7 +135,8 @@ enum StickCommand: Command {
     private static func admit(_ device: String, _ configuration: Configuration) throws {
         do {
             try admit(.device(device), configuration, asksButton: true)
-        } catch let error as DeviceError where error.code == .denied {
+        } catch let error as DeviceError where error.code == .denied && error.status == 0 {
+            // With a status, a file could not be read.
             Terminal.say(error.message)
             throw ExitError(status: refused)
         }
@@ -177,11 +178,12 @@ enum StickCommand: Command {
             throw denied("export.sticks is none: nothing is copied to sticks, and nothing was read from this one")
         case .known: break
         }
+        let known = try KnownSticks(in: storage)
         let stick: StickIdentity
         do throws(DeviceError) { stick = try place.identity() } catch {
             throw error.code == .unsupported ? denied(error.reason, error.remedy) : error
         }
-        if try KnownSticks(in: storage).contains(stick) { return }
+        if known.contains(stick) { return }
         if asksButton, (try? ControlClient(configuration)?.ask(.claim).isHeld) ?? false {
             _ = try KnownSticks.allow(stick, by: .button, in: storage)
             return
