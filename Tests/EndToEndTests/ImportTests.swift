@@ -115,6 +115,26 @@ import TestKit
         #expect(try Fieldscribe.text("\(desk.stick)/Fieldscribe/RESULT.txt").contains("in the archive already"))
     }
 
+    @Test("what the recorder took from a stick is known at the desk, without a word, and accuracy measures it")
+    func gathered() throws {
+        let desk = try Desk()
+        try desk.corrections("zanzibar " + desk.segment.text, by: "Anna", to: "\(desk.copy)/corrections.html")
+        #expect(try desk.run("export", "--stick", "--to", desk.stick).status == 0)
+        let archive = desk.folder.file("office")
+        func office(_ words: String...) throws -> Fieldscribe.Ending {
+            try Fieldscribe(program: try builtProgram("fieldscribe-office"), words, in: desk.folder).wait()
+        }
+        for _ in 1...2 {
+            let gathered = try office("gather", desk.stick, "--into", archive)
+            #expect(gathered.status == 0 && !gathered.output.contains("correction"), "\(gathered)")
+        }
+        #expect(try office("show", "1", "--archive", archive).output.contains("zanzibar"))
+        let accuracy = try office("accuracy", "--archive", archive)
+        #expect(
+            accuracy.output.contains("pocketsphinx") && accuracy.output.contains("% of the words wrong"),
+            "\(accuracy)")
+    }
+
     @Test("a corrected name is learned, listed and preferred, and a person decides which stay")
     func learned() throws {
         let desk = try Desk()

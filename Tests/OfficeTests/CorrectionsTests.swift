@@ -70,6 +70,57 @@ import TestKit
         #expect(try desk.run("show 1 --reading 4").output.contains("phone yo again"))
     }
 
+    @Test(
+        "corrections that the recorder has applied to the copy beside them are known, and accuracy measures them",
+        arguments: ArchiveKind.all, [false, true])
+    func roundTrip(kind: ArchiveKind, wasGathered: Bool) async throws {
+        let desk = try OfficeDesk(kind)
+        let (copy, sound) = try await stick(desk)
+        if wasGathered { try desk.gather(desk.stick("one")) }
+        try durableReplace(
+            path: "\(copy)/corrections.json",
+            with: corrections("fonio again", by: "Awa", at: 1_795_200_000, sound: sound))
+        try await recorder.correct(1, segment: 2, "fonio again", by: "Awa", pass: 2)
+        try await recorder.copy(to: desk.stick("one"))
+        for round in 1...2 {
+            let run = try desk.run("gather '\(desk.stick("one"))' \(desk.into)")
+            #expect(run.status == 0 && run.errors == "", "\(round): \(run)")
+            #expect(!run.output.contains("correction"), "\(round): \(run.output)")
+        }
+        #expect(try desk.found("fonio") == ["pi-aaaaaaaa: [fonio] again"] && desk.found("phone") == [])
+        #expect(try desk.archive().readings(of: 1).map(\.person) == ["Awa", nil])
+        let accuracy = try desk.run("accuracy")
+        #expect(accuracy.output.contains("% of the words wrong"), "\(accuracy)")
+        // A correction after that is new.
+        let later = corrections("fonyo again", by: "Awa", at: 1_995_200_000, sound: sound, was: "fonio again")
+        try durableReplace(path: "\(copy)/corrections (1).json", with: later)
+        #expect(try desk.gather(desk.stick("one")).corrections == 1)
+        #expect(try desk.found("fonyo").count == 1)
+    }
+
+    @Test(
+        "corrections of corrections come back, too, though the copy has the last text only", arguments: ArchiveKind.all)
+    func chain(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
+        let (copy, sound) = try await stick(desk)
+        let first = corrections("fonio again", by: "Awa", at: 1_795_200_000, sound: sound)
+        let second = corrections("fonyo again", by: "Bo", at: 1_795_300_000, sound: sound, was: "fonio again")
+            .replacing("\"pass\":1", with: "\"pass\":2")
+        try durableReplace(path: "\(copy)/corrections.json", with: first)
+        try durableReplace(path: "\(copy)/corrections (1).json", with: second)
+        try await recorder.correct(1, segment: 2, "fonyo again", by: "Bo", pass: 3)
+        let written = try await recorder.enter(1, "written", pass: 1, engine: "test 1")
+        let corrected = try await recorder.enter(2, "corrected", before: written, pass: 2)
+        try await recorder.enter(3, "corrected", time: "2026-11-20T09:30:16Z", before: corrected, pass: 3)
+        try await recorder.copy(to: desk.stick("two"))
+        shell("cp '\(copy)'/corrections* '\(recorder.copies(on: desk.stick("two"))[0])'")
+        let report = try desk.gather(desk.stick("two"))
+        #expect(report.taken == 2 && report.corrections == 0 && report.problems == [])
+        #expect(try desk.found("fonyo").count == 1)
+        #expect(try desk.archive().readings(of: 1).map(\.person) == ["Bo", "", nil])
+        #expect(try desk.run("accuracy").output.contains("1  pi-aaaaaaaa  test  "))
+    }
+
     @Test("a correction can be reverted on its page", arguments: ArchiveKind.all)
     func takenBack(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)

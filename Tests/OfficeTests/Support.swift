@@ -68,17 +68,32 @@ struct FieldRecorder {
                 transcribedUpTo: length, stopReason: .button), timeline)
     }
 
+    /// Imports a person's correction of a segment, as a pass of its own; the next copy has its text.
+    func correct(_ id: Int, segment: Int, _ text: String, by person: String, pass: Int) async throws {
+        let (summary, heard) = try #require(await archive.transcript(of: id))
+        var timeline = heard
+        timeline.segments = timeline.segments.map { old in
+            old.id == segment
+                ? CorrectedSegment(old, words: text.split(separator: " ").map(String.init)).segment : old
+        }
+        timeline.engine = EngineDescription(name: EngineDescription.person, version: "", model: person)
+        timeline.annotations = Annotations()
+        timeline.pass = pass
+        await archive.put(summary, timeline)
+    }
+
     /// Adds an entry to the history of recording 1, which lasts four seconds.
     ///
     /// - Parameter before: the last entry.
     @discardableResult func enter(
         _ number: Int, _ act: String, time: String = "2026-11-20T08:30:16Z", clock: String = "synchronized",
-        before: HistoryLine? = nil
+        before: HistoryLine? = nil, pass: Int? = nil, engine: String? = nil
     ) async throws -> HistoryLine {
         let own = before.map { "\"\(shell("printf %s '\($0.text)' | sha256sum").output.prefix(64))\"" } ?? "null"
         let text =
-            "{\"act\":\"\(act)\",\"before\":\"\(HistoryEntry.start)\",\"clock\":\"\(clock)\",\"length\":4,"
-            + "\"number\":\(number),\"own\":\(own),\"recording\":1,\"sinceBoot\":1,\"time\":\"\(time)\"}"
+            "{\"act\":\"\(act)\",\"before\":\"\(HistoryEntry.start)\",\"clock\":\"\(clock)\","
+            + (engine.map { "\"engine\":\"\($0)\"," } ?? "") + "\"length\":4,\"number\":\(number),\"own\":\(own),"
+            + (pass.map { "\"pass\":\($0)," } ?? "") + "\"recording\":1,\"sinceBoot\":1,\"time\":\"\(time)\"}"
         let line = try #require(historyLines(in: "[\n\(text)\n]\n")?.first)
         await archive.enter(line)
         return line

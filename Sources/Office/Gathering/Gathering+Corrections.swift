@@ -15,11 +15,34 @@ extension Gathering {
             for name in found.saved.sorted() {
                 if let file = try readCorrections(name, at: found.place) { files.append(file) }
             }
-            // In the order of saving: later ones may build on earlier ones.
-            let order = files.indices.sorted {
-                (files[$0].saved.file.savedAt, $0) < (files[$1].saved.file.savedAt, $1)
+            try addCorrections(files, of: digest)
+        }
+    }
+
+    /// Adds corrections in the order of saving, since later ones may build on earlier ones; reports a problem for each
+    /// that does not fit.
+    ///
+    /// - Parameter digest: of the copy beside them; nil if they are beside none and name their recording themselves.
+    func addCorrections(_ files: [FoundCorrections], of digest: String?) throws(DeviceError) {
+        var left = files.indices.sorted {
+            (files[$0].saved.file.savedAt, $0) < (files[$1].saved.file.savedAt, $1)
+        }.map { files[$0] }
+        while !left.isEmpty {
+            var unfit: [FoundCorrections] = []
+            for file in left where try !addCorrections(file, of: digest) { unfit.append(file) }
+            // Another file may have restored the text that these were made from.
+            if unfit.count < left.count {
+                left = unfit
+                continue
             }
-            for index in order { try addCorrections(files[index], of: digest) }
+            for file in unfit {
+                try refuse(
+                    DeviceError(
+                        .unsupported, "import", on: file.path,
+                        "was made from another text of recording \(file.saved.file.identity.recording), which is not in the archive",
+                        remedy: "gather that copy, too"))
+            }
+            return
         }
     }
 
@@ -43,10 +66,10 @@ extension Gathering {
         }
     }
 
-    /// Adds corrections; reports a problem if they do not fit.
+    /// Adds corrections; reports a problem if they cannot be added.
     ///
-    /// - Parameter digest: of the copy beside them; nil if they are beside none and name their recording themselves.
-    func addCorrections(_ found: FoundCorrections, of digest: String?) throws(DeviceError) {
+    /// - Returns: whether they fit a text of their recording, or were reported.
+    private func addCorrections(_ found: FoundCorrections, of digest: String?) throws(DeviceError) -> Bool {
         let (path, saved) = (found.path, found.saved)
         do throws(DeviceError) {
             let identity = saved.file.identity
@@ -60,17 +83,12 @@ extension Gathering {
                     "is of a recording \(identity.recording) that \(digest == nil ? "is not in the archive" : "this copy is not of")",
                     remedy: digest == nil ? "gather its copy, too" : "put it beside its own page")
             }
-            if let isNew = try saved.add(to: archive, of: recording) {
-                if isNew {
-                    saved.keep(found.bytes, beside: recording, in: archive, isPage: path.hasSuffix(".html"))
-                    report.corrections += 1
-                }
-                return
-            }
-            throw DeviceError(
-                .unsupported, "import", on: path,
-                "was made from another text of recording \(identity.recording), which is not in the archive",
-                remedy: "gather that copy, too")
-        } catch { try refuse(error) }
+            let isNew = try saved.add(found.bytes, isPage: path.hasSuffix(".html"), to: archive, of: recording)
+            if isNew == true { report.corrections += 1 }
+            return isNew != nil
+        } catch {
+            try refuse(error)
+            return true
+        }
     }
 }

@@ -106,9 +106,11 @@ package final class Gathering {
             }
         }
         try commit()
+        var corrections: [FoundCorrections] = []
         for (place, name) in loose {
-            if let found = try readCorrections(name, at: place) { try addCorrections(found, of: nil) }
+            if let found = try readCorrections(name, at: place) { corrections.append(found) }
         }
+        try addCorrections(corrections, of: nil)
         for case .archive(let other) in sources { try addReadings(of: other) }
         report.outdated = try archive.outdated().map { "\(archive.files)/\($0)" }.filter { isTaken($0) }
         return report

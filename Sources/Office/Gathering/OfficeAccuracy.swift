@@ -16,6 +16,11 @@ package enum OfficeAccuracy {
         for reading in readings.reversed() where reading.person == nil {
             if let timeline = try archive.timeline(ofReading: reading.id) { heard.append(timeline) }
         }
+        // A text that corrections restored counts only until a copy brings the engine's own.
+        let passes = heard.filter { $0.engine.model != EngineDescription.restored }.compactMap(\.pass)
+        heard.removeAll { timeline in
+            timeline.engine.model == EngineDescription.restored && timeline.pass.map(passes.contains) ?? false
+        }
         let places = { (timeline: Timeline) in timeline.segments.map { [$0.range.start, $0.range.end] } }
         // A correction has the same segments as the transcript that it corrects.
         guard let base = heard.last(where: { places($0) == places(corrected) }) else { return [] }

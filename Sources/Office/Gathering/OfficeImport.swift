@@ -45,14 +45,11 @@ package struct OfficeImport {
         case .corrections(let corrections):
             let saved = SavedCorrections(corrections, name: file.path)
             let recording = try recording(saved.file.identity, file)
-            guard let isNew = try saved.add(to: archive, of: recording) else {
+            let isPage = file.path.lowercased().hasSuffix(".html")
+            guard let isNew = try saved.add(file.bytes, isPage: isPage, to: archive, of: recording) else {
                 throw Self.refusal(
                     file, "was made from another text of recording \(recording.id), which is not in the archive",
                     "gather that copy, too")
-            }
-            if isNew {
-                saved.keep(
-                    file.bytes, beside: recording, in: archive, isPage: file.path.lowercased().hasSuffix(".html"))
             }
             return Self.line(file, recording, isNew)
         case .text(let written):

@@ -78,21 +78,128 @@ struct SavedCorrections: Sendable {
         return GatheredReading(digest: digest, timeline: corrected, person: file.person, madeAt: file.savedAt)
     }
 
-    /// Applies the corrections to the reading that they name, else to the first one that they fit: corrections without
-    /// words fit all.
+    /// Adds what these corrections make of the reading that they name, else of the first one that they fit: corrections
+    /// without words fit all. The file stays beside the recording's copy, from which a new archive takes it again.
     ///
+    /// If a recorder applied them to a copy before this archive had the text that they were made from, adds that text.
+    ///
+    /// - Parameters:
+    ///   - bytes: the file.
+    ///   - isPage: whether it is HTML.
     /// - Returns: whether they were new; nil if they fit no reading.
-    func add(to archive: any OfficeArchive, of recording: OfficeRecording) throws(DeviceError) -> Bool? {
+    func add(
+        _ bytes: [UInt8], isPage: Bool, to archive: any OfficeArchive, of recording: OfficeRecording
+    ) throws(DeviceError) -> Bool? {
+        let readings = try archive.readings(of: recording.id)
         var first: GatheredReading?
-        for reading in try archive.readings(of: recording.id) {
+        for reading in readings {
             guard let timeline = try archive.timeline(ofReading: reading.id) else { continue }
             try check(timeline)
             guard let corrected = self.reading(over: timeline) else { continue }
             if first == nil || timeline.pass == file.pass { first = corrected }
             if file.pass == nil || timeline.pass == file.pass { break }
         }
-        guard let first else { return nil }
-        return try archive.add(first, of: recording.id)
+        if let first {
+            if try isKnown(first, among: readings, in: archive) { return false }
+            guard try archive.add(first, of: recording.id) else { return false }
+            keep(bytes, beside: recording, in: archive, isPage: isPage)
+            return true
+        }
+        for reading in readings where isPerson(reading.person) {
+            guard let timeline = try archive.timeline(ofReading: reading.id), let base = base(under: timeline) else {
+                continue
+            }
+            _ = try archive.add(try original(base, of: recording, in: archive), of: recording.id)
+            keep(bytes, beside: recording, in: archive, isPage: isPage)
+            return false
+        }
+        return nil
+    }
+
+    /// Whether a reading by the same person has all of this one: it is shown, or was made later.
+    private func isKnown(
+        _ reading: GatheredReading, among readings: [OfficeReading], in archive: any OfficeArchive
+    ) throws(DeviceError) -> Bool {
+        for known in readings where isPerson(known.person) {
+            guard known.id == readings.first?.id || known.madeAt >= reading.madeAt,
+                let timeline = try archive.timeline(ofReading: known.id)
+            else { continue }
+            if Self.has(timeline, reading.timeline) { return true }
+        }
+        return false
+    }
+
+    /// Whether a person may be the one who saved the file; an empty name is unknown.
+    private func isPerson(_ person: String?) -> Bool {
+        guard let person else { return false }
+        return person == file.person || person.isEmpty || file.person.isEmpty
+    }
+
+    /// Whether a text has the words, confirmations and annotations of another.
+    private static func has(_ known: Timeline, _ other: Timeline) -> Bool {
+        guard MergedTimelines.haveSameLines(known, other), known.marks == other.marks else { return false }
+        // A copy has bookmarks in its transcript only.
+        let annotations = [known, other].map { timeline in
+            var annotations = timeline.annotations ?? Annotations()
+            annotations.marks = nil
+            return annotations
+        }
+        guard annotations[0] == annotations[1] else { return false }
+        return zip(known.segments, other.segments).allSatisfy { known, other in
+            known.words.count == other.words.count
+                && zip(known.words, other.words).allSatisfy { known, other in
+                    known.text == other.text && (known.confidence >= 1 || other.confidence < 1)
+                }
+        }
+    }
+
+    /// Returns the text that these corrections were made from, if `timeline` is their result. The engine's confidence in
+    /// corrected words is unknown.
+    private func base(under timeline: Timeline) -> Timeline? {
+        let known = Dictionary(timeline.segments.map { ($0.id, $0) }) { first, _ in first }
+        let edits = Dictionary(file.edits.map { ($0.segment, $0) }) { first, _ in first }
+        for edit in file.edits {
+            guard let segment = known[edit.segment], Self.keys(edit.words) == Self.keys(segment.words.map(\.text))
+            else {
+                return nil
+            }
+        }
+        var base = timeline
+        base.segments = timeline.segments.map { segment in
+            guard let edit = edits[segment.id] else { return segment }
+            var restored = CorrectedSegment(segment, words: edit.was).segment
+            for index in restored.words.indices where restored.words[index].confidence >= 1 {
+                restored.words[index].confidence = Self.unknownConfidence
+            }
+            return restored
+        }
+        base.annotations = nil
+        base.pass = file.pass
+        return base
+    }
+
+    private static let unknownConfidence = 0.5
+
+    /// Returns the reading of a restored text, by the engine that the recorder's history names for its pass. If the
+    /// history names a person's pass, the person is unknown.
+    private func original(
+        _ base: Timeline, of recording: OfficeRecording, in archive: any OfficeArchive
+    ) throws(DeviceError) -> GatheredReading {
+        let entry = try archive.history(of: recording.id).map(\.entry).last { entry in
+            file.pass != nil && entry.pass == file.pass && [.written, .corrected].contains(entry.act)
+        }
+        let isPersons = entry?.act == .corrected
+        let engine = (entry?.engine ?? "").split(separator: " ", maxSplits: 1).map(String.init)
+        var base = base
+        base.engine =
+            isPersons
+            ? EngineDescription(name: EngineDescription.person, version: "", model: "")
+            : EngineDescription(
+                name: engine.first ?? "unknown", version: engine.count > 1 ? engine[1] : "",
+                model: EngineDescription.restored)
+        return GatheredReading(
+            digest: Digest.of("text before \(digest)"), timeline: base, person: isPersons ? "" : nil,
+            madeAt: entry.flatMap { seconds(ofStamp: $0.time) } ?? 0)
     }
 
     /// Writes the file beside the recording's copy, if possible.
@@ -109,4 +216,9 @@ struct SavedCorrections: Sendable {
     private static func keys(_ words: [String]) -> [String] {
         words.flatMap { $0.split(separator: " ") }.map { Word.key(of: String($0)) }.filter { !$0.isEmpty }
     }
+}
+
+extension EngineDescription {
+    /// The model of a text that was restored from corrections.
+    static let restored = "restored"
 }
