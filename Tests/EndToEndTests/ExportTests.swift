@@ -17,8 +17,8 @@ import TestKit
     func export() throws {
         let folder = TemporaryFolder()
         let storage = try Self.archive(in: folder)
-        let stick = folder.file("stick")
-        try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: true)
+        // The folder is created with those around it.
+        let stick = folder.file("new/stick")
         let first = try Fieldscribe.run("export", "--to", stick, "--directory", storage, in: folder)
         #expect(first.status == 0, "\(first.errors)")
         let copy = try #require(first.output.split(separator: "\n").first?.split(separator: " ").last.map(String.init))
@@ -38,11 +38,14 @@ import TestKit
     func own() throws {
         let folder = TemporaryFolder()
         let storage = try Self.archive(in: folder)
-        let target = "\(storage)/recordings/000001"
-        let ending = try Fieldscribe.run("export", "--to", target, "--directory", storage, in: folder)
-        #expect(ending.status == 1 && ending.errors.count == 1, "\(ending)")
-        #expect(ending.errors.first?.contains("is among the recordings") == true)
-        #expect(access("\(target)/Fieldscribe", F_OK) != 0)
+        for name in ["000001", "000001/new", "new"] {
+            let target = "\(storage)/recordings/\(name)"
+            let ending = try Fieldscribe.run("export", "--to", target, "--directory", storage, in: folder)
+            #expect(ending.status == 1 && ending.errors.count == 1, "\(ending)")
+            #expect(ending.errors.first?.contains("is among the recordings") == true)
+            #expect(access("\(target)/Fieldscribe", F_OK) != 0)
+        }
+        #expect(access("\(storage)/recordings/new", F_OK) != 0)
     }
 
     @Test("verify proves that a copy is unaltered; without minisign copies are made, with a message")
@@ -113,7 +116,7 @@ import TestKit
         return path
     }
 
-    @Test("wrong arguments, a missing target and a full one have exit statuses and remedies")
+    @Test("wrong arguments, a target in a file and a full one have exit statuses and remedies")
     func refusals() throws {
         let folder = TemporaryFolder()
         let storage = try Self.archive(in: folder)
@@ -121,7 +124,7 @@ import TestKit
         try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: true)
         for (words, status) in [
             (["export"], 2), (["export", "x", "--to", stick], 2), (["export", "--to"], 2),
-            (["export", "--to", folder.file("none"), "--directory", storage], 3),
+            (["export", "--to", "\(Speech.all[0])/none", "--directory", storage], 1),
             (["export", "9", "--to", stick, "--directory", storage], 3),
             (["export", "--to", stick, "--directory", folder.file("none")], 3),
         ] as [([String], Int32)] {

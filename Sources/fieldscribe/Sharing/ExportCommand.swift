@@ -12,7 +12,8 @@ enum ExportCommand: Command {
     static let name = "export"
     static let summary = "Copy recordings to a folder or USB stick."
     private static let target = Option(
-        "--to", "DIR", "the folder; recordings go to DIR/Fieldscribe, and DIR/Fieldscribe/index.html lists them",
+        "--to", "DIR",
+        "the folder, created if it is missing; recordings go to DIR/Fieldscribe, and DIR/Fieldscribe/index.html lists them",
         .folders, isRequired: true)
     private static let isStick = Option.flag(
         "--stick",
@@ -29,6 +30,7 @@ enum ExportCommand: Command {
         if arguments[isStick] { return try await StickExport.run(numbers, to: target, arguments) }
         let configuration = try arguments.configuration()
         let place = try await place(arguments, besides: target)
+        try makeFolder(target, mode: 0o755)
         let report = try await copy(
             numbers, of: place.archive, ledger: place.ledger, in: place.directory, to: target,
             configuration: configuration)
@@ -40,12 +42,23 @@ enum ExportCommand: Command {
     /// - Throws: `DeviceError` for a target among the recordings: copies there would be erased with a recording.
     static func place(_ arguments: Arguments, besides target: String) async throws -> ArchivePlace {
         let place = try await ArchivePlace(arguments, staysRoot: true)
-        guard let path = try? realPath(target), let recordings = try? realPath("\(place.directory)/recordings"),
+        guard let path = existingPart(of: target), let recordings = try? realPath("\(place.directory)/recordings"),
             "\(path)/".hasPrefix("\(recordings)/")
         else { return place }
         throw DeviceError(
             .unsupported, "export", on: target, "is among the recordings and would be erased with them",
             remedy: "name a folder outside of \(recordings)")
+    }
+
+    /// Returns the real path of a folder, or of the nearest one around it that exists.
+    private static func existingPart(of path: String) -> String? {
+        var part = path
+        while true {
+            if let real = try? realPath(part) { return real }
+            let around = folder(of: part)
+            if around == part { return nil }
+            part = around
+        }
     }
 
     /// Copies with progress on a terminal. After Ctrl-C no incomplete file has its final name.
