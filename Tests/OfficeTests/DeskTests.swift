@@ -50,6 +50,14 @@ import TestKit
     }
 
     @Test(
+        "a participant who speaks is named once",
+        arguments: [
+            ("Anna, Bo; Anna; Bo", "Anna, Bo"), ("Anna Maria; Anna", "Anna Maria; Anna"), ("Awa; awa; Bo", "Awa; Bo"),
+            ("Anna (host); Anna", "Anna (host); Anna"), ("?; ?", "?; ?"), ("", ""),
+        ])
+    func distinct(people: String, wanted: String) { #expect(distinctPeople(people) == wanted) }
+
+    @Test(
         "review lists uncertain words of all recorders, or of those that match the filter", arguments: ArchiveKind.all)
     func review(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)

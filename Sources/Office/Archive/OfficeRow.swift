@@ -45,7 +45,8 @@ extension OfficeRecording {
         self.init(
             id: row.integer(0), recorder: Recorder(row, from: 10), number: row.integer(1), startedAt: row.real(2),
             clock: RecordingSummary.Clock(rawValue: row.text(3)) ?? .unverified, length: row.position(4),
-            title: row.text(5), people: row.text(6), place: row.text(7), audio: row.text(8), readings: row.integer(9))
+            title: row.text(5), people: distinctPeople(row.text(6)), place: row.text(7), audio: row.text(8),
+            readings: row.integer(9))
     }
 }
 
@@ -84,4 +85,18 @@ extension HistoryLine {
         guard let entry = try? JSONDecoder().decode(HistoryEntry.self, from: Data(column.utf8)) else { return nil }
         self.init(text: column, entry: entry)
     }
+}
+
+/// Returns names that `; ` separates, without those that an earlier part has: a speaker is often a participant, too.
+func distinctPeople(_ people: String) -> String {
+    var kept: [Substring] = []
+    var names: Set<[String]> = []
+    for part in people.split(separator: ";") {
+        let name = OfficeQuery.tokens(String(part))
+        if !name.isEmpty, names.contains(name) { continue }
+        kept.append(part)
+        names.insert(name)
+        names.formUnion(part.split(separator: ",").map { OfficeQuery.tokens(String($0)) })
+    }
+    return kept.joined(separator: ";")
 }
