@@ -86,10 +86,13 @@ final class OfficeServer {
         let list = server.get("")
         #expect(list.status == 200 && list.body.contains("2 recordings") && list.body.contains("recording/\(id)/"))
         #expect(list.head.contains("cache-control: no-store") && list.head.contains("frame-ancestors 'none'"))
+        #expect(list.body.matches(of: /<h2>2026-11-2[0-9]<\/h2>/).count == 2, "\(list.body)")
+        #expect(list.body.contains(">no. \(id)</span>") && list.body.contains(">recording 1</span>"))
+        #expect(list.body.contains(">we planted fonio phone yo again and more</a>"))
         let found = server.get("?q=fonio")
         #expect(
             found.body.contains("One hit in one recording") && found.body.contains("<mark class=\"hit\">fonio</mark>"))
-        #expect(found.body.contains("recording/\(id)/#t=0"), "\(found.body)")
+        #expect(found.body.contains("recording/\(id)/#t=0&amp;hit=fonio"), "\(found.body)")
         #expect(server.get("?q=fonyo&alike=yes").body.contains("fonyo, or fonio"))
         #expect(server.get("?recorder=pi&speaker=B&since=2026-11-01").body.contains("One recording"))
         #expect(server.get("?until=2026-11-01").body.contains("0 recordings"))
@@ -123,6 +126,27 @@ final class OfficeServer {
         #expect(server.get("", "-X DELETE").status == 405 && server.get("", "-d x=y").status == 405)
         #expect(server.said == [])
         try server.end()
+    }
+
+    @Test("a title is the heading above the first words; without one they are the heading")
+    func headings() async throws {
+        let desk = try await desk(title: "Mill")
+        let server = try OfficeServer(desk)
+        let list = server.get("").body
+        let words = "<p class=\"words\" dir=\"auto\">we planted fonio phone yo again and more</p>"
+        #expect(list.contains(">Mill</a>") && list.contains(words), "\(list)")
+        try server.end()
+    }
+
+    @Test("a title from words is short, and the rest follows")
+    func opening() {
+        let words = (1...40).map { "word\($0)" }.joined(separator: " ")
+        let opening = OfficeSite.opening(of: words)
+        #expect(opening.title.hasSuffix(" …") && opening.title.count <= 62)
+        #expect(String(opening.title.dropLast()) + opening.rest == words)
+        let (short, none) = (OfficeSite.opening(of: "a b"), OfficeSite.opening(of: " "))
+        #expect(short.title == "a b" && short.rest == "" && none.title == "Without words" && none.rest == "")
+        #expect(OfficeSite.opening(of: String(repeating: "a", count: 99)).title.count == 62)
     }
 
     @Test("a long list has pages with links to each other", arguments: ArchiveKind.all)

@@ -38,6 +38,9 @@ def listed(b):
 
 def shown(b):
     b.until(browser.READY)
+    # The hit is lit, not the word before it.
+    b.until("return document.querySelector('.w.on')?.textContent === 'phone'")
+    assert b.js("return document.querySelector('.w.at').textContent") == "phone"
     assert b.js("return Math.abs(document.getElementById('audio').duration - 4) < 0.2")
     assert 1 < b.until(browser.TIME) < 2
     b.js("document.getElementById('audio').currentTime = 3.2")

@@ -19,6 +19,7 @@ import tempfile
 import time
 import traceback
 import urllib.error
+import urllib.parse
 import urllib.request
 
 import editing
@@ -283,6 +284,12 @@ def links(b):
     b.click(".t", 2)
     wanted = b.js("return Number(document.querySelectorAll('.t')[2].dataset.t) / 1000")
     b.until("return document.getElementById('audio').currentTime >= arguments[0] - 0.01", wanted)
+    start, word = b.js(
+        "const w = document.querySelectorAll('.w')[20]; return [Number(w.closest('.s').dataset.t) / 1000, w.textContent]")
+    talk(b, f"#t={start}&hit={urllib.parse.quote(word)}")
+    b.until(
+        "const at = document.querySelector('.w.at');"
+        "return at === document.querySelector('.w.on') && Number(at?.closest('.s').dataset.t) / 1000 === arguments[0]", start)
 
 
 def slider(b):

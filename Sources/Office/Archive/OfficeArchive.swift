@@ -75,6 +75,9 @@ package protocol OfficeArchive: AnyObject {
     /// Returns the timeline of the reading with this id.
     func timeline(ofReading id: Int) throws(DeviceError) -> Timeline?
 
+    /// Returns the first lines of the transcripts that are shown, by recording; those without words are missing.
+    func beginnings(of recordings: [Int]) throws(DeviceError) -> [Int: String]
+
     /// Returns the history of a recording, according to its copies.
     func history(of recording: Int) throws(DeviceError) -> [HistoryLine]
 

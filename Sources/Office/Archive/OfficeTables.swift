@@ -173,6 +173,23 @@ extension OfficeTables {
         return timeline
     }
 
+    func beginnings(of recordings: [Int]) throws(DeviceError) -> [Int: String] {
+        if recordings.isEmpty { return [:] }
+        let ids = recordings.map { "\($0)" }.joined(separator: ", ")
+        // The lines of a recording are added together, in chronological order.
+        let lines = try query(
+            """
+            SELECT line.recording, line.text
+            FROM (SELECT recording, min(id) AS lowest FROM line WHERE recording IN (\(ids)) GROUP BY recording) AS opening
+            JOIN line ON line.recording = opening.recording AND line.id BETWEEN opening.lowest AND opening.lowest + 5
+            WHERE line.segment <> 0 ORDER BY line.id
+            """, []
+        ) { (recording: $0.integer(0), text: $0.text(1)) }
+        return Dictionary(grouping: lines) { $0.recording }.mapValues { lines in
+            lines.map { $0.text }.joined(separator: " ")
+        }
+    }
+
     func history(of recording: Int) throws(DeviceError) -> [HistoryLine] {
         try query("SELECT line FROM history WHERE recording = $1 ORDER BY number, line", [.integer(recording)]) {
             $0.text(0)

@@ -39,14 +39,24 @@ struct SearchEntry: Hashable, Sendable {
         var speaker: String
         /// The text around the match, with matching words between `[` and `]`.
         var excerpt: String
+        /// Whether it is a line of the transcript, and not a bookmark.
+        var isLine = true
     }
 
     /// The address of the recording's page, relative to the list.
     var link: String
+    /// Its number in the archive, which the commands need.
+    var number: Int
+    /// The heading above recordings of a day; empty without one.
+    var day = ""
     var title: String
     var recorder: String
+    /// The number on its recorder.
+    var recording: Int
     /// Short facts such as time and length.
     var facts: [String]
+    /// The beginning of the transcript, unless it is the title; may be empty.
+    var words = ""
     /// The matches, best first.
     var hits: [Hit] = []
 }
@@ -59,15 +69,6 @@ struct SearchEntry: Hashable, Sendable {
 func searchPage(
     _ form: SearchForm, _ entries: [SearchEntry], told: [String], pages: [(name: String, link: String)] = []
 ) -> String {
-    let items = entries.map { entry in
-        let recorder = form.with(recorder: entry.recorder).link()
-        let facts = entry.facts.map { "<span dir=\"auto\">\(markup($0))</span>" }.joined()
-        return """
-            <li><a href="\(markup(entry.link))" dir="auto">\(markup(entry.title))</a>
-            <p class="about"><a href="\(markup(recorder))">\(markup(entry.recorder))</a>\(facts)</p>\(hits(of: entry))</li>
-
-            """
-    }
     let neighbours = pages.map { "<a href=\"\(markup($0.link))\">\(markup($0.name))</a>" }.joined()
     let counted = told.map { "<div><dd dir=\"auto\">\(markup($0))</dd></div>" }.joined()
     let field = { (name: String, label: String, value: String, kind: String) in
@@ -88,7 +89,7 @@ func searchPage(
         </form>
         </div></section>
         <main>
-        \(entries.isEmpty ? "<p class=\"empty\">Nothing was found.</p>" : "<ul class=\"list\">\n\(items.joined())</ul>")
+        \(entries.isEmpty ? "<p class=\"empty\">Nothing was found.</p>" : list(entries, form))
         \(neighbours.isEmpty ? "" : "<nav class=\"pages\">\(neighbours)</nav>")
         </main>
         """
@@ -111,16 +112,49 @@ private func servedPage(_ title: String, _ body: String) -> String {
     servedListPage(title: title, style: PackageResources.served_css, body: body)
 }
 
+/// Returns the list, with a heading above the recordings of each day.
+private func list(_ entries: [SearchEntry], _ form: SearchForm) -> String {
+    var list = ""
+    var day: String?
+    for entry in entries {
+        if entry.day != day {
+            list += list.isEmpty ? "" : "</ul>\n"
+            list += entry.day.isEmpty ? "" : "<h2>\(markup(entry.day))</h2>\n"
+            list += "<ul class=\"list\">\n"
+            day = entry.day
+        }
+        let recorder = form.with(recorder: entry.recorder).link()
+        let facts = entry.facts.map { "<span dir=\"auto\">\(markup($0))</span>" }.joined()
+        let words = entry.words.isEmpty ? "" : "\n<p class=\"words\" dir=\"auto\">\(markup(entry.words))</p>"
+        list += """
+            <li><a href="\(markup(entry.link))" dir="auto">\(markup(entry.title))</a>
+            <p class="about"><span title="fieldscribe-office show \(entry.number)">no. \(entry.number)</span>\(facts)\
+            <a href="\(markup(recorder))">\(markup(entry.recorder))</a><span>recording \(entry.recording)</span></p>\
+            \(words)\(hits(of: entry))</li>
+
+            """
+    }
+    return list + "</ul>"
+}
+
 private func hits(of entry: SearchEntry) -> String {
     guard !entry.hits.isEmpty else { return "" }
     let items = entry.hits.map { hit in
         let start = decimalSeconds(hit.position)
         let who = hit.speaker.isEmpty ? "" : "<span class=\"who\" dir=\"auto\">\(markup(oneLine(hit.speaker)))</span> "
-        let place = markup("\(entry.link)#t=\(start)")
+        let words = hit.isLine ? found(in: hit.excerpt) : ""
+        let place = markup("\(entry.link)#t=\(start)\(words.isEmpty ? "" : "&hit=\(escaped(words))")")
         return
             "<li><a href=\"\(place)\">\(clockTime(hit.position))</a><p dir=\"auto\">\(who)\(marked(hit.excerpt))</p></li>\n"
     }
     return "\n<ul class=\"hits\">\n\(items.joined())</ul>"
+}
+
+/// Returns the first words between `[` and `]`; empty without any.
+private func found(in excerpt: String) -> String {
+    let text = oneLine(excerpt)
+    guard let start = text.firstIndex(of: "["), let end = text[start...].firstIndex(of: "]") else { return "" }
+    return String(text[text.index(after: start)..<end])
 }
 
 /// Marks the words between `[` and `]`; unpaired brackets stay.

@@ -62,7 +62,9 @@ extension OfficeSite {
         if hasEarlier, let last = shown.last { pages.append(("Earlier ones", form.link([("before", "\(last.id)")]))) }
         let all = try hasLater || hasEarlier ? archive.count(filter) : shown.count
         let count = all == 1 ? "One recording" : "\(all) recordings"
-        return Self.page(200, searchPage(form, shown.map { entry($0) }, told: [count] + told, pages: pages), request)
+        let beginnings = try archive.beginnings(of: shown.map(\.id))
+        let entries = shown.map { entry($0, beginnings[$0.id] ?? "", isBelowDay: true) }
+        return Self.page(200, searchPage(form, entries, told: [count] + told, pages: pages), request)
     }
 
     private func found(
@@ -72,15 +74,17 @@ extension OfficeSite {
         var (query, told) = (OfficeQuery(form.words), told)
         if form.alike { told += try query.addSimilarWords(in: archive) }
         let hits = try archive.search(query, filter, limit: maxHits)
+        let beginnings = try archive.beginnings(of: Set(hits.map(\.recording)).sorted())
         var (entries, places): ([SearchEntry], [Int: Int]) = ([], [:])
         for hit in hits {
             let found = SearchEntry.Hit(
-                position: hit.line.range.start, speaker: hit.line.name, excerpt: hit.excerpt)
+                position: hit.line.range.start, speaker: hit.line.name, excerpt: hit.excerpt,
+                isLine: hit.line.segment != 0)
             if let place = places[hit.recording] {
                 entries[place].hits.append(found)
             } else if let recording = try archive.recording(hit.recording) {
                 places[hit.recording] = entries.count
-                entries.append(entry(recording))
+                entries.append(entry(recording, beginnings[recording.id] ?? "", isBelowDay: false))
                 entries[entries.count - 1].hits = [found]
             }
         }
@@ -90,16 +94,41 @@ extension OfficeSite {
         return Self.page(200, searchPage(form, entries, told: told), request)
     }
 
-    private func entry(_ recording: OfficeRecording) -> SearchEntry {
+    /// - Parameters:
+    ///   - text: the beginning of its transcript; empty without words.
+    ///   - isBelowDay: whether it is listed below its day; otherwise in the order of hits.
+    private func entry(_ recording: OfficeRecording, _ text: String, isBelowDay: Bool) -> SearchEntry {
+        var (day, minute) = ("Unknown day", "")
+        if recording.startedAt > 0 { (day, minute) = localMinute(of: recording.startedAt) }
         let facts = [
-            recording.title.isEmpty ? "" : Self.time(recording.startedAt), clockTime(recording.length),
-            "recording \(recording.number)", oneLine(recording.people),
-            recording.clock == .unverified ? "clock unverified" : "",
+            isBelowDay ? minute : Self.time(recording.startedAt), clockTime(recording.length),
+            oneLine(recording.people), recording.clock == .unverified ? "clock unverified" : "",
             recording.readings > 1 ? "\(recording.readings) texts" : "",
         ]
+        let own = oneLine(recording.title)
+        let opening = Self.opening(of: text)
         return SearchEntry(
-            link: "recording/\(recording.id)/", title: OfficePage.title(of: recording),
-            recorder: recording.recorder.folder, facts: facts.filter { !$0.isEmpty })
+            link: "recording/\(recording.id)/", number: recording.id, day: isBelowDay ? day : "",
+            title: own.isEmpty ? opening.title : own, recorder: recording.recorder.folder,
+            recording: recording.number, facts: facts.filter { !$0.isEmpty },
+            words: isBelowDay ? beginning(of: own.isEmpty ? opening.rest : text) : "")
+    }
+
+    /// The longest title that is made of a text, in characters.
+    private static let maxTitle = 60
+
+    /// Splits a text into a title of its first words and the rest.
+    static func opening(of text: String) -> (title: String, rest: String) {
+        let words = oneLine(text).split(separator: " ")
+        guard let first = words.first else { return ("Without words", "") }
+        var title = String(first.prefix(maxTitle))
+        var count = 1
+        while count < words.count, title.count + 1 + words[count].count <= maxTitle {
+            title += " \(words[count])"
+            count += 1
+        }
+        let isCut = count < words.count || first.count > maxTitle
+        return (isCut ? title + " …" : title, words[count...].joined(separator: " "))
     }
 }
 

@@ -62,8 +62,8 @@ package func indexPage(_ entries: [IndexEntry], readings: [PlottedReading] = [])
     ).text
 }
 
-/// Returns the first words, about two lines.
-private func beginning(of text: String) -> String {
+/// Returns the first words of a text, about two lines.
+package func beginning(of text: String) -> String {
     var beginning = ""
     for word in oneLine(text).split(separator: " ") {
         if beginning.count + word.count > 180 { return beginning.isEmpty ? "\(word.prefix(180))…" : beginning + " …" }

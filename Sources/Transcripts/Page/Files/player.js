@@ -278,12 +278,19 @@ addEventListener('keydown', event => {
   action(event);
 });
 
-// Links into the recording: #t=12.5, #q=words.
+// Links into the recording: #t=12.5, #q=words, and #t=12.5&hit=words for these words in that line.
 function arrive() {
-  const wanted = new URLSearchParams(location.hash.slice(1));
-  if (wanted.get('q')) { find.value = wanted.get('q'); search(); }
+  const wanted = new URLSearchParams(location.hash.slice(1)), words = wanted.get('hit') || wanted.get('q');
+  if (words) { find.value = words; search(); }
   if (wanted.get('t') && Number(wanted.get('t')) >= 0) {
-    seek(Number(wanted.get('t')) * 1000);
+    const time = Number(wanted.get('t')) * 1000, line = segments[indexAt(segmentStarts, time + 1)];
+    const there = wanted.get('hit') ? hits.findIndex(([word]) => word.closest('.s') === line) : -1;
+    if (there >= 0) {
+      go(there);
+      seek(startOf(hits[there][0]));
+      return hits[there][0];
+    }
+    seek(time);
     bring(segments[segment]);
     return segments[segment];
   }
