@@ -69,7 +69,8 @@ extension Recognizing {
             }
             #expect(results.first.map { !$0.isFinal && !$0.string.isEmpty } == true)
             let finals = results.filter(\.isFinal)
-            #expect(finals.map(\.string) == (try await Sounds.finals(Sounds.buffers(samples))).map(\.string))
+            let whole = try await Sounds.finals(Sounds.buffers(samples))
+            #expect(finals.map(\.string) == whole.map(\.string))
             // Each word has its range as an attribute.
             let first = try #require(finals.first)
             #expect(first.text.runs.compactMap(\.audioTimeRange) == first.words.map(\.range))
