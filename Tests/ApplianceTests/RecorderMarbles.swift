@@ -157,7 +157,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 pause start | pause2 e:2 h:2 =paused resume2 i:2 =recording | recording | off
                 """),
         RecorderMarbles(
-            name: "a start resumes a pause, whoever gives it",
+            name: "start resumes a paused recording, by a command and by the button",
             table: """
                 start opened1 begun1 | open1 record1 a:1 | recording | off
                 pause      | pause1 b:1 =paused | paused  | paused

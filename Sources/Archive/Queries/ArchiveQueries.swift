@@ -19,11 +19,25 @@ struct ArchiveQueries {
     static let isNumber = "id BETWEEN 1 AND \(Journal.highest)"
 
     func recordings() throws -> [RecordingSummary] {
+        try summaries(
+            turn: "row_number() OVER (PARTITION BY boot_id ORDER BY id)", where: "\(Self.isNumber) ORDER BY id")
+    }
+
+    /// Reads recordings with their order since power-on.
+    private func summaries(turn: String, where condition: String, _ values: [SQLValue] = []) throws
+        -> [RecordingSummary]
+    {
+        let found = try connection.rows(Self.summaries(turn: turn) + " WHERE \(condition)", values) {
+            (summary: summary($0), boot: $0.text(11))
+        }
+        // The history is read only if an order is shown.
+        guard found.contains(where: { $0.summary.powerOn != nil }) else { return found.map(\.summary) }
         let erased = try erasedRecordings()
-        return try connection.rows(
-            Self.summaries(turn: "row_number() OVER (PARTITION BY boot_id ORDER BY id)")
-                + " WHERE \(Self.isNumber) ORDER BY id"
-        ) { summary($0, erased) }
+        return found.map { found in
+            var summary = found.summary
+            summary.powerOn?.order &+= erased[found.boot]?.count { $0 < summary.id } ?? 0
+            return summary
+        }
     }
 
     /// The numbers of erased recordings by the boot in which they began. The order of the others counts them.
@@ -60,11 +74,7 @@ struct ArchiveQueries {
     private func transcript(of recording: Int, in pass: PassSummary?) throws -> (RecordingSummary, Timeline)? {
         let turn =
             "(SELECT count(*) FROM recording AS other WHERE other.boot_id = recording.boot_id AND other.id <= recording.id)"
-        let erased = try erasedRecordings()
-        let found = try connection.rows(Self.summaries(turn: turn) + " WHERE id = ?", [.integer(recording)]) {
-            summary($0, erased)
-        }
-        guard let summary = found.first else { return nil }
+        guard let summary = try summaries(turn: turn, where: "id = ?", [.integer(recording)]).first else { return nil }
         var timeline = Timeline(
             name: folderName(of: recording), length: summary.length,
             engine: pass?.engine ?? EngineDescription(name: "", version: "", model: ""),
@@ -209,19 +219,14 @@ struct ArchiveQueries {
     private static let exports = "SELECT recording, pass, volume, folder, manifest, exported_at FROM export"
 }
 
-private func summary(_ row: Row) -> RecordingSummary { summary(row, [:]) }
-
-/// - Parameter erased: erased recordings by their boot.
-private func summary(_ row: Row, _ erased: [String: Set<Int>]) -> RecordingSummary {
-    let before = row.isNull(11) ? 0 : erased[row.text(11)]?.count { $0 < row.integer(0) } ?? 0
-    return RecordingSummary(
+private func summary(_ row: Row) -> RecordingSummary {
+    RecordingSummary(
         id: row.integer(0), startedAt: row.real(1),
         clock: RecordingSummary.Clock(rawValue: row.text(2)) ?? .unverified, microphone: row.text(3),
         length: row.position(4), transcribedUpTo: row.position(5),
         stopReason: StopReason(rawValue: row.text(6)) ?? .cutShort, isMissing: row.integer(7) == 1,
         seal: row.isNull(8) ? nil : row.text(8),
-        powerOn: row.isNull(9) || row.isNull(10)
-            ? nil : PowerOn(order: row.integer(10) &+ before, nanoseconds: row.long(9)))
+        powerOn: row.isNull(9) || row.isNull(10) ? nil : PowerOn(order: row.integer(10), nanoseconds: row.long(9)))
 }
 
 private func passSummary(_ row: Row) -> PassSummary {

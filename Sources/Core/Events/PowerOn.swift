@@ -2,7 +2,7 @@
 /// distinguishes recordings, and lets people match their notes.
 package struct PowerOn: Hashable, Sendable, Codable {
     /// Counts the recordings of this boot from 1.
-    var order: Int
+    package var order: Int
     /// Seconds from the boot to the recording's start.
     var seconds: Int
 
