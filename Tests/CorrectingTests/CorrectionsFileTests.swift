@@ -39,6 +39,69 @@ import Testing
         #expect(try CorrectionsFile(Self.whole, name: "c").annotations.speakers == nil)
     }
 
+    static let divided = whole.replacing("\"version\":1", with: "\"version\":2")
+        .replacing("[0,9,-1]", with: #"[],"breaks":[2,1,1,0,3,-1]"#).replacing(
+            #""checked":true"#, with: #""joined":true"#
+        )
+        .replacing(
+            #""notes":"#,
+            with: """
+                "turns":[{"start":4,"end":6,"speaker":"b"},{"start":0,"end":4,"speaker":"A"},
+                {"start":1,"end":2,"speaker":"B"},{"start":7,"end":8,"speaker":"??"}],"notes":
+                """)
+
+    @Test("split and joined lines and turns are read; a file with them is the second version, others the first")
+    func lines() throws {
+        let file = try CorrectionsFile(Self.divided, name: "f")
+        #expect(file.edits[1].breaks == [1, 2] && !file.edits[1].isJoined && file.isDivided)
+        #expect(file.edits[0].breaks == [] && file.edits[0].isJoined)
+        let turns = try #require(file.annotations.turns)
+        #expect(turns.turns.map(\.speaker) == [0, 1] && turns.turns[1].range.start == SamplePosition(seconds: 4))
+        #expect(turns.alongside.map(\.speaker) == [1])
+        #expect(try CorrectionsFile(file.text, name: "f") == file)
+        #expect(file.text.contains(#""version":2"#))
+        let plain = try CorrectionsFile(Self.whole, name: "f")
+        #expect(plain.text.contains(#""version":1"#) && plain.annotations.turns == nil && !plain.isDivided)
+        #expect(!["breaks", "joined", "turns"].contains { plain.text.contains("\"\($0)\"") })
+        #expect(
+            refusal { () throws(DeviceError) in
+                _ = try CorrectionsFile(Self.divided.replacing("[2,1,1,0,3,-1]", with: "[1e400]"), name: "f")
+            } != nil)
+    }
+
+    @Test("lines are split before their words, and joined with the line before")
+    func divided() throws {
+        func line(_ id: Int, _ start: Double, _ words: String) -> Segment {
+            let texts = words.split(separator: " ").map(String.init)
+            return Segment(
+                id: id,
+                range: SampleRange(
+                    SamplePosition(seconds: start), SamplePosition(seconds: start + Double(texts.count))),
+                words: texts.enumerated().map {
+                    Word(
+                        $1,
+                        SampleRange(
+                            SamplePosition(seconds: start + Double($0)),
+                            SamplePosition(seconds: start + Double($0) + 0.8)),
+                        confidence: 0.5)
+                }, endedBy: .silence)
+        }
+        let old = [line(1, 0, "we"), line(2, 10, "a"), line(4, 20, "the fort"), line(9, 30, "is there")]
+        let file = try CorrectionsFile(Self.divided, name: "f")
+        let lines = file.divided(file.lines(over: old))
+        #expect(lines.map(\.segment.text) == ["we a", "the", "old", "ford", "is there"])
+        #expect(lines.map(\.segment.id) == [1, 2, 3, 4, 5] && lines.flatMap(\.changes).map(\.segment) == [3])
+        #expect(lines[0].segment.range == SampleRange(.zero, SamplePosition(seconds: 11)))
+        #expect(lines[1].segment.range.start == SamplePosition(seconds: 20))
+        #expect(lines[3].segment.range.end == SamplePosition(seconds: 22))
+        #expect(zip(lines, lines.dropFirst()).allSatisfy { $0.segment.range.end <= $1.segment.range.start })
+        for line in lines.map(\.segment) {
+            #expect(line.words.allSatisfy { $0.range.start >= line.range.start && $0.range.end <= line.range.end })
+        }
+        let plain = try CorrectionsFile(Self.whole, name: "f")
+        #expect(plain.divided(plain.lines(over: old)).map(\.segment.id) == [1, 2, 4, 9])
+    }
+
     @Test("a file truncated anywhere is refused in one line")
     func half() {
         for length in 0..<Self.whole.utf8.count {
@@ -52,7 +115,7 @@ import Testing
     @Test(
         "malicious content is refused",
         arguments: [
-            ("\"version\":1", "\"version\":2"), ("\"version\":1", "\"version\":1e300"), ("\"id\":7", "\"id\":-7"),
+            ("\"version\":1", "\"version\":3"), ("\"version\":1", "\"version\":1e300"), ("\"id\":7", "\"id\":-7"),
             ("\"id\":7", "\"id\":\"7\""), ("fieldscribe-corrections", "other"), (sound, "ab"),
             (sound, String(repeating: "g", count: 64)), ("1795000000.5", "1e999"), ("\"id\":2", "\"id\":4"),
             ("3.5", "NaN"), ("\"Anna\"", "null"), ("\"Anna\"", "\"\\ud800\""),

@@ -35,6 +35,24 @@ import Testing
         return timeline
     }
 
+    @Test("speakers are those of whoever changed them, mine if both did")
+    func turns() throws {
+        let base = text("one", "two")
+        func told(_ speaker: Int) -> Timeline {
+            var told = base
+            let turns = Speakers(turns: [
+                Speakers.Turn(SampleRange(.zero, SamplePosition(seconds: 1)), speaker: speaker)
+            ])
+            (told.speakers, told.annotations?.turns) = (turns, turns)
+            return told
+        }
+        for (mine, theirs, expected) in [(told(1), base, 1), (base, told(2), 2), (told(1), told(2), 1)] {
+            let merged = try #require(MergedTimelines(mine, theirs, over: base)).timeline
+            #expect(merged.speakers?.turns.map(\.speaker) == [expected])
+            #expect(merged.annotations?.turns == merged.speakers)
+        }
+    }
+
     @Test("the result has both people's changes, and mine if both changed the same line")
     func merged() throws {
         let base = text("one", "two", "three", "four", title: "old", notes: ["a", "b"], speakers: ["A": "Al"])

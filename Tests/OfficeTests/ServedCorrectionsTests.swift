@@ -92,6 +92,34 @@ import TestKit
         #expect(server.said == [])
     }
 
+    @Test("split and joined lines and other speakers are saved, and lost to nobody's words")
+    func divided() async throws {
+        let (desk, id, sound) = try await desk()
+        let server = try OfficeServer(desk)
+        let first = try #require(desk.archive().readings(of: id).first?.id)
+        let plain = sent(
+            sound, by: "Anna", [(1, "we talked of", "we talked of"), (2, "phone yo again", "fonio again")])
+        let text = plain.replacing(#""version":1"#, with: #""version":2"#)
+            .replacing(#""text":"we talked of","#, with: #""text":"we talked of","breaks":[1],"#)
+            .replacing(#""text":"fonio again","#, with: #""text":"fonio again","joined":true,"#)
+            .replacing(
+                #""notes":"#,
+                with: #""turns":[{"start":0,"end":1,"speaker":"A"},{"start":1,"end":9,"speaker":"B"}],"notes":"#)
+        let anna = try post(server, id, text, at: first)
+        #expect(anna.status == 200, "\(anna)")
+        #expect(try lines(desk, id) == ["we", "talked of fonio again", "and moor"])
+        #expect(try desk.archive().shownTimeline(of: id)?.speakers?.turns.map(\.speaker) == [0, 1])
+        // Only lines, without other words.
+        let shown = try #require(desk.archive().readings(of: id).first?.id)
+        let more = sent(sound, by: "Anna", [(3, "and moor", "and moor")])
+            .replacing(#""text":"and moor","#, with: #""text":"and moor","breaks":[1],"#)
+            .replacing(#""version":1"#, with: #""version":2"#)
+        #expect(try post(server, id, more, at: shown).status == 200)
+        #expect(try lines(desk, id) == ["we", "talked of fonio again", "and", "moor"])
+        #expect(try desk.archive().shownTimeline(of: id)?.speakers?.turns.map(\.speaker) == [0, 1])
+        #expect(server.said == [])
+    }
+
     @Test("the database can be rebuilt from the folder, with corrections that build on each other")
     func rebuilt() async throws {
         let (desk, id, sound) = try await desk()

@@ -91,6 +91,36 @@ import TestKit
         #expect(try await archive.transcript(of: 1)?.1.segments.first?.words.first?.confidence == 1)
     }
 
+    @Test("split and joined lines and other speakers are imported, kept by later pages, and taken back by the same one")
+    func divided() async throws {
+        let (archive, sound) = try await recorded()
+        func second(_ saved: Double, pass: Int = 1, _ segments: String, turns: String = "") -> String {
+            page(sound, saved: saved, segments: segments).replacing(#""version":1"#, with: #""version":2"#)
+                .replacing(#""pass":1"#, with: #""pass":\#(pass)"#)
+                .replacing(#""segments":"#, with: turns + #""segments":"#)
+        }
+        let turns = #""turns":[{"start":0,"end":0.5,"speaker":"A"},{"start":0.5,"end":1,"speaker":"C"}],"#
+        let whole = second(
+            10, #"{"id":1,"was":"one","text":"one more","breaks":[1]},{"id":2,"was":"two","text":"two","joined":true}"#,
+            turns: turns)
+        let taken = try await take(whole, in: archive)
+        #expect(taken.contains(": corrected in 1 place") && taken.hasSuffix("lines split or joined, speakers changed"))
+        let read = try #require(try await archive.transcript(of: 1)?.1)
+        let lines = read.segments.map { $0.words.map { Word.key(of: $0.text) } }
+        #expect(lines == [["one"], ["more", "two"], ["three"]] && read.segments.map(\.id) == [1, 2, 3])
+        #expect(read.speakers?.turns.map(\.speaker) == [0, 2])
+        #expect(try await take(whole, in: archive).contains("in the archive already"))
+        // The page of the new text does not say again who spoke.
+        let more = second(20, pass: 2, #"{"id":3,"was":"three","text":"tree"}"#)
+        #expect(try await take(more, in: archive).contains(": corrected in 1 place"))
+        #expect(try await archive.transcript(of: 1)?.1.speakers == read.speakers)
+        #expect(try await words(archive) == ["one", "more", "two", "tree"])
+        // The first page, after everything was undone there.
+        #expect(try await take(page(sound, saved: 30), in: archive).contains("reverted"))
+        #expect(try await words(archive) == ["one", "two", "three"])
+        #expect(try await archive.transcript(of: 1)?.1.speakers == nil)
+    }
+
     @Test("a text from before people were named corrects words, and keeps names and notes")
     func olderText() async throws {
         let (archive, sound) = try await recorded()

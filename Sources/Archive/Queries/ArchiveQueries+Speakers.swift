@@ -25,13 +25,16 @@ final class NamedSpeaker {
     private func candidates(in recording: Int) throws -> (speakers: Speakers, wanted: Set<Int>) {
         if let found = known[recording] { return found }
         var found = (speakers: Speakers(turns: []), wanted: Set<Int>())
+        let added = try queries.shownPass(of: recording)?.correction?.annotations
         if let speaker = Speakers.speaker(labelled: name) {
             found.wanted = [speaker]
         } else {
-            let names = try queries.shownPass(of: recording)?.correction?.annotations.speakers ?? [:]
+            let names = added?.speakers ?? [:]
             found.wanted = Set(names.filter { Self.means(name, $1) }.keys.compactMap(Speakers.speaker(labelled:)))
         }
-        if !found.wanted.isEmpty { found.speakers = try queries.speakers(of: recording) ?? found.speakers }
+        if !found.wanted.isEmpty {
+            found.speakers = try added?.turns ?? queries.speakers(of: recording) ?? found.speakers
+        }
         known[recording] = found
         return found
     }
@@ -47,9 +50,12 @@ extension ArchiveQueries {
     /// Finds the newest segments in which a person says anything.
     func said(by person: NamedSpeaker, limit: Int) throws -> [SearchHit] {
         var hits: [SearchHit] = []
-        let recordings = try connection.rows("SELECT DISTINCT recording FROM turn ORDER BY recording DESC", []) {
-            $0.integer(0)
-        }
+        let recordings = try connection.rows(
+            """
+            SELECT recording FROM turn UNION SELECT recording FROM pass WHERE correction LIKE '%"turns"%'
+            ORDER BY recording DESC
+            """, []
+        ) { $0.integer(0) }
         for recording in recordings {
             guard let says = try person.says(in: recording), let pass = try shownPass(of: recording) else { continue }
             for segment in try segments(ofPass: pass.id).reversed() {

@@ -80,7 +80,8 @@ struct ArchiveQueries {
             engine: pass?.engine ?? EngineDescription(name: "", version: "", model: ""),
             segments: try pass.map { try segments(ofPass: $0.id) } ?? [], gaps: try gaps(of: recording),
             marks: try pass?.correction?.annotations.marks ?? marks(of: recording), writtenUpTo: written(summary),
-            annotations: pass?.correction?.annotations, speakers: try speakers(of: recording))
+            annotations: pass?.correction?.annotations,
+            speakers: try pass?.correction?.annotations.turns ?? speakers(of: recording))
         if let pass {
             timeline.pass =
                 try connection.rows(

@@ -16,6 +16,8 @@ package struct Annotations: Hashable, Sendable, Codable {
     package var marks: [Bookmark]?
     /// The speakers' names by their labels `A`, `B` ...; nil without names.
     package var speakers: [String: String]?
+    /// Who spoke when, replacing what was identified; nil keeps that.
+    package var turns: Speakers?
     /// Quotations, in chronological order.
     package var quotations: [Quotation] = []
 

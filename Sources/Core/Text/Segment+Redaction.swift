@@ -21,6 +21,7 @@ extension Correction {
         correction.annotations.notes.removeAll { $0.lies(in: ranges) }
         correction.annotations.quotations.removeAll { quotation in ranges.contains { $0.overlaps(quotation.range) } }
         correction.annotations.marks = annotations.marks?.map { $0.redacted(ranges) }
+        correction.annotations.turns = annotations.turns?.without(ranges)
         return correction
     }
 }

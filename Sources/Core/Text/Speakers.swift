@@ -31,6 +31,8 @@ package struct Speakers: Hashable, Sendable, Codable {
     package let alongside: [Turn]
     /// The number of people; 0 if nobody spoke.
     package let count: Int
+    /// Whether at least two people have turns. A person without turns has a letter only.
+    let hasSeveral: Bool
 
     /// - Parameter turns: In any order. Overlaps with an earlier turn of somebody else go to `alongside`; empty turns
     ///   are left out.
@@ -52,6 +54,7 @@ package struct Speakers: Hashable, Sendable, Codable {
         }
         self.turns = ordered
         self.alongside = alongside
+        hasSeveral = Set((ordered + alongside).map(\.speaker)).count > 1
         count = ((ordered + alongside).map(\.speaker).max() ?? -1) + 1
     }
 

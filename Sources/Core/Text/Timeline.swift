@@ -72,7 +72,7 @@ extension Timeline {
     }
 
     /// Whether there are several speakers.
-    package var hasSeveralSpeakers: Bool { (speakers?.count ?? 0) > 1 }
+    package var hasSeveralSpeakers: Bool { speakers?.hasSeveral ?? false }
 }
 
 /// Which engine wrote the text.

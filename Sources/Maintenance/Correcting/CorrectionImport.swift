@@ -80,16 +80,15 @@ package struct CorrectionImport: Sendable {
                     file, "was made from an older text of recording \(summary.id), which is no longer there",
                     "copy the recording again, and correct that page")
             }
-            let edits = Dictionary(corrections.edits.map { ($0.segment, $0) }) { first, _ in first }
-            let lines = base.timeline.segments.map { segment in
-                edits[segment.id].map { edit in
-                    CorrectedSegment(segment, words: edit.words) { edit.confirmed.contains($0) }
-                } ?? CorrectedSegment(segment)
-            }
             let person = corrections.person.isEmpty ? file.person : corrections.person
+            var annotations = corrections.annotations
+            // A page sends only what was changed on it.
+            annotations.turns = annotations.turns ?? base.timeline.annotations?.turns
             let correction = Correction(
-                person: person, savedAt: corrections.savedAt, base: base.number, annotations: corrections.annotations)
-            return try await keep(lines, correction, isPage: true, over: base, of: summary, file)
+                person: person, savedAt: corrections.savedAt, base: base.number, annotations: annotations)
+            return try await keep(
+                corrections.lines(over: base.timeline.segments), correction, page: corrections, over: base, of: summary,
+                file)
         case .text(let written):
             let own = read.identity
             let named = file.recording.map { RecordingIdentity(recording: $0, sound: "") }
@@ -120,7 +119,7 @@ package struct CorrectionImport: Sendable {
             let correction = Correction(
                 person: file.person, savedAt: MonotonicClock.wallSeconds, base: base.number,
                 annotations: shown ?? Annotations())
-            return try await keep(text.lines, correction, isPage: false, over: base, of: summary, file) + text.remark
+            return try await keep(text.lines, correction, page: nil, over: base, of: summary, file) + text.remark
         }
     }
 
@@ -216,12 +215,16 @@ package struct CorrectionImport: Sendable {
         return bases
     }
 
-    /// - Parameter isPage: whether a page saved it, which includes all that a person added, and when.
+    /// - Parameter page: what a page saved, which includes all that a person added, and when; nil for other files.
     private func keep(
-        _ lines: [CorrectedSegment], _ correction: Correction, isPage: Bool, over base: Base,
+        _ lines: [CorrectedSegment], _ correction: Correction, page: CorrectionsFile?, over base: Base,
         of summary: RecordingSummary, _ file: File
     ) async throws -> String {
-        let timed = try await timed(lines, of: summary)
+        let isPage = page != nil
+        let isDivided = page?.isDivided ?? false
+        var timed = try await timed(lines, of: summary)
+        // After the timing: the times of new words decide where a line is split.
+        if let page { timed = page.divided(timed) }
         let segments = timed.map(\.segment)
         let name = "\(file.name): recording \(summary.id)"
         let passes = try await archive.passes(of: summary.id)
@@ -232,7 +235,7 @@ package struct CorrectionImport: Sendable {
         let changes = timed.flatMap(\.changes)
         let isAnnotated = isPage && correction.annotations != base.timeline.annotations ?? Annotations()
         let moved = timed.count { $0.isMoved }
-        if changes.isEmpty, !isAnnotated, moved == 0, !timed.contains(where: { $0.isConfirmed }) {
+        if changes.isEmpty, !isAnnotated, !isDivided, moved == 0, !timed.contains(where: { $0.isConfirmed }) {
             // If a person corrected more on the same page, saving the earlier state later takes that back.
             guard isPage, let own = before?.correction, own.person == correction.person,
                 own.savedAt < correction.savedAt
@@ -243,7 +246,7 @@ package struct CorrectionImport: Sendable {
         let other = passes.last { $0.correction.map { $0.person != correction.person } ?? false }
         _ = try await archive.correct(segments, correction, recording: summary.id)
         let report = CorrectionSummary(
-            changes: changes.count, moved: moved,
+            changes: changes.count, moved: moved, isDivided: isDivided,
             estimated: timed.filter { !$0.changes.isEmpty }.flatMap(\.segment.words).count(where: \.isSpread),
             segments: segments, person: correction.engine, annotations: correction.annotations, shown: shown)
         var line = "\(name): \(report.text)"

@@ -7,6 +7,8 @@ struct CorrectionSummary {
     var changes: Int
     /// How many lines, or words of them, have other times.
     var moved = 0
+    /// Whether lines were split or joined.
+    var isDivided = false
     /// How many words have estimated times.
     var estimated: Int
     var segments: [Segment]
@@ -27,6 +29,8 @@ struct CorrectionSummary {
             if back > 0 { parts.append("reverted in \(Self.count(back, "place", "places"))") }
         }
         if moved > 0 { parts.append("\(Self.count(moved, "line", "lines")) at another time") }
+        if isDivided { parts.append("lines split or joined") }
+        if annotations.turns != shown?.annotations?.turns { parts.append("speakers changed") }
         let (old, new) = (shown?.annotations?.speakers ?? [:], annotations.speakers ?? [:])
         let named = new.count { old[$0.key] != $0.value }
         let gone = old.keys.count { new[$0] == nil }

@@ -56,7 +56,7 @@ struct OfficeSaving {
         var known = try archive.readings(of: recording.id)
         if let base = try timeline(place.reading, among: known) { try saved.check(base) }
         guard let base = try timeline(place.reading, among: known), let seen = try timeline(place.seen, among: known),
-            var mine = saved.reading(over: base)?.timeline
+            var mine = saved.withoutDivision.reading(over: base)?.timeline
         else {
             throw Self.refusal(
                 recording, "these corrections were made from a text that it does not have", "reload its page")
@@ -87,11 +87,11 @@ struct OfficeSaving {
             }
             outcome.reading = shown.id
             // The page retries if our answer was lost.
-            if MergedTimelines.areSame(result, current) { break }
+            if MergedTimelines.areSame(result, current), !saved.file.isDivided { break }
             var file = saved.file
             (file.person, file.savedAt) = (person, time)
             file.annotations = result.annotations ?? Annotations()
-            file.edits = Self.edits(in: result, besides: [current, base], of: root)
+            file.edits = Self.edits(in: result, besides: [current, base], of: root, divided: saved.file.edits)
             // The file beside the copy names an engine's reading, so that the database can be rebuilt from the copies.
             let bytes = Array(file.text.utf8)
             let whole = SavedCorrections(
@@ -123,23 +123,32 @@ struct OfficeSaving {
         return base
     }
 
-    /// Returns the edits that turn `root` into `result`: each line that differs, or that differs in one of `others`.
+    /// Returns the edits that turn `root` into `result`: each line that differs, or that differs in one of `others`, or
+    /// that was split or joined.
+    ///
+    /// - Parameter divided: The page's edits, with the words before which it split lines.
     private static func edits(
-        in result: Timeline, besides others: [Timeline], of root: Timeline
+        in result: Timeline, besides others: [Timeline], of root: Timeline, divided: [CorrectionsFile.Edit]
     ) -> [CorrectionsFile.Edit] {
         let others = others.filter { MergedTimelines.haveSameLines($0, root) }
+        let divided = Dictionary(
+            divided.filter { $0.isJoined || !$0.breaks.isEmpty }.map { ($0.segment, $0) }, uniquingKeysWith: { $1 })
         return zip(root.segments.indices, result.segments).compactMap { index, segment in
             let old = root.segments[index]
             let isTouched = ([segment] + others.map { $0.segments[index] }).contains {
                 MergedTimelines.said($0) != MergedTimelines.said(old)
             }
-            guard isTouched else { return nil }
+            let own = divided[old.id]
+            guard isTouched || own != nil else { return nil }
             let words = segment.words.flatMap { word in
                 word.text.split(separator: " ").map { (text: String($0), isSure: word.confidence >= 1) }
             }
             return CorrectionsFile.Edit(
                 segment: old.id, was: old.words.flatMap { $0.text.split(separator: " ").map(String.init) },
-                words: words.map(\.text), confirmed: Set(words.indices.filter { words[$0].isSure }))
+                words: words.map(\.text), confirmed: Set(words.indices.filter { words[$0].isSure }),
+                // If somebody else changed the words, nobody knows where they are split.
+                breaks: own.map { $0.words == words.map(\.text) ? $0.breaks : [] } ?? [],
+                isJoined: own?.isJoined ?? false)
         }
     }
 

@@ -38,9 +38,17 @@ struct SavedCorrections: Sendable {
         var parts = [file.identity.text, file.person, "\(file.savedAt)"]
         for edit in file.edits {
             parts.append("\(edit.segment) \(edit.was) \(edit.words) \(edit.confirmed.sorted())")
+            if edit.isJoined || !edit.breaks.isEmpty { parts.append("\(edit.breaks) \(edit.isJoined)") }
         }
         parts.append(text(of: file.annotations))
         digest = Digest.of(parts.joined(separator: "\n"))
+    }
+
+    /// The same, with the lines of the text that was corrected.
+    var withoutDivision: SavedCorrections {
+        var file = file
+        for index in file.edits.indices { (file.edits[index].breaks, file.edits[index].isJoined) = ([], false) }
+        return SavedCorrections(file, name: name)
     }
 
     /// Whether a file is named `corrections.json` or `corrections.html`, also as a browser renames it: `corrections
@@ -59,19 +67,16 @@ struct SavedCorrections: Sendable {
     /// Returns the corrected timeline; nil if these are corrections of another text.
     func reading(over timeline: Timeline) -> GatheredReading? {
         let known = Dictionary(timeline.segments.map { ($0.id, $0) }) { first, _ in first }
-        let edits = Dictionary(file.edits.map { ($0.segment, $0) }) { first, _ in first }
         for edit in file.edits {
             guard let segment = known[edit.segment], Self.keys(edit.was) == Self.keys(segment.words.map(\.text)) else {
                 return nil
             }
         }
         var corrected = timeline
-        corrected.segments = timeline.segments.map { segment in
-            edits[segment.id].map { edit in
-                CorrectedSegment(segment, words: edit.words) { edit.confirmed.contains($0) }.segment
-            } ?? segment
-        }
+        corrected.segments = file.divided(file.lines(over: timeline.segments)).map(\.segment)
         corrected.annotations = file.annotations
+        corrected.annotations?.turns = file.annotations.turns ?? timeline.annotations?.turns
+        corrected.speakers = file.annotations.turns ?? timeline.speakers
         corrected.marks = file.annotations.marks ?? timeline.marks
         corrected.engine = EngineDescription(name: EngineDescription.person, version: "", model: file.person)
         corrected.pass = nil

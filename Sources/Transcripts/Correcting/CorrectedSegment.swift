@@ -146,6 +146,41 @@ package struct CorrectedSegment: Hashable, Sendable {
         }
     }
 
+    /// Returns a line for each part of its words.
+    ///
+    /// - Parameter breaks: The indices of words that begin a line, in ascending order.
+    fileprivate func split(before breaks: [Int]) -> [CorrectedSegment] {
+        var lines: [CorrectedSegment] = []
+        let inner = breaks.filter { segment.words.indices.dropFirst().contains($0) }
+        if inner.isEmpty { return [self] }
+        let ends = inner + [segment.words.count]
+        for (first, end) in zip([0] + inner, ends) {
+            var line = self
+            line.segment.words = Array(segment.words[first..<end])
+            let start = lines.last?.segment.range.end ?? segment.range.start
+            let last = end < segment.words.count ? segment.words[end].range.start : segment.range.end
+            line.changes = changes.filter { change in
+                (first == 0 || change.range.start >= start) && (end == segment.words.count || change.range.start < last)
+            }
+            line.segment.alternatives = []
+            line.segment.voice = nil
+            line.limit(to: SampleRange(start, max(start, last)))
+            lines.append(line)
+        }
+        return lines
+    }
+
+    /// Appends the next line.
+    fileprivate mutating func append(_ next: CorrectedSegment) {
+        segment.range = SampleRange(segment.range.start, max(segment.range.end, next.segment.range.end))
+        segment.words += next.segment.words
+        segment.endedBy = next.segment.endedBy
+        segment.alternatives = []
+        segment.voice = nil
+        changes += next.changes
+        isConfirmed = isConfirmed || next.isConfirmed
+    }
+
     /// Returns the range of the removed words; without any, the gap between their neighbours, extended into the
     /// previous word if too short.
     private static func place(of gone: [Word], before: Word?, after: Word?, in segment: Segment) -> SampleRange {
@@ -161,6 +196,38 @@ package struct CorrectedSegment: Hashable, Sendable {
             return zip(texts, gone).map { Word($0, $1.range, confidence: 1, isSpread: $1.isSpread) }
         }
         return spread(texts.map { Word($0, place, confidence: 1) }, over: [place])
+    }
+}
+
+extension CorrectionsFile {
+    /// Whether lines were split or joined.
+    package var isDivided: Bool { edits.contains { $0.isJoined || !$0.breaks.isEmpty } }
+
+    /// Returns a text with the corrected words, in the same lines.
+    package func lines(over segments: [Segment]) -> [CorrectedSegment] {
+        let edits = Dictionary(edits.map { ($0.segment, $0) }) { first, _ in first }
+        return segments.map { segment in
+            edits[segment.id].map { edit in
+                CorrectedSegment(segment, words: edit.words) { edit.confirmed.contains($0) }
+            } ?? CorrectedSegment(segment)
+        }
+    }
+
+    /// Returns `lines(over:)` split and joined as on the page, with new numbers if any was.
+    package func divided(_ lines: [CorrectedSegment]) -> [CorrectedSegment] {
+        guard isDivided else { return lines }
+        let edits = Dictionary(edits.map { ($0.segment, $0) }) { first, _ in first }
+        var divided: [CorrectedSegment] = []
+        for line in lines {
+            let edit = edits[line.segment.id]
+            var parts = line.split(before: edit?.breaks ?? [])[...]
+            if edit?.isJoined == true, !divided.isEmpty, let first = parts.popFirst() {
+                divided[divided.count - 1].append(first)
+            }
+            divided += parts
+        }
+        for index in divided.indices { divided[index].number(index + 1) }
+        return divided
     }
 }
 

@@ -39,6 +39,10 @@ package struct MergedTimelines: Sendable {
         let (own_, old_) = (own.speakers ?? [:], old.speakers ?? [:])
         for label in Set(own_.keys).union(old_.keys) where own_[label] != old_[label] { names[label] = own_[label] }
         merged.speakers = names.isEmpty ? nil : names
+        if own.turns != old.turns {
+            merged.turns = own.turns
+            timeline.speakers = mine.speakers
+        }
         timeline.marks = Self.merged(mine.marks, theirs.marks, over: base.marks).sorted { $0.position < $1.position }
         merged.marks = own.marks == nil && other.marks == nil ? nil : timeline.marks
         timeline.annotations = merged

@@ -18,6 +18,13 @@ struct DetailsJSON: Codable {
     var consent: String
 }
 
+/// A turn of a speaker.
+struct TurnJSON: Codable {
+    var start: Double
+    var end: Double
+    var speaker: String
+}
+
 /// A bookmark or note.
 struct MarkJSON: Codable {
     var time: Double

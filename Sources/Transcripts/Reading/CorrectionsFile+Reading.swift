@@ -9,6 +9,7 @@ extension JSONScanner {
         var details: CorrectionsFile.Document.Details?
         var speakers: [String: String]?
         var segments: [CorrectionsFile.Document.Segment]?
+        var turns: [TurnJSON]?
         var notes: [MarkJSON]?
         var marks: [MarkJSON]?
         var quotations: [QuotationJSON]?
@@ -29,6 +30,10 @@ extension JSONScanner {
                 try scanner.set(&segments) { (scanner) throws(Unexpected) in
                     try scanner.list(most: most) { (scanner) throws(Unexpected) in try scanner.edit(most: most) }
                 }
+            } else if scanner.isName(name, "turns") {
+                try scanner.setUnlessNull(&turns) { (scanner) throws(Unexpected) in
+                    try scanner.list(most: most) { (scanner) throws(Unexpected) in try scanner.turn() }
+                }
             } else if scanner.isName(name, "notes") {
                 try scanner.setUnlessNull(&notes) { (scanner) throws(Unexpected) in try scanner.notes(most: most) }
             } else if scanner.isName(name, "marks") {
@@ -44,7 +49,7 @@ extension JSONScanner {
         guard let format, let version, let recording, let editor, let segments else { throw Unexpected() }
         return CorrectionsFile.Document(
             format: format, version: version, recording: recording, editor: editor, details: details,
-            speakers: speakers, segments: segments, notes: notes, marks: marks, quotations: quotations)
+            speakers: speakers, segments: segments, turns: turns, notes: notes, marks: marks, quotations: quotations)
     }
 
     private mutating func setUnlessNull<Value>(
@@ -118,7 +123,8 @@ extension JSONScanner {
     private mutating func edit(most: Int) throws(Unexpected) -> CorrectionsFile.Document.Segment {
         var (id, was, text): (Int?, String?, String?) = (nil, nil, nil)
         var isChecked: Bool?
-        var confirmed: [Int]?
+        var (confirmed, breaks): ([Int]?, [Int]?) = (nil, nil)
+        var isJoined: Bool?
         try object { (scanner, name) throws(Unexpected) in
             if scanner.isName(name, "id") {
                 try scanner.set(&id)
@@ -132,12 +138,37 @@ extension JSONScanner {
                 try scanner.setUnlessNull(&confirmed) { (scanner) throws(Unexpected) in
                     try scanner.list(most: most) { (scanner) throws(Unexpected) in try scanner.integer() }
                 }
+            } else if scanner.isName(name, "breaks") {
+                try scanner.setUnlessNull(&breaks) { (scanner) throws(Unexpected) in
+                    try scanner.list(most: most) { (scanner) throws(Unexpected) in try scanner.integer() }
+                }
+            } else if scanner.isName(name, "joined") {
+                if !scanner.consume("null") { try scanner.set(&isJoined) }
             } else {
                 try scanner.skip()
             }
         }
         guard let id, let was, let text else { throw Unexpected() }
-        return CorrectionsFile.Document.Segment(id: id, was: was, text: text, checked: isChecked, confirmed: confirmed)
+        return CorrectionsFile.Document.Segment(
+            id: id, was: was, text: text, checked: isChecked, confirmed: confirmed, breaks: breaks, joined: isJoined)
+    }
+
+    private mutating func turn() throws(Unexpected) -> TurnJSON {
+        var (start, end): (Double?, Double?) = (nil, nil)
+        var speaker: String?
+        try object { (scanner, name) throws(Unexpected) in
+            if scanner.isName(name, "start") {
+                try scanner.set(&start)
+            } else if scanner.isName(name, "end") {
+                try scanner.set(&end)
+            } else if scanner.isName(name, "speaker") {
+                try scanner.set(&speaker)
+            } else {
+                try scanner.skip()
+            }
+        }
+        guard let start, let end, let speaker else { throw Unexpected() }
+        return TurnJSON(start: start, end: end, speaker: speaker)
     }
 
     private mutating func notes(most: Int) throws(Unexpected) -> [MarkJSON] {

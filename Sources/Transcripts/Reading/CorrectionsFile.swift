@@ -12,12 +12,21 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
         package var words: [String]
         /// The indices of confirmed words; all if the segment was confirmed.
         package var confirmed: Set<Int>
+        /// The indices of words that begin a new line, in ascending order.
+        package var breaks: [Int]
+        /// Whether it continues the line before it.
+        package var isJoined: Bool
 
-        package init(segment: Int, was: [String], words: [String], confirmed: Set<Int>) {
+        package init(
+            segment: Int, was: [String], words: [String], confirmed: Set<Int>, breaks: [Int] = [],
+            isJoined: Bool = false
+        ) {
             self.segment = segment
             self.was = was
             self.words = words
             self.confirmed = confirmed
+            self.breaks = breaks
+            self.isJoined = isJoined
         }
     }
 
@@ -33,6 +42,9 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
     package var edits: [Edit]
     /// Additions besides the words.
     package var annotations: Annotations
+    /// The latest version. Files without lines that were split or joined, and without turns, have version 1, which older
+    /// programs read.
+    private static let version = 2
     /// The longest text in bytes, and the most elements of each kind.
     private static let (longest, most) = (65_536, 100_000)
     /// The largest file in bytes: a fully corrected recording of a day is smaller.
@@ -66,7 +78,7 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
         guard read.format == "fieldscribe-corrections" else {
             throw Self.refusal(name, "is not a Fieldscribe corrections file")
         }
-        guard read.version == 1 else {
+        guard (1...Self.version).contains(read.version) else {
             throw DeviceError(
                 .unsupported, "import", on: name, "was written by a later version", remedy: "update fieldscribe")
         }
@@ -88,7 +100,7 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
         for quotation in read.quotations ?? [] { texts += [quotation.text, quotation.word, quotation.colour] }
         let counts = [
             read.speakers?.count ?? 0, read.segments.count, read.notes?.count ?? 0, read.marks?.count ?? 0,
-            read.quotations?.count ?? 0,
+            read.quotations?.count ?? 0, read.turns?.count ?? 0,
         ]
         guard counts.allSatisfy({ $0 <= Self.most }), texts.allSatisfy({ $0.utf8.count <= Self.longest }) else {
             throw Self.refusal(name, "contains more than a recording can have")
@@ -103,7 +115,9 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
             let confirmed = edit.checked == true ? Array(words.indices) : edit.confirmed ?? []
             return Edit(
                 segment: edit.id, was: Transcripts.words(in: edit.was), words: words,
-                confirmed: Set(confirmed).intersection(words.indices))
+                confirmed: Set(confirmed).intersection(words.indices),
+                breaks: Set(edit.breaks ?? []).intersection(words.indices.dropFirst()).sorted(),
+                isJoined: edit.joined ?? false)
         }
         annotations = Annotations()
         annotations.title = oneLine(details?.title ?? "")
@@ -118,6 +132,14 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
             if !name.isEmpty { speakers[Speakers.label(speaker)] = name }
         }
         annotations.speakers = speakers.isEmpty ? nil : speakers
+        annotations.turns = read.turns.map { turns in
+            Speakers(
+                turns: turns.compactMap { turn in
+                    Speakers.speaker(labelled: turn.speaker).map {
+                        Speakers.Turn(SampleRange(Self.position(turn.start), Self.position(turn.end)), speaker: $0)
+                    }
+                })
+        }
         annotations.notes = Self.places(read.notes ?? [])
         annotations.marks = read.marks.map(Self.places)
         annotations.quotations = (read.quotations ?? []).map {
@@ -150,8 +172,9 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
 
     /// The JSON that the page writes.
     package var text: String {
+        let isLater = annotations.turns != nil || edits.contains { $0.isJoined || !$0.breaks.isEmpty }
         let document = Document(
-            format: "fieldscribe-corrections", version: 1,
+            format: "fieldscribe-corrections", version: isLater ? Self.version : 1,
             recording: IdentityJSON(id: identity.recording, sound: identity.sound, pass: pass),
             editor: Document.Editor(name: person, saved: savedAt),
             details: Document.Details(
@@ -161,7 +184,15 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
             segments: edits.map { edit in
                 Document.Segment(
                     id: edit.segment, was: edit.was.joined(separator: " "), text: edit.words.joined(separator: " "),
-                    checked: nil, confirmed: edit.confirmed.sorted())
+                    checked: nil, confirmed: edit.confirmed.sorted(), breaks: edit.breaks.isEmpty ? nil : edit.breaks,
+                    joined: edit.isJoined ? true : nil)
+            },
+            turns: annotations.turns.map { speakers in
+                speakers.all.map {
+                    TurnJSON(
+                        start: $0.range.start.seconds, end: $0.range.end.seconds,
+                        speaker: Speakers.label($0.speaker))
+                }
             },
             notes: annotations.notes.map(MarkJSON.init), marks: annotations.marks?.map(MarkJSON.init),
             quotations: annotations.quotations.map(QuotationJSON.init))
@@ -189,6 +220,8 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
             var text: String
             var checked: Bool?
             var confirmed: [Int]?
+            var breaks: [Int]?
+            var joined: Bool?
         }
 
         var format: String
@@ -198,6 +231,7 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
         var details: Details?
         var speakers: [String: String]?
         var segments: [Segment]
+        var turns: [TurnJSON]?
         var notes: [MarkJSON]?
         var marks: [MarkJSON]?
         var quotations: [QuotationJSON]?

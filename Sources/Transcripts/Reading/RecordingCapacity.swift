@@ -63,7 +63,7 @@ package struct RecordingCapacity: Hashable, Sendable {
         if count > words { return excess("words", count, words) }
         let added = [
             ("notes", file.annotations.notes.count), ("bookmarks", file.annotations.marks?.count ?? 0),
-            ("quotations", file.annotations.quotations.count),
+            ("quotations", file.annotations.quotations.count), ("turns", file.annotations.turns?.all.count ?? 0),
         ]
         for (name, count) in added where count > items { return excess(name, count, items) }
         return nil

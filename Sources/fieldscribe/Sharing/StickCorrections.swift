@@ -85,7 +85,7 @@ enum StickCorrections {
         }
     }
 
-    /// `corrections.json`, `corrections.html`, and a browser's second file, such as `corrections (1).html`.
+    /// `corrections.json`, `corrections NAME 7.html`, and a browser's second file, such as `corrections NAME 7 (1).html`.
     private static func isCorrections(_ name: String) -> Bool {
         name.hasPrefix("corrections") && (name.hasSuffix(".json") || name.hasSuffix(".html"))
     }
