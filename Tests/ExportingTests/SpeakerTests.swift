@@ -194,15 +194,37 @@ struct SpeakerTests {
         let details = RecordingDetails(
             title: "t", identity: RecordingIdentity(recording: 7, sound: String(repeating: "0", count: 64)))
         let page = try TranscriptFormat.html.render(Self.named, details: details)
-        #expect(page.contains(##"<span class="who p0" data-who="A" data-t="999" dir="auto">Anna &lt;1&gt;</span>"##))
+        #expect(
+            page.contains(##"<span class="who p0 named" data-who="A" data-t="999" dir="auto">Anna &lt;1&gt;</span>"##))
         #expect(page.contains(##"<span class="who p1" data-who="B" data-t="3999" dir="auto">B</span>"##))
-        #expect(page.contains(##"data-n="2" data-e="5500" data-p="A B""##))
+        #expect(page.contains(##"data-n="2" data-e="5000" data-p="B""##))
+        // A change of speaker begins a line.
+        #expect(page.contains(##"<p class="s" data-t="5000" data-n="2" data-k="2" data-e="5500" data-p="A">"##))
         #expect(page.contains("0:02, ") && page.contains(##"<select id="speaker">"##))
         #expect(page.contains(##"data-person="B""##) && page.contains(##""speakers":{"A":"Anna \u003c1\u003e"}"##))
         var plain = Self.told
         plain.speakers = nil
         let other = try TranscriptFormat.html.render(plain, details: details)
         #expect(!other.contains(##"class="who"##) && !other.contains(##"<select id="speaker">"##))
+    }
+
+    @Test("a person whose turns were all given to another is not listed")
+    func merged() throws {
+        var merged = Self.told
+        let range = SampleRange(.zero, SamplePosition(seconds: 10))
+        merged.speakers = Speakers(turns: [Speakers.Turn(range, speaker: 1)])
+        #expect(!merged.hasSeveralSpeakers)
+        let rest = SampleRange(SamplePosition(seconds: 8), SamplePosition(seconds: 9))
+        merged.speakers = Speakers(
+            turns: (Self.told.speakers?.turns.filter { $0.speaker == 0 } ?? []) + [
+                Speakers.Turn(rest, speaker: 2)
+            ])
+        let page = try TranscriptFormat.html.render(
+            merged,
+            details: RecordingDetails(
+                title: "t", identity: RecordingIdentity(recording: 7, sound: String(repeating: "0", count: 64))))
+        #expect(page.contains(#"data-person="A""#) && !page.contains(#"data-who="B""#))
+        #expect(!page.contains(#"data-person="B""#))
     }
 
     @Test("a table has a column for the speaker")

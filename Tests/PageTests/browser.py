@@ -31,7 +31,7 @@ SHOTS = ARGUMENTS[1] if len(ARGUMENTS) > 1 else None
 # Runs only checks whose names contain this.
 ONLY = os.environ.get("FIELDSCRIBE_CHECK", "")
 KEYS = {"Space": " ", "Enter": "\ue007", "Escape": "\ue00c", "Shift": "\ue008",
-        "Control": "\ue009", "Tab": "\ue004", "F3": "\ue033", "F4": "\ue034", "F8": "\ue038", "F9": "\ue039", "Left": "\ue012", "Up": "\ue013", "Right": "\ue014", "Down": "\ue015", "Home": "\ue011"}
+        "Control": "\ue009", "Tab": "\ue004", "Backspace": "\ue003", "F3": "\ue033", "F4": "\ue034", "F8": "\ue038", "F9": "\ue039", "Left": "\ue012", "Up": "\ue013", "Right": "\ue014", "Down": "\ue015", "Home": "\ue011"}
 
 
 class Browser:

@@ -154,7 +154,7 @@ def saved(b, page):
     """Saving is a download, which the page shows once it is beside it."""
     wanted = b.js(LINE)
     b.click("#save")
-    path = os.path.join(b.downloads, "corrections.html")
+    path = os.path.join(b.downloads, "corrections fieldscribe-1 7.html")
     end = time.monotonic() + 600
     while not (os.path.exists(path) and os.path.getsize(path) and not os.path.exists(path + ".part")):
         assert time.monotonic() < end, os.listdir(b.downloads)  # wait: a guard

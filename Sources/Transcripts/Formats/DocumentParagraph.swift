@@ -19,7 +19,7 @@ func documentParagraphs(_ timeline: Timeline, _ details: RecordingDetails) -> [D
     let facts = [started, clockTime(timeline.length), details.device.map(oneLine)]
     body.append(.fact(facts.compactMap { $0 }.joined(separator: ", ")))
     if timeline.hasSeveralSpeakers, let seconds = timeline.speakers?.seconds {
-        let people = seconds.enumerated().map { speaker, seconds in
+        let people = seconds.enumerated().filter { $1 > 0 }.map { speaker, seconds in
             "\(oneLine(timeline.name(ofSpeaker: speaker))) (\(clockTime(SamplePosition(seconds: seconds))))"
         }
         body.append(.fact("Speakers: \(people.joined(separator: ", "))"))

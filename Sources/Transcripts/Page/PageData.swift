@@ -28,6 +28,10 @@ struct PageData: Encodable {
     private var bridge: Bridge?
     /// The speakers' names by label.
     private var speakers: [String: String]?
+    /// Who speaks during the turns of others: start, end and speaker.
+    private var alongside: [[Int64]]?
+    /// The recorder's name, for the names of files.
+    private var recorder: String?
     /// Only if a server accepts corrections.
     private var server: Server?
 
@@ -51,5 +55,9 @@ struct PageData: Encodable {
             served.saves.map { Server(save: $0, reading: served.reading, name: served.person, now: served.now) }
         }
         speakers = annotations.speakers
+        if timeline.hasSeveralSpeakers, let turns = timeline.speakers?.alongside, !turns.isEmpty {
+            alongside = turns.map { [milliseconds($0.range.start), milliseconds($0.range.end), Int64($0.speaker)] }
+        }
+        recorder = page.device
     }
 }

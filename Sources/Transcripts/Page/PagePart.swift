@@ -10,7 +10,7 @@ struct PagePart: Sendable {
     /// Plays, searches, and corrects. The transcript is readable without it.
     static let playerScript = PagePart(
         PackageResources.player_js + PackageResources.editor_js + PackageResources.keeping_js
-            + PackageResources.places_js + PackageResources.arriving_js)
+            + PackageResources.places_js + PackageResources.writing_js + PackageResources.arriving_js)
 
     /// Sends the content of a corrections page to the recording's page.
     static let bridgeScript = PagePart(PackageResources.bridge_js)

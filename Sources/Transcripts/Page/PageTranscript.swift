@@ -1,7 +1,7 @@
 import Core
 
-/// Returns the body of the player page: a line per segment, with gaps and bookmarks at their positions, also between
-/// words. Consecutive segments without words are folded into one line.
+/// Returns the body of the player page: a line per segment, or per turn of it with several speakers, with gaps and
+/// bookmarks at their positions, also between words. Consecutive segments without words are folded into one line.
 func transcript(_ timeline: Timeline) -> String {
     var notes = (timeline.gaps.map(Note.gap) + timeline.marks.map(Note.mark)).stablySorted(by: \.position)[...]
     var lines = [#"<main id="text" class="shaded" tabindex="-1">"#]
@@ -25,6 +25,13 @@ func transcript(_ timeline: Timeline) -> String {
     for segment in timeline.segments {
         addNotes(upTo: segment.range.start)
         var words: [String] = []
+        // What the line is of: its first word among those of the segment, and who says it.
+        var (start, first, count, said): (SamplePosition, Int, Int, Int?) = (segment.range.start, 0, 0, nil)
+        func made(until end: SamplePosition) -> String {
+            line(
+                at: start, words.joined(separator: " "), about: facts(of: [segment]),
+                of: (segment: segment.id, firstWord: first, end: end), by: said)
+        }
         let overlaps = timeline.turns(of: segment).flatMap { turn in
             timeline.overlaps(in: turn.words).map { run in
                 (first: turn.words[run.lowerBound].range.start, last: turn.words[run.upperBound - 1].range.start)
@@ -32,22 +39,29 @@ func transcript(_ timeline: Timeline) -> String {
         }
         for word in segment.words {
             let speaker = timeline.hasSeveralSpeakers ? timeline.speakers?.speaker(of: word.range) : nil
+            let text = oneLine(word.text)
+            guard !text.isEmpty else { continue }
             if let speaker, speaker != speaking {
+                if count > first {
+                    closeQuiet()
+                    lines.append(made(until: word.range.start))
+                    (words, start, first) = ([], word.range.start, count)
+                }
                 words.append(who(timeline, speaker, from: word))
                 speaking = speaker
             }
+            said = speaker
+            count += 1
             while let note = notes.first, note.position <= word.range.start {
                 words.append(note.markup)
                 notes = notes.dropFirst()
             }
-            let text = oneLine(word.text)
-            guard !text.isEmpty else { continue }
-            let start = word.range.start
+            let time = word.range.start
             // Slightly before the first word and after the last, so that they keep their places when the line is
             // rebuilt.
-            if overlaps.contains(where: { $0.first == start }) { words.append(overlap(milliseconds(start) - 1)) }
+            if overlaps.contains(where: { $0.first == time }) { words.append(overlap(milliseconds(time) - 1)) }
             words.append(span(word, text))
-            if overlaps.contains(where: { $0.last == start }) { words.append(overlap(milliseconds(start) + 1)) }
+            if overlaps.contains(where: { $0.last == time }) { words.append(overlap(milliseconds(time) + 1)) }
         }
         while let note = notes.first, note.position < segment.range.end {
             words.append(note.markup)
@@ -55,14 +69,11 @@ func transcript(_ timeline: Timeline) -> String {
         }
         let isQuiet = words.isEmpty && segment.endedBy != .error
         if words.isEmpty { words = [#"<span class="none">\#(markup(label(of: segment)))</span>"#] }
-        let made = line(
-            at: segment.range.start, words.joined(separator: " "), about: facts(of: [segment]), of: segment,
-            by: timeline.turns(of: segment).compactMap(\.speaker))
         if isQuiet {
-            quiet.append((segment.range, made))
+            quiet.append((segment.range, made(until: segment.range.end)))
         } else {
             closeQuiet()
-            lines.append(made)
+            lines.append(made(until: segment.range.end))
         }
     }
     addNotes(upTo: SamplePosition(.max))
@@ -78,10 +89,18 @@ func transcript(_ timeline: Timeline) -> String {
 /// Returns the speaker's name before the first word, slightly earlier so that it keeps its place when the line is
 /// rebuilt.
 private func who(_ timeline: Timeline, _ speaker: Int, from word: Word) -> String {
-    #"<span class="who p\#(speaker % 6)" data-who="\#(Speakers.label(speaker))""#
-        + #" data-t="\#(max(0, milliseconds(word.range.start) - 1))" dir="auto">"#
-        + "\(markup(oneLine(timeline.name(ofSpeaker: speaker))))</span>"
+    chip(timeline, speaker, #" data-t="\#(max(0, milliseconds(word.range.start) - 1))""#)
 }
+
+/// Returns a speaker's name, with the colour, and the letter if it is another.
+func chip(_ timeline: Timeline, _ speaker: Int, _ attributes: String = "") -> String {
+    let (label, name) = (Speakers.label(speaker), oneLine(timeline.name(ofSpeaker: speaker)))
+    return #"<span class="who p\#(speaker % speakerColours)\#(name == label ? "" : " named")" data-who="\#(label)""#
+        + "\(attributes) dir=\"auto\">\(markup(name))</span>"
+}
+
+/// The number of colours that player.css has for speakers.
+private let speakerColours = 12
 
 /// Marks the start or end of simultaneous speech.
 private func overlap(_ time: Int64) -> String {
@@ -122,16 +141,18 @@ private func folded(_ lines: [String], _ range: SampleRange) -> String {
 }
 
 private func line(
-    at position: SamplePosition, _ content: String, about: String? = nil, of segment: Segment? = nil,
-    by speakers: [Int] = []
+    at position: SamplePosition, _ content: String, about: String? = nil,
+    of part: (segment: Int, firstWord: Int, end: SamplePosition)? = nil, by speaker: Int? = nil
 ) -> String {
     let time = milliseconds(position)
     let title = about.map { #" title="\#($0)""# } ?? ""
-    let number = segment.map { #" data-n="\#($0.id)" data-e="\#(milliseconds($0.range.end))""# } ?? ""
-    let people = Set(speakers).sorted().map(Speakers.label).joined(separator: " ")
-    let said = people.isEmpty ? "" : #" data-p="\#(people)""#
+    let number = part.map { part in
+        #" data-n="\#(part.segment)"\#(part.firstWord == 0 ? "" : #" data-k="\#(part.firstWord)""#)"#
+            + #" data-e="\#(milliseconds(part.end))""#
+    }
+    let said = speaker.map { #" data-p="\#(Speakers.label($0))""# } ?? ""
     return
-        ##"<p class="s" data-t="\##(time)"\##(number)\##(said)><a class="t" href="#t=\##(decimalSeconds(position))" data-t="\##(time)"\##(title)>"##
+        ##"<p class="s" data-t="\##(time)"\##(number ?? "")\##(said)><a class="t" href="#t=\##(decimalSeconds(position))" data-t="\##(time)"\##(title)>"##
         + #"\#(clockTime(position))</a><span class="x" dir="auto">\#(content)</span></p>"#
 }
 

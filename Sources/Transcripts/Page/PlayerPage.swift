@@ -33,10 +33,8 @@ private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     if !engine.isEmpty { facts.append(("Transcribed by", markup(engine.joined(separator: " ")))) }
     if let voice = Transcripts.facts(of: timeline.segments) { facts.append(("Spoken", voice)) }
     if timeline.hasSeveralSpeakers, let speakers = timeline.speakers {
-        let times = speakers.seconds.enumerated().map { speaker, seconds in
-            #"<span class="who p\#(speaker % 6)" data-who="\#(Speakers.label(speaker))" dir="auto">"#
-                + "\(markup(oneLine(timeline.name(ofSpeaker: speaker))))</span> "
-                + clockTime(SamplePosition(seconds: seconds))
+        let times = speakers.seconds.enumerated().filter { $1 > 0 }.map { speaker, seconds in
+            chip(timeline, speaker) + " " + clockTime(SamplePosition(seconds: seconds))
         }
         facts.append(("Who spoke", times.joined(separator: ", ")))
     }
@@ -97,7 +95,8 @@ private func player(_ timeline: Timeline, _ details: RecordingDetails, length: I
     <option value="2">2×</option></select></label>
     <label><input id="shade" type="checkbox" checked> Show confidence</label>
     <label><input id="silence" type="checkbox"> Skip silence</label>
-    \(speakerChoice(timeline))    <button id="help-button" type="button" aria-label="Keyboard help" aria-keyshortcuts="?">?</button>
+    \(speakerChoice(timeline))    <button id="download" type="button" aria-haspopup="menu">Download</button>
+    <button id="help-button" type="button" aria-label="Keyboard help" aria-keyshortcuts="?">?</button>
     </div>
     \(correctingTools(isShown: details.identity != nil))<p class="trouble" id="trouble" role="alert" hidden>\(markup(details.audio)) cannot be played: \(
         details.served == nil ? "it has to be in the same folder as this page" : "it is not with its copy, or damaged"). \
@@ -109,8 +108,8 @@ private func player(_ timeline: Timeline, _ details: RecordingDetails, length: I
 
 /// Returns the choice of speakers; empty if there is one speaker.
 private func speakerChoice(_ timeline: Timeline) -> String {
-    guard timeline.hasSeveralSpeakers, let count = timeline.speakers?.count else { return "" }
-    let options = (0..<count).map { speaker in
+    guard timeline.hasSeveralSpeakers, let seconds = timeline.speakers?.seconds else { return "" }
+    let options = seconds.indices.filter { seconds[$0] > 0 }.map { speaker in
         #"<option value="\#(Speakers.label(speaker))" data-who="\#(Speakers.label(speaker))">"#
             + "\(markup(oneLine(timeline.name(ofSpeaker: speaker))))</option>"
     }

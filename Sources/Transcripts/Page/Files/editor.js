@@ -3,7 +3,7 @@
 const known = data.recording ?? null;
 const bySegment = new Map(), state = {
   edits: new Map(), details: { ...(data.details ?? {}) }, notes: data.notes ?? [], marks: null,
-  quotations: data.quotations ?? [], speakers: { ...(data.speakers ?? {}) }, name: '', saved: 0
+  quotations: data.quotations ?? [], speakers: { ...(data.speakers ?? {}) }, turns: null, name: '', saved: 0
 };
 const past = [], future = [];
 const normal = text => text.replace(/[\s\u2028\u2029]+/g, ' ').trim();
@@ -14,24 +14,93 @@ const make = (tag, attributes, ...content) => {
   element.append(...content);
   return element;
 };
-// A segment as first shown.
-function original(line) {
+// The lines that show each segment, and the segments in their order. A line may show parts of several.
+const shownIn = new Map();
+for (const line of segments) if (line.dataset.n) {
   const id = Number(line.dataset.n);
+  if (shownIn.has(id)) shownIn.get(id).push(line); else shownIn.set(id, [line]);
+}
+const order = [...shownIn.keys()], placeOfId = new Map(order.map((id, i) => [id, i]));
+// A segment as first shown.
+function original(id) {
   if (!bySegment.has(id)) {
-    const elements = [...line.querySelectorAll('.w')];
+    const all = shownIn.get(id), elements = all.flatMap(wordsOf), end = Number(all[all.length - 1].dataset.e);
     bySegment.set(id, {
-      id, line, start: Number(line.dataset.t), end: Number(line.dataset.e),
+      id, start: Number(all[0].dataset.t), end,
       words: elements.map((word, i) => ({
-        text: word.textContent, t: Number(word.dataset.t), c: Number(word.dataset.c),
-        e: Number(elements[i + 1]?.dataset.t ?? line.dataset.e), name: word.className
+        text: word.textContent, t: startOf(word), c: Number(word.dataset.c),
+        e: elements[i + 1] ? startOf(elements[i + 1]) : end, p: word.closest('.s').dataset.p
       }))
     });
   }
   return bySegment.get(id);
 }
-const lineOf = id => bySegment.get(id)?.line ?? main.querySelector(`.s[data-n="${Number(id)}"]`);
+const lineOf = id => shownIn.get(id)?.[0] ?? null;
 const was = segment => segment.words.map(word => word.text).join(' ');
 const textOf = segment => state.edits.get(segment.id)?.text ?? was(segment);
+const split = text => normal(text).split(' ').filter(Boolean);
+const textsNow = id => state.edits.has(id) ? split(state.edits.get(id).text) : original(id).words.map(word => word.text);
+const wordsNow = id => {
+  const edit = state.edits.get(id);
+  return edit ? timed(original(id), edit.text, edit.confirmed) : original(id).words;
+};
+// Which words of which segments a line shows.
+const pieces = new WeakMap();
+function piecesOf(line) {
+  if (!pieces.has(line)) {
+    const from = Number(line.dataset.k ?? 0);
+    original(Number(line.dataset.n));
+    pieces.set(line, [{ id: Number(line.dataset.n), from, to: from + wordsOf(line).length }]);
+  }
+  return pieces.get(line);
+}
+const textOfLine = line => piecesOf(line).flatMap(({ id, from, to }) => textsNow(id).slice(from, to)).join(' ');
+// A word's segment and its place in it.
+function placeIn(word) {
+  const line = word.closest('.s');
+  let at = wordsOf(line).indexOf(word);
+  for (const { id, from, to } of piecesOf(line)) {
+    if (at < to - from) return { id, at: from + at };
+    at -= to - from;
+  }
+}
+const lineAt = (id, at) => shownIn.get(id).find(line => piecesOf(line).some(one => one.id === id && one.from <= at && at < one.to))
+  ?? lineOf(id);
+
+// Who speaks: the page's own turns, or those that a person has set.
+let turnsOf = null, turnStarts;
+function speakerAt(time) {
+  if (turnsOf !== state.turns) {
+    turnsOf = state.turns;
+    turnStarts = Float64Array.from(turnsOf, turn => Math.round(turn.start * 1000));
+  }
+  return turnsOf[Math.max(0, indexAt(turnStarts, time))]?.speaker;
+}
+const speakerOf = word => state.turns ? speakerAt(word.t) : word.p;
+const labels = () => [...new Set(segments.map(line => line.dataset.p).filter(Boolean))].sort();
+function turnsNow() {
+  if (state.turns) return state.turns;
+  const turns = [];
+  for (const id of order) original(id).words.forEach((word, i) => {
+    const last = turns[turns.length - 1], speaker = word.p ?? 'A';
+    if (i && last.speaker === speaker) last.end = word.e / 1000; else turns.push({ start: word.t / 1000, end: word.e / 1000, speaker });
+  });
+  return turns;
+}
+// The turns with a stretch, in seconds, given to somebody; all of it, or what one person says of it.
+function given(from, to, speaker, only) {
+  const turns = [];
+  let isGiven = false;
+  for (const turn of turnsNow()) {
+    if (turn.end <= from || turn.start >= to || only && turn.speaker !== only) { turns.push(turn); continue; }
+    if (turn.start < from) turns.push({ ...turn, end: from });
+    turns.push({ start: Math.max(turn.start, from), end: Math.min(turn.end, to), speaker });
+    if (turn.end > to) turns.push({ ...turn, start: to });
+    isGiven = true;
+  }
+  if (!isGiven && !only) turns.push({ start: from, end: Math.min(to, data.duration / 1000), speaker });
+  return turns.sort((a, b) => a.start - b.start);
+}
 
 // The shortest edit path from one list of words to the other, as pairs of indices.
 function pairs(old, now) {
@@ -68,7 +137,7 @@ function timed(segment, text, confirmed = []) {
     fresh.forEach((word, i) => {
       const shared = fresh.length === gone.length ? gone[i]
         : { t: from + (to - from) * before / letters, e: from + (to - from) * (before + word.length) / letters };
-      words.push({ text: word, t: Math.round(shared.t), e: Math.round(shared.e), c: 100, isNew: true });
+      words.push({ text: word, t: Math.round(shared.t), e: Math.round(shared.e), c: 100, p: (gone[0] ?? words[words.length - 1] ?? old[row])?.p, isNew: true });
       before += word.length;
     });
     if (row < old.length) words.push({ ...old[row], text: now[column], isNew: old[row].text !== now[column] });
@@ -78,66 +147,240 @@ function timed(segment, text, confirmed = []) {
   return words;
 }
 const shadeOf = c => c >= 75 ? '' : c >= 50 ? ' c2' : c >= 25 ? ' c1' : ' c0';
+// All segments that share lines with one, now or before.
+function together(id) {
+  const ids = new Set([id]);
+  for (const one of ids) {
+    const at = placeOfId.get(one);
+    if (state.edits.get(one)?.joined && at) ids.add(order[at - 1]);
+    if (state.edits.get(order[at + 1])?.joined) ids.add(order[at + 1]);
+    for (const line of shownIn.get(one)) for (const piece of piecesOf(line)) ids.add(piece.id);
+  }
+  return [...ids].sort((a, b) => placeOfId.get(a) - placeOfId.get(b));
+}
+// The lines of these segments. A change of speaker begins one, too.
+function linesFor(ids) {
+  const made = [];
+  for (const id of ids) {
+    const segment = original(id), edit = state.edits.get(id), words = wordsNow(id), breaks = new Set(edit?.breaks);
+    const isJoined = edit?.joined && made.length;
+    let last = made[made.length - 1];
+    if (!words.length) {
+      if (isJoined) last.pieces.push({ id, from: 0, to: 0 });
+      else made.push({ pieces: [{ id, from: 0, to: 0 }], words: [], start: segment.start });
+    }
+    words.forEach((word, i) => {
+      const speaker = speakerOf(word);
+      if (i ? breaks.has(i) || last.speaker !== speaker : !isJoined || last.words.length && last.speaker !== speaker) {
+        if (i) last.end = word.t;
+        made.push({ pieces: [{ id, from: i, to: i }], words: [], start: i ? word.t : segment.start });
+        last = made[made.length - 1];
+      } else if (!i) last.pieces.push({ id, from: 0, to: 0 });
+      last.speaker = speaker;
+      last.words.push(word);
+      last.pieces[last.pieces.length - 1].to = i + 1;
+    });
+    made[made.length - 1].end = segment.end;
+  }
+  return made;
+}
 function render(id) {
-  const line = lineOf(id), segment = original(line), edit = state.edits.get(id), place = line.querySelector('.x');
-  const shown = edit ? timed(segment, edit.text, edit.confirmed) : segment.words;
-  if (shown.length) unfold(line);
-  const others = [...place.children].filter(child => child.matches('.mark, .gap, .note, .who, .both'));
-  const items = shown.map(word => {
-    const element = make('span', { class: 'w' + shadeOf(word.c), 'data-t': word.t, 'data-c': word.c }, word.text);
-    if (word.isNew) element.classList.add('new');
-    if (/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(word.text)) element.classList.add('i');
-    return element;
+  const ids = together(id), made = linesFor(ids);
+  const old = [...new Set(ids.flatMap(one => shownIn.get(one)))];
+  if (old.length !== made.length || made.some(one => one.words.length)) old.forEach(unfold);
+  const others = old.flatMap(line => [...line.querySelectorAll('.mark, .gap, .note, .both')]);
+  for (const one of ids) shownIn.set(one, []);
+  made.forEach((one, i) => {
+    let line = old[i];
+    if (!line) {
+      line = old[0].cloneNode(false);
+      line.classList.remove('on', 'open');
+      line.append(make('a', { class: 't' }), make('span', { class: 'x', dir: 'auto' }));
+      let before = old[i - 1];
+      while (before.nextElementSibling?.matches('.s:not([data-n])') && startOf(before.nextElementSibling) <= one.start) {
+        before = before.nextElementSibling;
+      }
+      before.after(line);
+      old.push(line);
+    }
+    pieces.set(line, one.pieces);
+    for (const piece of one.pieces) if (!shownIn.get(piece.id).includes(line)) shownIn.get(piece.id).push(line);
+    const { id: first, from } = one.pieces[0], values = { t: one.start, n: first, k: from || null, e: one.end, p: one.speaker ?? null };
+    for (const [name, value] of Object.entries(values)) if (value === null) delete line.dataset[name]; else line.dataset[name] = value;
+    const link = line.querySelector('.t'), place = line.querySelector('.x');
+    link.setAttribute('href', '#t=' + one.start / 1000);
+    link.dataset.t = one.start;
+    link.textContent = clock(one.start);
+    const items = one.words.map(word => {
+      const element = make('span', { class: 'w' + shadeOf(word.c), 'data-t': word.t, 'data-c': word.c }, word.text);
+      if (word.isNew) element.classList.add('new');
+      if (/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(word.text)) element.classList.add('i');
+      return element;
+    });
+    const own = others.filter(other => (!i || startOf(other) >= one.start - 1) && (i === made.length - 1 || startOf(other) < made[i + 1].start - 1));
+    if (!items.length && !own.length) items.push(make('span', { class: 'none' }, '[no words]'));
+    const all = [...items, ...own].sort((a, b) => (a.dataset.t ?? 0) - (b.dataset.t ?? 0));
+    place.replaceChildren(...all.flatMap((element, j) => j ? [' ', element] : [element]));
+    line.classList.toggle('edited', one.pieces.some(piece => state.edits.has(piece.id)));
   });
-  if (!items.length && !others.length) items.push(make('span', { class: 'none' }, '[no words]'));
-  const all = [...items, ...others].sort((a, b) => (a.dataset.t ?? 0) - (b.dataset.t ?? 0));
-  place.replaceChildren(...all.flatMap((element, i) => i ? [' ', element] : [element]));
-  line.classList.toggle('edited', Boolean(edit));
+  for (const line of old.slice(made.length)) line.remove();
   [lines, times, shownWord] = [null, null, null];
-  return shown;
+  isArranged = false;
+}
+// After lines were rendered: the list of lines, and the names where the speaker changes.
+let isArranged = true;
+function arrange() {
+  if (isArranged) return;
+  isArranged = true;
+  refresh();
+  showNames();
+}
+function showNames() {
+  const isOne = labels().length < 2;
+  let before = null;
+  for (const line of segments) {
+    const label = line.dataset.p, place = line.querySelector('.x'), there = place.querySelector('.who');
+    const isWanted = !isOne && label && label !== before && line.querySelector('.w');
+    if (label) before = label;
+    if (there && (!isWanted || there.dataset.who !== label)) {
+      if (there.nextSibling?.nodeType === Node.TEXT_NODE) there.nextSibling.remove();
+      there.remove();
+    }
+    if (isWanted && place.querySelector('.who')?.dataset.who !== label) place.prepend(nameOf(label, startOf(wordsOf(line)[0]) - 1), ' ');
+  }
+}
+// A speaker's name, as the page shows it.
+function nameOf(label, time) {
+  const element = make('span', { class: 'who p' + (label.charCodeAt(0) - 65) % 12, 'data-who': label, dir: 'auto' });
+  if (time !== undefined) element.dataset.t = Math.max(0, time);
+  return named(element);
+}
+function named(element) {
+  element.textContent = state.speakers[element.dataset.who] || element.dataset.who;
+  if (element.matches('.who')) element.classList.toggle('named', Boolean(state.speakers[element.dataset.who]));
+  return element;
+}
+// Renders the segments whose words were given to others.
+function renderTurns() {
+  for (const id of order) {
+    const now = linesFor([id]).map(one => one.pieces[0].from + (one.speaker ?? '')).join();
+    const shown = shownIn.get(id).map(line => piecesOf(line).find(one => one.id === id).from + (line.dataset.p ?? '')).join();
+    if (now !== shown) render(id);
+  }
 }
 
-// One undo step: each segment before and after it.
-function step(changes) {
+// One undo step: each segment, and what else was changed, before and after it. Of lists it has only what differs.
+function step(changes, parts = {}) {
   changes = changes.filter(({ before, after }) => JSON.stringify(before) !== JSON.stringify(after));
-  if (!changes.length) return;
-  past.push(changes);
+  const put = Object.entries(parts).filter(([name, value]) => JSON.stringify(state[name]) !== JSON.stringify(value))
+    .map(([name, after]) => difference(name, state[name], after));
+  if (!changes.length && !put.length) return;
+  past.push({ changes, parts: put });
+  if (past.length > 500) past.shift();
   future.length = 0;
-  take(changes, 'after');
+  take(past[past.length - 1], 'after');
 }
-function take(changes, side) {
-  for (const change of changes) {
-    if (change[side]) state.edits.set(change.id, change[side]); else state.edits.delete(change.id);
-    render(change.id);
+function difference(name, before, after) {
+  if (!Array.isArray(before) || !Array.isArray(after)) return { name, before, after };
+  const isSame = (i, j) => JSON.stringify(before[i]) === JSON.stringify(after[j]), shorter = Math.min(before.length, after.length);
+  let from = 0, back = 0;
+  while (from < shorter && isSame(from, from)) from++;
+  while (back < shorter - from && isSame(before.length - 1 - back, after.length - 1 - back)) back++;
+  return { name, from, back, before: before.slice(from, before.length - back), after: after.slice(from, after.length - back) };
+}
+function take({ changes, parts }, side) {
+  for (const { name, from, back, [side]: value } of parts) {
+    const list = state[name];
+    state[name] = from === undefined ? value : [...list.slice(0, from), ...value, ...list.slice(list.length - back)];
   }
+  for (const change of changes) if (change[side]) state.edits.set(change.id, change[side]); else state.edits.delete(change.id);
+  for (const change of changes) render(change.id);
+  if (parts.some(part => part.name === 'turns')) renderTurns();
+  arrange();
+  if (parts.length) showPlaces(); else refilter();
   tellWork();
   changed();
 }
-const undo = () => { const changes = past.pop(); if (changes) { future.push(changes); take(changes, 'before'); } };
-const redo = () => { const changes = future.pop(); if (changes) { past.push(changes); take(changes, 'after'); } };
-function edited(id, text, confirmed) {
-  const segment = original(lineOf(id)), before = state.edits.get(id) ?? null;
-  text = normal(text);
-  if (!confirmed) {
-    // Confirmed words stay confirmed at their new places.
-    const kept = before?.confirmed ?? [], same = kept.length ? pairs(before.text.split(' ').map(keyOf), text.split(' ').map(keyOf)) : [];
-    confirmed = same.filter(([old]) => kept.includes(old)).map(([, now]) => now);
-  }
-  const after = text === was(segment) && !confirmed.length ? null : { was: was(segment), text, confirmed };
-  return { id, before, after };
+function travel(from, to, side) {
+  if (open) commit();
+  const last = from.pop();
+  if (!last) return;
+  to.push(last);
+  take(last, side);
 }
+const undo = () => travel(past, future, 'before'), redo = () => travel(future, past, 'after');
+// An edit while it is being made.
+const draftOf = id => {
+  const { confirmed = [], breaks = [], joined = false } = state.edits.get(id) ?? {};
+  return { words: textsNow(id), confirmed, breaks, joined };
+};
+// Where a place between old words is among the new ones.
+function placed(same, at, olds, news) {
+  let [row, column] = [-1, -1], [endRow, endColumn] = [olds, news];
+  for (const [r, c] of same) if (r < at) [row, column] = [r, c]; else { [endRow, endColumn] = [r, c]; break; }
+  const gone = endRow - row - 1, fresh = endColumn - column - 1;
+  return column + 1 + (gone ? Math.round((at - row - 1) / gone * fresh) : fresh);
+}
+// Puts other words in the place of some. Lines stay split and words stay confirmed at their new places.
+function put(draft, from, to, fresh, isRight) {
+  const gone = draft.words.slice(from, to), more = fresh.length - gone.length;
+  const same = pairs(gone.map(keyOf), fresh.map(keyOf)), stays = new Map(same);
+  draft.words = [...draft.words.slice(0, from), ...fresh, ...draft.words.slice(to)];
+  draft.breaks = [...new Set(draft.breaks.map(at => at <= from ? at : at >= to ? at + more : from + placed(same, at - from, gone.length, fresh.length)))]
+    .filter(at => at > 0 && at < draft.words.length);
+  draft.confirmed = draft.confirmed.map(at => at < from ? at : at >= to ? at + more : stays.has(at - from) ? from + stays.get(at - from) : -1)
+    .filter(at => at >= 0);
+  if (isRight) draft.confirmed = [...new Set([...draft.confirmed, ...fresh.keys()].map((at, i) => i < draft.confirmed.length ? at : from + at))];
+  draft.confirmed.sort((a, b) => a - b);
+}
+function change(id, { words, confirmed, breaks, joined }) {
+  const before = state.edits.get(id) ?? null, text = words.join(' '), old = was(original(id));
+  const isSame = text === old && !confirmed.length && !breaks.length && !joined;
+  return { id, before, after: isSame ? null : {
+    was: old, text, confirmed, ...(breaks.length ? { breaks: [...breaks].sort((a, b) => a - b) } : {}), ...(joined ? { joined: true } : {})
+  } };
+}
+// A segment's edit: another text, or the same with words that are right.
+function edited(id, text, confirmed) {
+  const draft = draftOf(id);
+  put(draft, 0, draft.words.length, split(text));
+  if (confirmed) draft.confirmed = confirmed;
+  return change(id, draft);
+}
+// The edits that give a line another text, in its segments. A line that somebody has corrected is right.
+function lineDrafts(line, text, isChecked) {
+  const parts = piecesOf(line), now = split(text), drafts = new Map();
+  const old = split(textOfLine(line)), isRight = isChecked || old.join(' ') !== now.join(' ');
+  const same = pairs(old.map(keyOf), now.map(keyOf));
+  let [seen, taken] = [0, 0];
+  parts.forEach(({ id, from, to }, i) => {
+    seen += to - from;
+    const end = i === parts.length - 1 ? now.length : placed(same, seen, old.length, now.length);
+    const draft = draftOf(id);
+    put(draft, from, to, now.slice(taken, end), isRight);
+    // The recognized words again: as if nobody had changed them.
+    if (isRight && !isChecked && draft.words.join(' ') === was(original(id))) draft.confirmed = [];
+    drafts.set(id, draft);
+    draft.piece = [from, from + end - taken];
+    taken = end;
+  });
+  return drafts;
+}
+const changesOf = drafts => [...drafts].map(([id, draft]) => change(id, draft));
 
 // The open segment.
-let open = null, isLooping = false;
+let open = null, isLooping = false, isPlaced = false;
 const field = make('textarea', { id: 'field', 'aria-label': 'Text of this segment', rows: '2', spellcheck: 'true' });
 function edit(line, selected) {
   if (!known || !line?.dataset.n) return;
   if (open) commit();
   unfold(line);
   knowsEditing();
-  open = original(line);
+  const [{ id, from }] = piecesOf(line);
+  open = { id, from, line, start: startOf(line), end: Number(line.dataset.e), text: textOfLine(line) };
+  isPlaced = false;
   line.classList.add('open');
-  field.value = textOf(open);
+  field.value = open.text;
   line.append(field);
   field.style.height = 'auto';
   field.style.height = field.scrollHeight + 'px';
@@ -157,12 +400,46 @@ function close() {
 }
 function commit() {
   if (!open) return;
-  const { id } = open, text = field.value, before = state.edits.get(id);
-  const stays = normal(text) === normal(before?.text ?? was(open));
+  const { line, text } = open, now = field.value;
   close();
-  if (!stays) step([edited(id, text)]);
+  if (normal(now) !== text) step(changesOf(lineDrafts(line, now)));
 }
-field.addEventListener('input', () => keepSoon());
+// Splits the open line at the cursor, and opens what is behind it.
+function divide() {
+  const { line } = open, caret = field.selectionStart;
+  const before = split(field.value.slice(0, caret)), drafts = lineDrafts(line, [...before, ...split(field.value.slice(caret))].join(' '));
+  let left = before.length, place;
+  for (const [id, draft] of drafts) {
+    const [from, to] = draft.piece;
+    if (left >= to - from) { left -= to - from; continue; }
+    if (left) draft.breaks = [...draft.breaks, from + left]; else draft.joined = false;
+    place = [id, from + left];
+    break;
+  }
+  close();
+  step(changesOf(drafts));
+  edit(lineAt(...place));
+  field.setSelectionRange(0, 0);
+}
+// Joins the open line with the one before, whose speaker it gets.
+function unite() {
+  const { line, id, from } = open, at = segments.indexOf(line);
+  const above = segments.slice(0, at).reverse().find(one => one.dataset.n);
+  if (!above) return;
+  const drafts = lineDrafts(line, field.value), draft = drafts.get(id), caret = textOfLine(above).length;
+  if (from) draft.breaks = draft.breaks.filter(one => one !== from); else draft.joined = true;
+  const { p: speaker } = above.dataset, isOther = speaker && line.dataset.p && speaker !== line.dataset.p;
+  const turns = isOther ? { turns: given(startOf(line) / 1000, Number(line.dataset.e) / 1000, speaker) } : {};
+  close();
+  step(changesOf(drafts), turns);
+  edit(lineAt(id, from));
+  field.setSelectionRange(caret + (caret ? 1 : 0), caret + (caret ? 1 : 0));
+}
+// Enter splits a line only where somebody has just put the cursor; after typing, the line is done.
+const isInside = () => isPlaced && field.selectionStart === field.selectionEnd
+  && normal(field.value.slice(0, field.selectionStart)) && normal(field.value.slice(field.selectionStart));
+field.addEventListener('pointerup', () => { isPlaced = true; });
+field.addEventListener('input', () => { isPlaced = false; keepSoon(); });
 // Until the first line is opened, the page says how.
 const hintKey = 'fieldscribe-hint', hintText = 'To correct a line, press Edit or double-click it';
 function knowsEditing() {
@@ -212,7 +489,7 @@ main.addEventListener('dblclick', event => {
   const word = event.target.closest('.w');
   getSelection().removeAllRanges();
   audio.pause();
-  edit(line, word ? [...line.querySelectorAll('.w')].indexOf(word) : undefined);
+  edit(line, word ? indexIn(word) : undefined);
 });
 
 // Uncertain words, worst first. A word that is uncertain in many places comes early, once.
@@ -256,12 +533,19 @@ function nextUncertain() {
 const indexIn = word => [...word.closest('.s').querySelectorAll('.w')].indexOf(word);
 function confirm_() {
   const word = current?.isConnected ? current : wordAt(now() + 1);
-  const line = word?.closest('.s');
-  if (!line?.dataset.n) return;
-  const segment = original(line), before = state.edits.get(segment.id);
-  const at = indexIn(word);
-  step([edited(segment.id, textOf(segment), [...new Set([...(before?.confirmed ?? []), at])].sort((a, b) => a - b))]);
+  if (!word?.closest('.s').dataset.n) return;
+  const { id, at } = placeIn(word);
+  step([edited(id, textOf(original(id)), [...new Set([...draftOf(id).confirmed, at])].sort((a, b) => a - b))]);
   if (current) nextUncertain();
+}
+// All words of a line are right: the open one, that of the word that is asked, or the present one.
+function lineRight() {
+  const line = open?.line ?? (current?.isConnected ? current.closest('.s') : segments[Math.max(0, segment)]);
+  if (!line?.dataset.n || !line.querySelector('.w')) return;
+  const text = open ? field.value : textOfLine(line);
+  if (open) close();
+  step(changesOf(lineDrafts(line, text, true)));
+  if (current) nextUncertain(); else tellKept('This line is right');
 }
 
 const offerReplace = () => { byId('replace').hidden = !find.value.trim(); };
@@ -282,10 +566,8 @@ function replaceAll(wanted, put) {
   if (!asked.length) return 0;
   const changes = [];
   let count = 0;
-  for (const line of segments) {
-    if (!line.dataset.n) continue;
-    const shown = line.querySelectorAll('.w');
-    const texts = [...shown].map(word => word.textContent), keys = texts.map(keyOf);
+  for (const id of order) {
+    const texts = split(textOf(original(id))), keys = texts.map(keyOf);
     let found = false;
     for (let i = 0; i + asked.length <= texts.length; i++) {
       if (!asked.every((key, j) => keys[i + j] === key)) continue;
@@ -295,7 +577,7 @@ function replaceAll(wanted, put) {
       found = true;
       count++;
     }
-    if (found) changes.push(edited(original(line).id, texts.join(' ')));
+    if (found) changes.push(edited(id, texts.join(' ')));
   }
   step(changes);
   return count;

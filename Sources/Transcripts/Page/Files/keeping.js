@@ -7,15 +7,25 @@ const ahead = server ? server.now - Date.now() / 1000 : 0, serverTime = () => Da
 const notSaved = 'Kept in this browser only; not saved' + (server ? '' : ' beside the page') + ' yet';
 const tellKept = text => { byId('kept').textContent = text; };
 function document_() {
+  const isLater = state.turns || [...state.edits.values()].some(edit => edit.breaks || edit.joined);
   return {
-    format: 'fieldscribe-corrections', version: 1,
+    // The second version has split and joined lines, and turns. Older programs read the first.
+    format: 'fieldscribe-corrections', version: isLater ? 2 : 1,
     recording: { id: known.id, sound: known.sound, ...(known.pass ? { pass: known.pass } : {}) },
     editor: { name: state.name, saved: state.saved },
     details: state.details,
     segments: [...state.edits].sort((a, b) => a[0] - b[0]).map(([id, edit]) => ({ id, ...edit })),
     ...(Object.values(state.speakers).some(Boolean) ? { speakers: state.speakers } : {}),
+    ...(state.turns ? { turns: allTurns() } : {}),
     notes: state.notes, ...(state.marks ? { marks: state.marks } : {}), quotations: state.quotations
   };
+}
+// The turns with those of others during them, which nobody changes here.
+function allTurns() {
+  const more = (data.alongside ?? []).flatMap(([from, to, speaker]) => state.turns.map(turn => ({
+    start: Math.max(turn.start, from / 1000), end: Math.min(turn.end, to / 1000), speaker: String.fromCharCode(65 + speaker), during: turn.speaker
+  })).filter(one => one.start < one.end && one.speaker !== one.during)).map(({ start, end, speaker }) => ({ start, end, speaker }));
+  return [...state.turns, ...more];
 }
 function changed() {
   isUnsaved = true;
@@ -27,12 +37,20 @@ function keepDraft() {
   clearTimeout(waiting);
   waiting = 0;
   if (!known || !isUnsaved && !open) return;
-  const draft = { ...document_(), isUnsaved, lines: segments.length };
-  if (open && normal(field.value) !== textOf(open)) draft.open = { id: open.id, was: was(open), text: field.value };
+  const draft = { ...document_(), isUnsaved, lines: order.length };
+  if (open && normal(field.value) !== open.text) draft.open = { id: open.id, from: open.from, was: open.text, text: field.value };
   try {
-    localStorage.setItem(shelf, JSON.stringify(draft));
+    localStorage.setItem(shelf, JSON.stringify(withUndo(draft)));
     tellKept(isUnsaved ? notSaved : '');
   } catch { tellKept('This browser cannot store more: save now'); }
+}
+// A draft with the undo steps, the latest ones if they are many.
+function withUndo(draft) {
+  const latest = steps => {
+    let room = 300000;
+    return steps.slice(steps.findLastIndex(one => (room -= JSON.stringify(one).length) < 0) + 1);
+  };
+  return { ...draft, past: latest(past), future: latest(future) };
 }
 const keepSoon = () => { waiting ||= setTimeout(keepDraft, 400); };
 for (const name of ['visibilitychange', 'pagehide']) addEventListener(name, () => { if (waiting) keepDraft(); });
@@ -46,7 +64,7 @@ const isText = value => typeof value === 'string' && value.length <= 65536;
 const isTime = value => typeof value === 'number' && isFinite(value) && value >= 0;
 function read(text) {
   const told = JSON.parse(text);
-  if (told?.format !== 'fieldscribe-corrections' || told.version !== 1) throw new Error('This is not a corrections file.');
+  if (told?.format !== 'fieldscribe-corrections' || ![1, 2].includes(told.version)) throw new Error('This is not a corrections file.');
   if (told.recording?.sound !== known.sound) throw new Error('These corrections belong to another recording.');
   const list = (value, isGood) => {
     if (value === undefined) return [];
@@ -54,6 +72,19 @@ function read(text) {
     return value;
   };
   const place = one => isTime(one?.time) && isText(one.text);
+  const quotation = one => isTime(one?.start) && isTime(one.end) && [one.text, one.word, one.colour].every(isText);
+  const turn = one => isTime(one?.start) && isTime(one.end) && /^[A-Z]$/.test(one.speaker);
+  const numbers = value => value === undefined || Array.isArray(value) && value.every(Number.isInteger);
+  const change = one => isText(one?.was) && isText(one.text) && numbers(one.confirmed) && numbers(one.breaks);
+  const step = one => Array.isArray(one?.changes) && one.changes.every(({ id, before, after }) =>
+    placeOfId.has(id) && [before, after].every(edit => edit === null || change(edit) && edit.was === was(original(id))))
+    && Array.isArray(one.parts) && one.parts.every(({ name, from, back, before, after }) => {
+      const isItem = { notes: place, marks: place, quotations: quotation, turns: turn }[name];
+      const isGood = value => isItem ? value === null || Array.isArray(value) && value.every(isItem)
+        : ['details', 'speakers'].includes(name) && Object.values(value ?? 0).every(isText);
+      return numbers([from ?? 0, back ?? 0]) && isGood(before) && isGood(after);
+    });
+  const steps = value => Array.isArray(value) && value.every(step) ? value : [];
   const details = {};
   for (const name of ['title', 'people', 'place', 'note', 'consent']) {
     if (isText(told.details?.[name])) details[name] = told.details[name];
@@ -63,44 +94,96 @@ function read(text) {
     if (/^[A-Z]$/.test(label) && isText(name)) speakers[label] = normal(name);
   }
   return {
-    edits: list(told.segments, one => Number.isInteger(one?.id) && isText(one.was) && isText(one.text)
-      && (one.confirmed === undefined || Array.isArray(one.confirmed) && one.confirmed.every(Number.isInteger))),
+    edits: list(told.segments, one => Number.isInteger(one?.id) && change(one)),
+    turns: told.turns === undefined ? null : alone(list(told.turns, turn)), past: steps(told.past), future: steps(told.future),
     details, speakers, notes: list(told.notes, place).map(({ time, text }) => ({ time, text })),
     marks: told.marks === undefined ? null : list(told.marks, place).map(({ time, text }) => ({ time, text })),
-    quotations: list(told.quotations, one => isTime(one?.start) && isTime(one.end)
-      && [one.text, one.word, one.colour].every(isText))
+    quotations: list(told.quotations, quotation)
       .map(({ start, end, text, word, colour }) => ({ start, end, text, word, colour })),
     name: isText(told.editor?.name) ? told.editor.name : '', saved: isTime(told.editor?.saved) ? told.editor.saved : 0,
-    isUnsaved: told.isUnsaved === true, lines: told.lines, open: isText(told.open?.text) && isText(told.open?.was) ? told.open : null
+    pass: told.recording.pass, isUnsaved: told.isUnsaved === true, lines: told.lines, open: isText(told.open?.text) && isText(told.open?.was) ? told.open : null
   };
+}
+// The turns without those during others.
+function alone(turns) {
+  let end = 0;
+  return turns.map(({ start, end, speaker }) => ({ start, end, speaker })).sort((a, b) => a.start - b.start || b.end - a.end)
+    .filter(turn => turn.start >= end - 1e-4 && (end = turn.end) > turn.start);
+}
+// Whether saved corrections of an earlier text are in this one.
+function isTaken(told) {
+  if (server || told.isUnsaved || !told.edits.length || told.pass === undefined || !(told.pass < known.pass)) return false;
+  const whole = ' ' + order.map(id => was(original(id))).join(' ') + ' ';
+  return told.edits.every(edit => whole.includes(' ' + normal(edit.text) + ' ') || !normal(edit.text));
 }
 // Replaces the corrections by those that were read; of corrections to another text it keeps those that fit.
 function adopt(told) {
   if (open) close();
+  if (isTaken(told)) {
+    try { localStorage.removeItem(shelf); } catch { /* There was nothing. */ }
+    return tellKept('The recorder has taken the corrections: this text has them');
+  }
   const ids = [...state.edits.keys()];
   state.edits.clear();
   let strange = 0;
-  for (const { id, was: before, text, confirmed } of told.edits) {
-    const line = lineOf(id), segment = line && original(line);
+  for (const { id, was: before, text, confirmed, breaks, joined } of told.edits) {
+    const segment = placeOfId.has(id) ? original(id) : null;
     if (segment && was(segment) === before) {
-      state.edits.set(id, { was: before, text: normal(text), confirmed: confirmed ?? [] });
-    } else if (server && told.isUnsaved && told.lines === segments.length && segment && was(segment) !== normal(text)) {
+      const inner = (breaks ?? []).filter(at => at > 0 && at < split(text).length).sort((a, b) => a - b);
+      state.edits.set(id, { was: before, text: normal(text), confirmed: confirmed ?? [], ...(inner.length ? { breaks: inner } : {}),
+        ...(joined === true && placeOfId.get(id) ? { joined } : {}) });
+    } else if (server && told.isUnsaved && told.lines === order.length && segment && was(segment) !== normal(text)) {
       // Somebody else has saved this line meanwhile: unsaved changes here take precedence.
       state.edits.set(id, { was: was(segment), text: normal(text), confirmed: [] });
     } else if (!segment || was(segment) !== normal(text)) strange++;
   }
+  const { details, speakers, turns, notes, marks, quotations } = told, hadTurns = state.turns;
+  Object.assign(state, { details, speakers, turns, notes, marks, quotations });
   for (const id of new Set([...ids, ...state.edits.keys()])) render(id);
-  Object.assign(state, { details: told.details, speakers: told.speakers, notes: told.notes, marks: told.marks, quotations: told.quotations });
+  if (hadTurns || turns) renderTurns();
+  arrange();
   if (told.name) state.name = told.name;
   state.saved = told.saved;
-  past.length = future.length = 0;
+  past.splice(0, past.length, ...(strange ? [] : told.past));
+  future.splice(0, future.length, ...(strange ? [] : told.future));
   // Corrections from a file are in no archive yet.
   isUnsaved = told.isUnsaved || Boolean(server && !told.open);
   showPlaces();
   tellWork();
   tellKept(strange ? strange + ' corrections were made to another text and are not shown' : '');
 }
-const fileName = 'corrections.html';
+// A name that says of which recorder and recording it is, since downloads of all recordings lie in one folder.
+const fileName = known && ['corrections', (data.recorder ?? '').replace(/[^\p{L}\p{N}._-]+/gu, '-'), known.id].filter(Boolean).join(' ') + '.html';
+// The names of earlier versions, and those that browsers give to a second download.
+const fileNames = known ? [fileName, 'corrections.html', ...[1, 2].flatMap(i => [' (' + i + ')', '(' + i + ')']).map(tail => fileName.replace('.html', tail + '.html'))] : [];
+// The folder that a person has chosen for this recording; browsers ask again before they let it be written after a restart.
+let savedIn = null;
+function folders(mode, act) {
+  return new Promise((done, fail) => {
+    const request = indexedDB.open('fieldscribe', 1);
+    request.onupgradeneeded = () => request.result.createObjectStore('folders');
+    request.onerror = () => fail(request.error);
+    request.onsuccess = () => {
+      try {
+        const answer = act(request.result.transaction('folders', mode).objectStore('folders'));
+        answer.onsuccess = () => done(answer.result);
+        answer.onerror = () => fail(answer.error);
+      } catch (error) { fail(error); }
+      request.result.close();
+    };
+  });
+}
+async function chosenFolder() {
+  try { savedIn ??= await folders('readonly', store => store.get(known.sound)) ?? null; } catch { /* It is asked. */ }
+  if (!savedIn) return null;
+  try {
+    const asked = { mode: 'readwrite' };
+    const answer = await savedIn.queryPermission?.(asked) ?? 'granted';
+    if (answer === 'granted' || await savedIn.requestPermission(asked) === 'granted') return await isHere(savedIn) ? savedIn : null;
+  } catch { /* The folder is gone. */ }
+  return null;
+}
+const isHere = async folder => (await (await (await folder.getFileHandle('index.html')).getFile()).text()).includes(known.sound);
 function page() {
   const json = JSON.stringify(document_()).replace(/[<>&\u2028\u2029]/g, c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
   const plain = text => text.replace(/[&<>]/g, c => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[c]);
@@ -153,6 +236,7 @@ async function send() {
   if (now() > 0) history.replaceState(null, '', '#t=' + now() / 1000);
   location.reload();
 }
+const notTaken = 'the recorder takes it when the stick is plugged in';
 async function save() {
   if (open) commit();
   if (server) return send();
@@ -160,18 +244,22 @@ async function save() {
   let told = '';
   try {
     if (window.showDirectoryPicker) {
-      const folder = await showDirectoryPicker({ mode: 'readwrite', id: 'fieldscribe' });
-      const beside = await (await (await folder.getFileHandle('index.html')).getFile()).text();
-      if (!beside.includes(known.sound)) throw new Error('That is another recording’s folder.');
+      let folder = await chosenFolder();
+      if (!folder) {
+        folder = await showDirectoryPicker({ mode: 'readwrite', id: 'fieldscribe' });
+        if (!await isHere(folder)) throw new Error('That is another recording’s folder.');
+        savedIn = folder;
+        try { await folders('readwrite', store => store.put(folder, known.sound)); } catch { /* It is asked again. */ }
+      }
       for (const [name, text] of [[fileName, page()], ['corrections.json', JSON.stringify(document_()) + '\n']]) {
         const writer = await (await folder.getFileHandle(name, { create: true })).createWritable();
         await writer.write(text);
         await writer.close();
       }
-      told = 'Saved beside this page';
+      told = 'Saved beside this page' + (folder.name ? ', in ' + folder.name : '') + ': ' + notTaken;
     } else {
       download(fileName, 'text/html', page());
-      told = 'Saved as ' + fileName + ': move it beside this page, into the same folder, and it is shown';
+      told = 'Saved as ' + fileName + ' among the downloads: move it beside this page, into the same folder, and it is shown';
     }
   } catch (error) {
     if (error.name === 'AbortError') return;
@@ -179,10 +267,10 @@ async function save() {
       return tellKept(error.message);
     }
     download(fileName, 'text/html', page());
-    told = 'Saved as ' + fileName + ': move it beside this page, into the same folder, and it is shown';
+    told = 'Saved as ' + fileName + ' among the downloads: move it beside this page, into the same folder, and it is shown';
   }
   isUnsaved = false;
-  try { localStorage.setItem(shelf, JSON.stringify({ ...document_(), isUnsaved })); } catch { /* It is saved elsewhere. */ }
+  try { localStorage.setItem(shelf, JSON.stringify(withUndo({ ...document_(), isUnsaved }))); } catch { /* It is saved elsewhere. */ }
   tellKept(told);
 }
 // A draft in this browser and a file beside the page: a file alone is shown; with both, the person chooses.
@@ -197,18 +285,25 @@ function offer(told) {
   byId('choice-mine').onclick = () => { bar.hidden = true; };
   bar.hidden = false;
 }
+// Several files are one, saved several times: the latest counts.
 function loadBeside() {
-  const frame = make('iframe', { sandbox: 'allow-scripts', hidden: '', title: 'corrections' });
-  const done = () => { frame.remove(); removeEventListener('message', hear); };
-  const hear = event => {
-    if (event.source !== frame.contentWindow || typeof event.data !== 'string' || event.data.length > 32e6) return;
-    done();
-    try { offer(read(event.data)); } catch (error) { tellKept(fileName + ': ' + error.message); }
-  };
-  addEventListener('message', hear);
-  frame.src = './' + fileName;
-  document.body.append(frame);
-  setTimeout(done, 2000);
+  let latest = -1;
+  for (const name of fileNames) {
+    const frame = make('iframe', { sandbox: 'allow-scripts', hidden: '', title: 'corrections' });
+    const done = () => { frame.remove(); removeEventListener('message', hear); };
+    const hear = event => {
+      if (event.source !== frame.contentWindow || typeof event.data !== 'string' || event.data.length > 32e6) return;
+      done();
+      try {
+        const told = read(event.data);
+        if (told.saved > latest) { latest = told.saved; offer(told); }
+      } catch (error) { tellKept(name + ': ' + error.message); }
+    };
+    addEventListener('message', hear);
+    frame.src = './' + encodeURIComponent(name);
+    document.body.append(frame);
+    setTimeout(done, 2000);
+  }
 }
 async function loadFile(file) {
   try {

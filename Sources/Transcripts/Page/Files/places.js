@@ -1,17 +1,18 @@
 
 // Additions besides the words: details of the recording, notes, bookmarks and quotations; and the keys.
 const ms = seconds => seconds * 1000;
-const firstMarks = () => (data.marks ?? []).map((time, i) => ({ time: time / 1000, text: data.markTexts?.[i] ?? '' }));
-const allMarks = () => state.marks ?? firstMarks();
+const firstMarks = (data.marks ?? []).map((time, i) => ({ time: time / 1000, text: data.markTexts?.[i] ?? '' }));
+const allMarks = () => state.marks ?? firstMarks;
 const colours = ['yellow', 'green', 'blue', 'red'];
-let hadPlaces = false;
+let hadPlaces = false, hadMarks = false;
 function showPlaces() {
   for (const element of main.querySelectorAll('.note')) element.remove();
-  if (state.marks) for (const element of main.querySelectorAll('.mark')) {
+  hadMarks ||= Boolean(state.marks);
+  if (hadMarks) for (const element of main.querySelectorAll('.mark')) {
     const line = element.closest('.s');
     if (line.dataset.n) element.remove(); else line.remove();
   }
-  const put = ({ time, text }, name, sign) => {
+  const show_ = ({ time, text }, name, sign) => {
     const lines = segments.filter(line => line.dataset.n);
     const line = lines[Math.max(0, indexAt(lines.map(one => Number(one.dataset.t)), ms(time)))];
     if (!line) return;
@@ -22,12 +23,12 @@ function showPlaces() {
     place.insertBefore(element, after ?? null);
     place.insertBefore(document.createTextNode(' '), after ?? element);
   };
-  if (state.marks) for (const mark of state.marks) put(mark, 'mark', '⚑');
-  for (const note of state.notes) put(note, 'note', '✎');
+  if (hadMarks) for (const mark of allMarks()) show_(mark, 'mark', '⚑');
+  for (const note of state.notes) show_(note, 'note', '✎');
   data.marks = allMarks().map(mark => ms(mark.time)).sort((a, b) => a - b);
   data.markTexts = allMarks().sort((a, b) => a.time - b.time).map(mark => mark.text);
-  if (state.marks || state.notes.length || hadPlaces) refresh();
-  hadPlaces = Boolean(state.marks || state.notes.length);
+  if (hadMarks || state.notes.length || hadPlaces) refresh();
+  hadPlaces = Boolean(state.notes.length);
   for (const name of ['title', 'people', 'place', 'note', 'consent']) byId('about-' + name).value = state.details[name] ?? '';
   byId('about-name').value = state.name;
   headline.textContent = state.details.title || heading;
@@ -46,10 +47,7 @@ headline.addEventListener('click', () => {
   const end = isKept => {
     if (isDone) return;
     isDone = true;
-    if (isKept && normal(field.value) !== before) {
-      state.details.title = normal(field.value);
-      changed();
-    }
+    if (isKept && normal(field.value) !== before) step([], { details: { ...state.details, title: normal(field.value) } });
     showPlaces();
   };
   field.addEventListener('blur', () => end(true));
@@ -84,34 +82,126 @@ function listPlaces() {
       button('✕', 'Remove this quotation', () => setQuotations(state.quotations.filter((_, j) => i !== j))))));
   byId('quotations-csv').disabled = !state.quotations.length;
 }
-// The speakers' names, wherever they appear.
+// The speakers' names, wherever they appear, also of those who are new.
 function showPeople() {
-  for (const element of document.querySelectorAll('[data-who]')) {
-    element.textContent = state.speakers[element.dataset.who] || element.dataset.who;
+  const all = labels(), rest = byId('speaker'), isSeveral = all.length > 1;
+  if (isSeveral && !rest) {
+    const choice = make('select', { id: 'speaker' }, make('option', { value: '' }, 'everybody'));
+    byId('help-button').before(make('label', {}, 'Speaker ', choice), ' ');
+    choice.addEventListener('change', filterSpeaker);
   }
-  for (const field of document.querySelectorAll('.person')) field.value = state.speakers[field.dataset.person] ?? '';
+  const choice = byId('speaker');
+  if (choice) {
+    const shown = choice.value, there = [...choice.options].map(one => one.value).filter(Boolean);
+    if (there.join() !== (isSeveral ? all : []).join()) {
+      const options = (isSeveral ? all : []).map(label => make('option', { value: label, 'data-who': label }));
+      choice.replaceChildren(choice.options[0], ...options);
+      choice.value = all.includes(shown) ? shown : '';
+    }
+    choice.closest('label').hidden = !isSeveral;
+  }
+  if (known) for (const label of isSeveral ? all : []) if (!personField(label)) {
+    const field = make('input', { class: 'person', 'data-person': label, dir: 'auto' });
+    field.addEventListener('change', renamed);
+    byId('about-place').closest('label').before(make('label', {}, 'Speaker ' + label + ' ', field));
+  }
+  for (const field of document.querySelectorAll('.person')) {
+    field.value = state.speakers[field.dataset.person] ?? '';
+    field.closest('label').hidden = !all.includes(field.dataset.person);
+  }
+  if (state.turns || hadTurns) showWhoSpoke(all);
+  hadTurns = Boolean(state.turns);
+  for (const element of document.querySelectorAll('[data-who]')) named(element);
+  refilter();
 }
-for (const field of document.querySelectorAll('.person')) field.addEventListener('change', () => {
-  state.speakers = { ...state.speakers, [field.dataset.person]: normal(field.value) };
-  changed();
-  showPeople();
-});
+let hadTurns = false, spoke = document.querySelector('.facts .who')?.closest('div') ?? null;
+const spokeFirst = spoke?.querySelector('dd').cloneNode(true);
+// How long each speaks.
+function showWhoSpoke(all) {
+  if (!spoke) {
+    spoke = make('div', {}, make('dt', {}, 'Who spoke'), make('dd', { dir: 'auto' }));
+    document.querySelector('.facts').append(spoke);
+  }
+  spoke.hidden = all.length < 2;
+  const parts = all.flatMap(label => {
+    const length = state.turns?.reduce((sum, turn) => sum + (turn.speaker === label ? turn.end - turn.start : 0), 0);
+    return [', ', nameOf(label), ' ' + clock(ms(length ?? 0))];
+  });
+  spoke.querySelector('dd').replaceChildren(...(state.turns ? parts.slice(1) : spokeFirst?.cloneNode(true).childNodes ?? []));
+  makeButtons();
+}
+const personField = label => document.querySelector(`.person[data-person="${label}"]`);
+function renamed(event) {
+  const field = event.target;
+  step([], { speakers: { ...state.speakers, [field.dataset.person]: normal(field.value) } });
+}
+for (const field of document.querySelectorAll('.person')) field.addEventListener('change', renamed);
 // A speaker's menu.
 const menu = make('div', { id: 'menu', role: 'menu', hidden: '' });
 let chip = null;
 document.body.append(menu);
 function closeMenu() {
+  const isIn = menu.contains(document.activeElement);
   menu.hidden = true;
-  if (menu.contains(document.activeElement)) chip?.focus();
+  menu.replaceChildren();
+  if (isIn) chip?.focus();
+}
+function showMenu(element, name, ...items) {
+  chip = element;
+  menu.setAttribute('aria-label', name);
+  menu.replaceChildren(...items);
+  menu.hidden = false;
+  const box = chip.getBoundingClientRect(), room = document.documentElement.clientWidth - menu.offsetWidth - 8;
+  const isBelow = box.bottom + menu.offsetHeight + 8 < innerHeight || box.top < menu.offsetHeight + 8;
+  menu.style.left = scrollX + Math.max(8, Math.min(box.left, room)) + 'px';
+  menu.style.top = scrollY + (isBelow ? box.bottom + 4 : box.top - menu.offsetHeight - 4) + 'px';
+  menu.querySelector('button')?.focus({ preventScroll: true });
+}
+const menuItem = (content, act) => {
+  const made = make('button', { type: 'button', role: 'menuitem' }, content);
+  made.addEventListener('click', act);
+  return made;
+};
+// Gives what somebody says to somebody else: a line, the selection, the rest, or all of it.
+function openGive(element, line, scope) {
+  if (open) commit();
+  const label = line.dataset.p ?? 'A', all = labels(), name = state.speakers[label] || label, chosen = selected();
+  const from = startOf(line) / 1000, to = Number(line.dataset.e) / 1000, isSeveral = all.length > 1;
+  const scopes = [
+    ...(chosen ? [['selection', 'The selection', chosen.start, chosen.end]] : []), ['line', 'This line', from, to],
+    ...(isSeveral ? [['own', 'What ' + name + ' says from here on', from, Infinity, label]] : []),
+    ['rest', 'Everything from here on', from, Infinity],
+    ...(isSeveral ? [['all', 'All that ' + name + ' says', 0, Infinity, label]] : [])
+  ];
+  const what = make('select', { 'aria-label': 'What' }, ...scopes.map(([value, text]) => make('option', { value }, text)));
+  what.value = scope ?? scopes[0][0];
+  const give = other => {
+    const [value, , start, end, only] = scopes.find(one => one[0] === what.value), speakers = { ...state.speakers };
+    closeMenu();
+    if (value === 'all') {
+      // Two are one from now on: one name is enough.
+      if (!speakers[other] && speakers[label]) speakers[other] = speakers[label];
+      if (other !== label) delete speakers[label];
+    }
+    step([], { turns: given(start, end, other, only), speakers });
+    getSelection().removeAllRanges();
+  };
+  const known_ = isSeveral ? all : ['A'];
+  const fresh = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'].find(one => !known_.includes(one) && !state.speakers[one]);
+  showMenu(element, 'Give to', make('label', {}, what, ' to'), ...known_.map(one => menuItem(nameOf(one), () => give(one))),
+    ...(fresh ? [menuItem('Somebody new', () => give(fresh))] : []));
+}
+function giveHere() {
+  const chosen = getSelection().isCollapsed ? null : getSelection().getRangeAt(0);
+  const line = (chosen && segments.find(one => one.dataset.n && chosen.intersectsNode(one))) ?? open?.line ?? current?.closest('.s') ?? segments[Math.max(0, segment)];
+  const one = line?.dataset.n ? line : segments.find(other => other.dataset.n);
+  if (!one) return;
+  bring(one);
+  openGive(one.querySelector('.t'), one);
 }
 function openMenu(element) {
   chip = element;
-  const label = chip.dataset.who, name = chip.textContent, choice = byId('speaker');
-  const item = (text, act) => {
-    const made = make('button', { type: 'button', role: 'menuitem' }, text);
-    made.addEventListener('click', act);
-    return made;
-  };
+  const label = chip.dataset.who, name = chip.textContent, choice = byId('speaker'), item = menuItem;
   const choose = value => {
     choice.value = value;
     choice.dispatchEvent(new Event('change'));
@@ -120,7 +210,7 @@ function openMenu(element) {
   const first = chip.dataset.t ? chip : main.querySelector(`.who[data-who="${label}"]`);
   const items = [item('Play', () => { closeMenu(); if (first) seek(startOf(first)); play(); })];
   if (known) items.push(item('Rename', () => {
-    const own = document.querySelector(`.person[data-person="${label}"]`);
+    const own = personField(label);
     const field = make('input', { 'aria-label': 'Name of speaker ' + label, dir: 'auto', value: own.value, placeholder: own.placeholder || label });
     field.addEventListener('keydown', event => {
       if (event.key !== 'Enter') return;
@@ -132,16 +222,10 @@ function openMenu(element) {
     menu.replaceChildren(field);
     field.select();
     field.focus();
-  }));
+  }), ...(element.dataset.t ? [item('Give to …', () => openGive(element, element.closest('.s')))] : []),
+  item('Merge with …', () => openGive(element, first.closest('.s'), 'all')));
   items.push(choice.value === label ? item('Show everybody', () => choose('')) : item('Show only ' + name, () => choose(label)));
-  menu.setAttribute('aria-label', name);
-  menu.replaceChildren(...items);
-  menu.hidden = false;
-  const box = chip.getBoundingClientRect(), room = document.documentElement.clientWidth - menu.offsetWidth - 8;
-  const isBelow = box.bottom + menu.offsetHeight + 8 < innerHeight;
-  menu.style.left = scrollX + Math.max(8, Math.min(box.left, room)) + 'px';
-  menu.style.top = scrollY + (isBelow ? box.bottom + 4 : box.top - menu.offsetHeight - 4) + 'px';
-  items[0].focus({ preventScroll: true });
+  showMenu(element, name, ...items);
 }
 menu.addEventListener('keydown', event => {
   const by = { ArrowDown: 1, ArrowUp: -1 }[event.key], items = [...menu.querySelectorAll('button')];
@@ -154,21 +238,35 @@ menu.addEventListener('keydown', event => {
 addEventListener('pointerdown', event => { if (!menu.contains(event.target)) closeMenu(); });
 addEventListener('click', event => {
   const who = event.target.closest('.who');
-  if (who && getSelection().isCollapsed) openMenu(who);
+  if (who?.isConnected && !menu.contains(who) && getSelection().isCollapsed) openMenu(who);
 });
 // Those above the text are reached by keys; in the text they would be too many.
-for (const who of document.querySelectorAll('.facts .who')) {
+function makeButtons() { for (const who of document.querySelectorAll('.facts .who:not([role])')) {
   for (const [name, value] of [['role', 'button'], ['tabindex', '0'], ['aria-haspopup', 'menu']]) who.setAttribute(name, value);
   who.addEventListener('keydown', event => {
     if (event.key !== 'Enter' && event.key !== ' ') return;
     event.preventDefault();
     openMenu(who);
   });
-}
+} }
+makeButtons();
+// The panel of notes and quotations.
+const work = byId('work');
+byId('notes-button').addEventListener('click', () => {
+  work.open = !work.open;
+  if (work.open) work.querySelector('summary').focus({ preventScroll: true });
+});
+work.addEventListener('toggle', () => byId('notes-button').setAttribute('aria-expanded', work.open));
+work.addEventListener('keydown', event => {
+  if (event.key !== 'Escape') return;
+  work.open = false;
+  byId('notes-button').focus();
+  event.preventDefault();
+});
 const byTime = list => [...list].sort((a, b) => (a.time ?? a.start) - (b.time ?? b.start));
-function setMarks(list) { state.marks = byTime(list); changed(); showPlaces(); }
-function setNotes(list) { state.notes = byTime(list); changed(); showPlaces(); }
-function setQuotations(list) { state.quotations = byTime(list); changed(); showPlaces(); }
+const setMarks = list => step([], { marks: byTime(list) });
+const setNotes = list => step([], { notes: byTime(list) });
+const setQuotations = list => step([], { quotations: byTime(list) });
 const here = () => Math.round(now()) / 1000;
 byId('add-mark').addEventListener('click', () => setMarks([...allMarks(), { time: here(), text: '' }]));
 byId('add-note').addEventListener('click', () => {
@@ -177,9 +275,7 @@ byId('add-note').addEventListener('click', () => {
   byId('notes').querySelectorAll('input')[state.notes.findIndex(note => note.time === here())]?.focus();
 });
 for (const name of ['title', 'people', 'place', 'note', 'consent']) byId('about-' + name).addEventListener('change', event => {
-  state.details[name] = event.target.value;
-  changed();
-  showPlaces();
+  step([], { details: { ...state.details, [name]: event.target.value } });
 });
 byId('about-name').addEventListener('change', event => {
   state.name = normal(event.target.value);
@@ -231,6 +327,8 @@ function tellWork() {
   byId('undo').disabled = !past.length;
   byId('redo').disabled = !future.length;
 }
+byId('give').addEventListener('click', giveHere);
+byId('right').addEventListener('click', lineRight);
 byId('undo').addEventListener('click', undo);
 byId('redo').addEventListener('click', redo);
 byId('uncertain').addEventListener('click', nextUncertain);
@@ -293,8 +391,14 @@ addEventListener('keydown', event => {
   if (event.code === 'KeyS' && (event.ctrlKey || event.metaKey) && !event.shiftKey) { event.preventDefault(); return void save(); }
   if (inField) {
     const line = open?.line, at = segments.indexOf(line);
+    if (/^(Arrow|Home|End|Page)/.test(event.key)) isPlaced = true;
+    if (event.key === 'Backspace' && plain && !field.selectionStart && !field.selectionEnd) {
+      event.preventDefault();
+      return unite();
+    }
     if (event.key === 'Enter') {
       event.preventDefault();
+      if (plain && !event.shiftKey && isInside()) return divide();
       commit();
       if (event.ctrlKey) edit(segments.slice(at + 1).find(one => one.dataset.n));
       else if (current) nextUncertain();
@@ -307,7 +411,7 @@ addEventListener('keydown', event => {
   const key = (event.ctrlKey || event.metaKey) && event.code === 'KeyZ' ? event.shiftKey ? 'redo' : 'undo'
     : (event.ctrlKey || event.metaKey) && event.code === 'KeyY' ? 'redo' : plain ? event.key : '';
   const done = {
-    undo, redo, d: nextUncertain, c: confirm_, q: keepQuotation,
+    undo, redo, d: nextUncertain, c: confirm_, q: keepQuotation, s: giveHere, r: lineRight,
     Escape: () => { if (!isEditing) return true; setEditing(false); },
     Enter: () => {
       if (event.target.matches('button, a, summary, [role=button]')) return true;
@@ -359,8 +463,8 @@ if (known) {
       // Saved corrections are already in the text.
       if (!server || told.isUnsaved || told.open) adopt(told);
       if (isUnsaved) tellKept(notSaved);
-      const line = told.open && lineOf(told.open.id);
-      if (line && was(original(line)) === told.open.was) { edit(line); field.value = told.open.text; }
+      const line = told.open && placeOfId.has(told.open.id) && lineAt(told.open.id, told.open.from);
+      if (line && textOfLine(line) === told.open.was) { edit(line); field.value = told.open.text; }
     }
   } catch { /* What cannot be read is another version's, and stays where it is. */ }
   // After the page: the file beside it is a separate document.

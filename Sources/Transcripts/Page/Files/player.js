@@ -184,12 +184,16 @@ byId('shade').addEventListener('change', event => {
   event.target.blur();
 });
 // Only one person's lines.
-byId('speaker')?.addEventListener('change', event => {
-  const wanted = event.target.value;
-  for (const line of segments) line.hidden = Boolean(wanted) && !(line.dataset.p ?? '').split(' ').includes(wanted);
+function refilter() {
+  const wanted = byId('speaker')?.value;
+  for (const line of segments) line.hidden = Boolean(wanted) && line.dataset.p !== wanted;
   for (const group of main.querySelectorAll('.quiet')) group.hidden = Boolean(wanted);
+}
+function filterSpeaker(event) {
+  refilter();
   event.target.blur();
-});
+}
+byId('speaker')?.addEventListener('change', filterSpeaker);
 byId('help-button').addEventListener('click', () => byId('help').showModal());
 // After a click the focus returns to the text; after a key it stays.
 byId('bar').addEventListener('click', event => { if (event.detail > 0) event.target.closest('button')?.blur(); });
