@@ -43,7 +43,8 @@ import Testing
             let turns = Speakers(turns: [
                 Speakers.Turn(SampleRange(.zero, SamplePosition(seconds: 1)), speaker: speaker)
             ])
-            (told.speakers, told.annotations?.turns) = (turns, turns)
+            told.speakers = turns
+            told.annotations?.turns = turns
             return told
         }
         for (mine, theirs, expected) in [(told(1), base, 1), (base, told(2), 2), (told(1), told(2), 1)] {

@@ -47,7 +47,10 @@ struct SavedCorrections: Sendable {
     /// The same, with the lines of the text that was corrected.
     var withoutDivision: SavedCorrections {
         var file = file
-        for index in file.edits.indices { (file.edits[index].breaks, file.edits[index].isJoined) = ([], false) }
+        for index in file.edits.indices {
+            file.edits[index].breaks = []
+            file.edits[index].isJoined = false
+        }
         return SavedCorrections(file, name: name)
     }
 
