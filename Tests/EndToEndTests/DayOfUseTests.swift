@@ -80,6 +80,9 @@ import TestKit
         line.partial = "one two \u{1B}[2J three"
         let said = line.text(at: 65_000_000_000, width: 80)
         #expect(said.contains("one two [2J three") && !said.contains("Ctrl-C"))
+        #expect(said.contains("\u{1B}[2m"))
+        line.isStyled = false
+        #expect(!line.text(at: 65_000_000_000, width: 80).contains("\u{1B}"))
         line.level = .nan
         #expect(line.text(at: .max, width: 1).contains("[............]"))
     }

@@ -99,6 +99,28 @@ import Testing
         _ = view.close()
     }
 
+    @Test("without colours, the view only moves the cursor")
+    func colourless() throws {
+        var view = WatchView(width: 80, isStyled: false)
+        var written = ""
+        for line in [
+            #"{"event":"state","state":"recording"}"#, #"{"event":"partial","start":5,"end":6,"text":"some words"}"#,
+            #"{"event":"level","rms":-20,"peak":-0.5}"#, #"{"event":"fault","code":"full","message":"the disk"}"#,
+        ] { written += view.apply(try event(line)) }
+        written += view.close()
+        #expect(written.contains("some words") && !written.contains(/\u{1B}\[[0-9]+m/))
+    }
+
+    @Test("attributes are shown unless NO_COLOR or the terminal forbids them; a text brings none of its own")
+    func styledText() {
+        func allows(_ variables: [String: String]) -> Bool { Terminal.allowsStyles { variables[$0] } }
+        #expect(allows([:]) && allows(["NO_COLOR": "", "TERM": "xterm"]))
+        #expect(!allows(["NO_COLOR": "1"]) && !allows(["TERM": "dumb"]))
+        let text: StyledText = "\("00:05", .dim)  \("a\u{1B}[31mb", .bold)\("", .bold) c"
+        #expect(text.plain == "00:05  a\u{1B}[31mb c")
+        #expect(text.styled == "\u{1B}[2m00:05\u{1B}[0m  \u{1B}[1ma\u{FFFD}[31mb\u{1B}[0m c")
+    }
+
     @Test("a bookmark's text does not move the cursor")
     func controlCharacters() throws {
         var view = WatchView(width: 80)

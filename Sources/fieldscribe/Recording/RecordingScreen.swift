@@ -26,6 +26,7 @@ final class RecordingScreen: Sendable {
         self.json = json
         self.keepsSpoken = keepsSpoken
         isTerminal = Terminal.showsOutput && Terminal.showsErrors
+        status.withLock { $0.isStyled = Terminal.stylesErrors }
     }
 
     /// Partial texts cost CPU, so they are only requested if they are visible.
@@ -56,7 +57,9 @@ final class RecordingScreen: Sendable {
             if keepsSpoken { heard.withLock { $0.readings[segment, default: []].append((range.end, text)) } }
             draw { $0.partial = text }
         case .gap(_, let gap):
-            try Terminal.print("\(Self.clock(gap.range.start))  [\(gap.range.seconds) s lost: \(gap.cause.rawValue)]\n")
+            try Terminal.print(
+                "\(Self.clock(gap.range.start))  [\(ProgressBar.tenths(gap.range.seconds)) s lost: \(gap.cause.rawValue)]\n"
+            )
         case .fault(_, let message):
             Terminal.say("fieldscribe: \(message)")
         case .level(let rms, _): draw { $0.level = rms }

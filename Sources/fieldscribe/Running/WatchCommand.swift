@@ -37,7 +37,7 @@ enum WatchCommand: Command {
     }
 
     private static func show(_ appliance: ControlClient, status other: ControlClient) async throws {
-        let view = Mutex(WatchView(width: Terminal.outputWidth))
+        let view = Mutex(WatchView(width: Terminal.outputWidth, isStyled: Terminal.stylesOutput))
         let draw = { @Sendable (change: (inout WatchView) -> String) in
             view.withLock { view in try? Terminal.paint(change(&view)) }
         }

@@ -23,7 +23,15 @@ struct WatchView {
     /// The widths of the replaced lines on the screen.
     private var drawn: [Int] = []
 
-    init(width: Int) { self.width = max(20, width) }
+    private let isStyled: Bool
+
+    /// - Parameter isStyled: whether it has colours.
+    init(width: Int, isStyled: Bool = true) {
+        self.width = max(20, width)
+        self.isStyled = isStyled
+    }
+
+    private func style(_ text: String, _ style: TextStyle) -> String { style.apply(to: text, if: isStyled) }
 
     mutating func apply(_ event: WatchEvent) -> String {
         var stays = ""
@@ -39,7 +47,7 @@ struct WatchView {
         if let line = event.plainLine {
             stays = Terminal.wrapped(Self.clean(line), to: width, hanging: event.event == "final" ? 7 : 0)
                 .joined(separator: "\r\n")
-            if event.event == "fault" { stays = "\u{1B}[31m\(stays)\u{1B}[0m" }
+            if event.event == "fault" { stays = style(stays, .red) }
             stays += "\r\n"
         }
         return erase() + stays + lines()
@@ -56,7 +64,7 @@ struct WatchView {
     }
 
     /// Removes the replaced lines and shows the cursor.
-    mutating func close() -> String { erase() + "\u{1B}[0m\u{1B}[?25h" }
+    mutating func close() -> String { erase() + (isStyled ? "\u{1B}[0m" : "") + "\u{1B}[?25h" }
 
     private mutating func erase() -> String {
         defer { drawn = [] }
@@ -70,7 +78,7 @@ struct WatchView {
         if !partial.isEmpty {
             let text = "\(RecordingScreen.clock(SamplePosition(seconds: partialStart)))  \(partial)"
             for line in Terminal.wrapped(text, to: width, hanging: 7).suffix(Self.mostPartialLines) {
-                lines.append("\u{1B}[2m\(line)\u{1B}[0m")
+                lines.append(style(line, .dim))
                 drawn.append(Terminal.columns(line[...]))
             }
         }
@@ -91,7 +99,7 @@ struct WatchView {
             if status.backlogSeconds >= 1 { words.append("\(clock(status.backlogSeconds)) to transcribe") }
         }
         let text = words.joined(separator: "  ")
-        let sign = isRecording ? "\u{1B}[31m●\u{1B}[0m " : state == "faulted" ? "\u{1B}[31m!\u{1B}[0m " : "○ "
+        let sign = isRecording ? style("●", .red) + " " : state == "faulted" ? style("!", .red) + " " : "○ "
         let room = width - 1 - 2 - text.count
         guard isRecording, room >= 14 else {
             return (sign + text.prefix(max(0, width - 3)), min(2 + text.count, width - 1))
@@ -107,8 +115,7 @@ struct WatchView {
         let cells = (0..<length).map { cell in
             cell < filled ? "█" : cell == top && peak > -60 ? "│" : "·"
         }
-        let color = peak > -1 ? "\u{1B}[31m" : peak > -6 ? "\u{1B}[33m" : "\u{1B}[32m"
-        return color + cells.joined() + "\u{1B}[0m"
+        return style(cells.joined(), peak > -1 ? .red : peak > -6 ? .yellow : .green)
     }
 
     /// Removes control characters: a bookmark's text must not move the cursor.

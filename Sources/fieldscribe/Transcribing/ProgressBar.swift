@@ -68,5 +68,6 @@ final class ProgressBar: Sendable {
         lengths.reduce(0) { sum, length in sum.flatMap { sum in length.map { sum + $0 } } }
     }
 
-    private static func tenths(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
+    /// The number with one decimal.
+    static func tenths(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
 }
