@@ -87,6 +87,39 @@ import TestKit
         #expect(line.text(at: .max, width: 1).contains("[............]"))
     }
 
+    @Test("the list has local times, a title first, and states; a line fits 80 columns")
+    func table() throws {
+        let hour = SamplePosition(seconds: 3_600)
+        var recording = RecordingSummary(
+            id: 7, startedAt: 1_795_000_000, clock: .synchronized, microphone: "tone:440", length: hour,
+            transcribedUpTo: hour, stopReason: .button)
+        let table = RecordingTable(numbers: 2)
+        var parts = tm()
+        var time = time_t(1_795_000_000)
+        localtime_r(&time, &parts)
+        let start =
+            "2026-11-\(parts.tm_mday.padded(to: 2)) \(parts.tm_hour.padded(to: 2)):\(parts.tm_min.padded(to: 2))"
+        #expect(table.header == "NO  START              LENGTH   TITLE AND STATE")
+        #expect(table.row(recording) == "7   \(start)   1:00:00")
+        recording.title = "The\nmill"
+        recording.transcribedUpTo = SamplePosition(seconds: 61)
+        #expect(table.row(recording) == "7   \(start)   1:00:00  The mill; transcribed up to 01:01")
+        recording.live = RecordingSummary.Live(.paused, length: SamplePosition(seconds: 8))
+        recording.stopReason = .cutShort
+        #expect(table.row(recording) == "7   \(start)   00:08    The mill; paused")
+        (recording.live, recording.title, recording.clock) = (nil, nil, .unverified)
+        recording.transcribedUpTo = hour
+        recording.powerOn = PowerOn(order: 12, nanoseconds: 50_000_000_000_000)
+        #expect(table.row(recording) == "7   \(start)?  1:00:00  cut short; 12th since power-on, after 13 h 53 min")
+        recording.stopReason = .button
+        #expect(table.row(recording).count <= 80)
+        for reason in StopReason.allCases {
+            recording.stopReason = reason
+            let isUsual = [.button, .command, .ended].contains(reason)
+            #expect(table.row(recording).contains("  12th") == isUsual)
+        }
+    }
+
     @Test("list, show and page say how far the text goes; the rest is not shown as silence")
     func unwritten() throws {
         let folder = TemporaryFolder()

@@ -79,12 +79,12 @@ import TestKit
         }
 
         /// The corrections that the page saves for this text.
-        func corrections(_ text: String, by person: String, to path: String) throws {
+        func corrections(_ text: String, by person: String, title: String = "", to path: String) throws {
             let note = try Fieldscribe.text("\(copy)/transcript.vtt")
             let sound = try #require(note.split(separator: "sha256:").dropFirst().first?.prefix(64))
             let json = """
                 {"format":"fieldscribe-corrections","version":1,"recording":{"id":1,"sound":"\(sound)","pass":1},
-                "editor":{"name":"\(person)","saved":1795000000},"segments":[{"id":\(segment.id),"was":"\(segment.text)",
+                "editor":{"name":"\(person)","saved":1795000000},"details":{"title":"\(title)"},"segments":[{"id":\(segment.id),"was":"\(segment.text)",
                 "text":"\(text)"}]}
                 """
             try Data(json.utf8).write(to: URL(filePath: path))
@@ -133,6 +133,36 @@ import TestKit
         #expect(
             accuracy.output.contains("pocketsphinx") && accuracy.output.contains("% of the words wrong"),
             "\(accuracy)")
+    }
+
+    @Test("a title is shown by list, show, search and every document; the place of a hit is one line below it")
+    func title() throws {
+        let desk = try Desk()
+        let path = desk.folder.file("corrections.json")
+        try desk.corrections("zanzibar " + desk.segment.text, by: "Anna", title: "The mill", to: path)
+        #expect(try desk.run("import", path).status == 0)
+        let list = try desk.run("list").output.split(separator: "\n")
+        #expect(list.count == 2 && list[0] == "NO  START              LENGTH   TITLE AND STATE", "\(list)")
+        #expect(list[1].contains(/^1   [0-9-]{10} [0-9:]{5}[? ]  00:[0-9]{2}    The mill/), "\(list)")
+        let row = try desk.run("list", "--json").output
+        #expect(row.contains(#""title":"The mill""#) && row.contains(/"start":"[0-9-]{10}T[0-9:]{8}Z"/), "\(row)")
+        #expect(try desk.run("show", "1", "--format", "json").output.contains(#""title":"The mill""#))
+        #expect(try desk.run("show", "1", "--format", "markdown").output.hasPrefix("# The mill\n"))
+        for format in ["docx", "odt"] {
+            let document = desk.folder.file("document.\(format)")
+            _ = try Fieldscribe.run(
+                "show", "1", "--format", format, "--directory", desk.storage, in: desk.folder, output: document)
+            let file = format == "docx" ? "word/document.xml" : "content.xml"
+            let script =
+                "import sys, zipfile as z; sys.exit('The mill' not in z.ZipFile(sys.argv[1]).read(sys.argv[2]).decode())"
+            try Fieldscribe.tool("python3", "-c", script, document, file, in: desk.folder)
+        }
+        let found = try desk.run("search", "zanzibar")
+        let lines = found.output.split(separator: "\n")
+        #expect(lines.count == 2 && lines[0].contains(/^1  The mill, [0-9-]{10} [0-9:]{5}\??$/), "\(found)")
+        #expect(lines.last?.contains(/^   00:[0-9]{2}  .*\[zanzibar\]/) == true && found.errors.isEmpty, "\(found)")
+        let json = try desk.run("search", "zanzibar", "--json").output
+        #expect(json.contains(#""title":"The mill""#) && json.contains(#""recorded":""#), "\(json)")
     }
 
     @Test("a corrected name is learned, listed and preferred, and a person decides which stay")

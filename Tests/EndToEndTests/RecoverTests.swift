@@ -83,11 +83,11 @@ import TestKit
         #expect(try run("delete", "1").status == 2)
         #expect(try run("delete", "--yes").status == 2)
         #expect(try run("delete", "1", "7", "--yes").status == 3)
-        #expect(try run("list").output.split(separator: "\n").count == 2)
+        #expect(try run("list").output.split(separator: "\n").count == 3)
         #expect(try run("delete", "1", "--yes").status == 0)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("storage/recordings")) == ["000002"])
-        #expect(try run("list").output.hasPrefix("2  "))
+        #expect(try run("list").output.contains("\n2  "))
         #expect(try run("recover", "--no-transcribe").status == 0)
-        #expect(try run("list").output.split(separator: "\n").count == 1)
+        #expect(try run("list").output.split(separator: "\n").count == 2)
     }
 }

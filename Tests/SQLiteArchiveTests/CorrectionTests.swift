@@ -40,7 +40,9 @@ import Testing
         let passes = try await archive.passes(of: id)
         #expect(passes.prefix(3).map(\.correction) == [nil, Self.correction("Anna"), Self.correction("Ben")])
         #expect(passes.allSatisfy { $0.isComplete })
-        let (_, shown) = try #require(try await archive.transcript(of: id))
+        let (summary, shown) = try #require(try await archive.transcript(of: id))
+        let listed = try await archive.recordings().first { $0.id == id }
+        #expect(listed?.title == "By Ben" && summary.title == "By Ben")
         #expect(shown.segments.map(\.text) == ["Ben two", "Ben four"] && shown.pass == 3)
         #expect(shown.engine.name == "person" && shown.annotations == Self.correction("Ben").annotations)
         #expect(shown.marks.map(\.text) == ["mine"])

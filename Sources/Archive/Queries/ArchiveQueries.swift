@@ -19,8 +19,14 @@ struct ArchiveQueries {
     static let isNumber = "id BETWEEN 1 AND \(Journal.highest)"
 
     func recordings() throws -> [RecordingSummary] {
-        try summaries(
-            turn: "row_number() OVER (PARTITION BY boot_id ORDER BY id)", where: "\(Self.isNumber) ORDER BY id")
+        let titles = try titles()
+        return try summaries(
+            turn: "row_number() OVER (PARTITION BY boot_id ORDER BY id)", where: "\(Self.isNumber) ORDER BY id"
+        ).map { found in
+            var summary = found
+            summary.title = titles[summary.id]
+            return summary
+        }
     }
 
     /// Reads recordings with their order since power-on.
@@ -38,6 +44,17 @@ struct ArchiveQueries {
             summary.powerOn?.order &+= erased[found.boot]?.count { $0 < summary.id } ?? 0
             return summary
         }
+    }
+
+    /// The titles that people gave recordings. A person's last pass is the one that is shown.
+    private func titles() throws -> [Int: String] {
+        let rows = try connection.rows(
+            """
+            SELECT recording, correction, max(id) FROM pass
+            WHERE correction IS NOT NULL AND complete = 1 GROUP BY recording
+            """
+        ) { ($0.integer(0), Correction(json: $0.text(1))?.title) }
+        return Dictionary(rows.compactMap { id, title in title.map { (id, $0) } }) { first, _ in first }
     }
 
     /// The numbers of erased recordings by the boot in which they began. The order of the others counts them.
@@ -74,7 +91,8 @@ struct ArchiveQueries {
     private func transcript(of recording: Int, in pass: PassSummary?) throws -> (RecordingSummary, Timeline)? {
         let turn =
             "(SELECT count(*) FROM recording AS other WHERE other.boot_id = recording.boot_id AND other.id <= recording.id)"
-        guard let summary = try summaries(turn: turn, where: "id = ?", [.integer(recording)]).first else { return nil }
+        guard var summary = try summaries(turn: turn, where: "id = ?", [.integer(recording)]).first else { return nil }
+        summary.title = pass?.correction?.title
         var timeline = Timeline(
             name: folderName(of: recording), length: summary.length,
             engine: pass?.engine ?? EngineDescription(name: "", version: "", model: ""),
@@ -228,6 +246,11 @@ private func summary(_ row: Row) -> RecordingSummary {
         stopReason: StopReason(rawValue: row.text(6)) ?? .cutShort, isMissing: row.integer(7) == 1,
         seal: row.isNull(8) ? nil : row.text(8),
         powerOn: row.isNull(9) || row.isNull(10) ? nil : PowerOn(order: row.integer(10), nanoseconds: row.long(9)))
+}
+
+extension Correction {
+    /// The recording's title; nil if it is empty.
+    fileprivate var title: String? { annotations.title.isEmpty ? nil : annotations.title }
 }
 
 private func passSummary(_ row: Row) -> PassSummary {

@@ -35,6 +35,9 @@ package struct WallTime {
     /// `20 November 2026, 09:30`
     var title: String { "\(parts.tm_mday) \(Self.months[Int(parts.tm_mon)]) \(year), \(hour):\(minute)" }
 
+    /// `2026-11-20 09:30`, for lists.
+    package var short: String { "\(year)-\(month)-\(day) \(hour):\(minute)" }
+
     /// `Friday 20 November 2026, 09:30:12 (UTC+01:00)`
     package var sentence: String { "\(Self.days[Int(parts.tm_wday)]) \(title):\(second) (UTC\(offset))" }
 

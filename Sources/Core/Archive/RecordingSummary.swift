@@ -46,6 +46,9 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
     /// Whether only the private key can read it.
     package var isSealed: Bool { seal != nil }
 
+    /// The title that a person gave it; nil without one, and if only the private key can read it.
+    package var title: String?
+
     /// The position since power-on; nil if the clock was set or nothing is known.
     package var powerOn: PowerOn?
 
@@ -53,7 +56,8 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
     package init(
         id: Int, startedAt: Double, clock: Clock, microphone: String, length: SamplePosition = .zero,
         transcribedUpTo: SamplePosition = .zero, stopReason: StopReason = .cutShort,
-        isMissing: Bool = false, seal: String? = nil, powerOn: PowerOn? = nil
+        isMissing: Bool = false, seal: String? = nil, title: String? = nil,
+        powerOn: PowerOn? = nil
     ) {
         self.id = id
         self.startedAt = startedAt.asWallTime
@@ -64,6 +68,7 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
         self.stopReason = stopReason
         self.isMissing = isMissing
         self.seal = seal
+        self.title = title
         self.powerOn = powerOn
     }
 }

@@ -16,7 +16,12 @@ package struct PowerOn: Hashable, Sendable, Codable {
     }
 
     /// `1st recording since power-on, 3 h 12 min after it`
-    package var text: String {
+    package var text: String { "\(ordinal) recording since power-on, \(after) after it" }
+
+    /// `1st since power-on, after 3 h 12 min`
+    package var short: String { "\(ordinal) since power-on, after \(after)" }
+
+    private var ordinal: String {
         let suffix =
             switch (order % 10, order % 100) {
             case (_, 11...13): "th"
@@ -25,10 +30,12 @@ package struct PowerOn: Hashable, Sendable, Codable {
             case (3, _): "rd"
             default: "th"
             }
+        return "\(order)\(suffix)"
+    }
+
+    private var after: String {
         let minutes = seconds / 60
-        let after =
-            minutes == 0
+        return minutes == 0
             ? "\(max(0, seconds)) s" : minutes < 60 ? "\(minutes) min" : "\(minutes / 60) h \(minutes % 60) min"
-        return "\(order)\(suffix) recording since power-on, \(after) after it"
     }
 }

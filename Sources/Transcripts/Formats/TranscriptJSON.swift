@@ -59,6 +59,8 @@ struct TranscriptJSON: Encodable {
 
 struct HeaderJSON: Encodable {
     var file: String
+    /// Only if a person gave it one.
+    var title: String?
     var duration: Double
     var sampleRate = SamplePosition.rate
     var engine: EngineDescription
@@ -70,6 +72,7 @@ struct HeaderJSON: Encodable {
     init(_ timeline: Timeline) {
         writtenUpTo = timeline.unwritten?.start.seconds
         file = timeline.name
+        title = timeline.annotations.flatMap { $0.title.isEmpty ? nil : $0.title }
         duration = timeline.length.seconds
         engine = timeline.engine
         speakers = timeline.speakers.map { speakers in

@@ -1,6 +1,7 @@
 import Core
 import Maintenance
 import System
+import Transcripts
 
 enum DeleteCommand: Command {
     static let name = "delete"
@@ -31,8 +32,9 @@ enum DeleteCommand: Command {
         }
         if !arguments[.yes] {
             for recording in chosen {
-                Terminal.say(
-                    "\(recording.id)  \(wallTime(recording.startedAt))  \(RecordingScreen.clock(recording.length))")
+                let title = recording.title.map { "  \(oneLine($0))" } ?? ""
+                let length = RecordingScreen.clock(recording.length)
+                Terminal.say("\(recording.id)  \(RecordingTable.start(recording))  \(length)\(title)")
             }
         }
         let what = ids.count == 1 ? "this recording" : "these \(ids.count) recordings"

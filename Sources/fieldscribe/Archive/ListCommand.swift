@@ -7,11 +7,19 @@ import System
 enum ListCommand: Command {
     static let name = "list"
     static let summary = "List the recordings."
-    static let help: [any HelpPart] = [Option.json, Option.directory]
+    static let help: [any HelpPart] = [
+        """
+        Times are local; in JSON they are UTC. A question mark after the time: the clock was not set. The title that a
+        person gave a recording comes before its state.
+        """,
+        Option.json, Option.directory,
+    ]
 
     private struct Row: Encodable {
         var id: Int
         var start: String
+        /// Nil without one.
+        var title: String?
         var clock: String
         var duration: Double
         var transcribedUpTo: Double
@@ -45,7 +53,8 @@ enum ListCommand: Command {
         if arguments[.json] {
             let rows = recordings.map { recording in
                 Row(
-                    id: recording.id, start: wallTime(recording.startedAt), clock: recording.clock.rawValue,
+                    id: recording.id, start: wallTime(recording.startedAt), title: recording.title,
+                    clock: recording.clock.rawValue,
                     duration: (recording.live?.length ?? recording.length).seconds,
                     transcribedUpTo: recording.transcribedUpTo.seconds,
                     microphone: recording.microphone,
@@ -59,14 +68,15 @@ enum ListCommand: Command {
             return try Terminal.print(jsonText(rows))
         }
         if recordings.isEmpty, unknown.isEmpty { return Terminal.say("no recordings yet in \(place.directory)") }
+        guard let last = recordings.last else { return }
+        let table = RecordingTable(numbers: max(2, "\(last.id)".count))
+        try Terminal.print(styled: "\(table.header, .bold)\n")
         for recording in recordings {
-            let clock = recording.clock == .synchronized ? "" : "  clock-unverified"
-            let powerOn = recording.powerOn.map { "  \($0.text)" } ?? ""
-            let missing = recording.isMissing ? "  audio missing" : recording.isSealed ? "  sealed" : ""
-            try Terminal.print(
-                "\(recording.id)  \(wallTime(recording.startedAt))\(clock)  "
-                    + "\(state(of: recording))\(missing)"
-                    + "\(powerOn)\(written(recording))\n")
+            let row = table.row(recording)
+            let lines =
+                Terminal.showsOutput
+                ? Terminal.wrapped(row, to: Terminal.outputWidth, hanging: table.indentation) : [row]
+            for line in lines { try Terminal.print("\(line)\n") }
         }
     }
 
@@ -74,19 +84,6 @@ enum ListCommand: Command {
     private static func folders(in directory: String) -> Set<Int> {
         let names = try? names(inFolder: "\(directory)/recordings")
         return Set((names ?? []).compactMap { RecordingFolder.recording(named: $0) })
-    }
-
-    /// Its length and why it ended, or what is done with it now.
-    private static func state(of recording: RecordingSummary) -> String {
-        if let live = recording.live { return "\(live.state.rawValue), \(RecordingScreen.clock(live.length))" }
-        return "\(RecordingScreen.clock(recording.length))  \(recording.stopReason.rawValue)"
-    }
-
-    /// How far an incomplete text goes.
-    private static func written(_ recording: RecordingSummary) -> String {
-        guard recording.transcribedUpTo < recording.live?.length ?? recording.length else { return "" }
-        return recording.transcribedUpTo <= .zero
-            ? "  not transcribed yet" : "  transcribed up to \(RecordingScreen.clock(recording.transcribedUpTo))"
     }
 }
 
