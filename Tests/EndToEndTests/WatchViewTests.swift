@@ -121,6 +121,12 @@ import Testing
         #expect(text.styled == "\u{1B}[2m00:05\u{1B}[0m  \u{1B}[1ma\u{FFFD}[31mb\u{1B}[0m c")
     }
 
+    @Test("what search found is bold instead of in brackets, but the text's own brackets stay")
+    func bold() {
+        let text = SearchCommand.marked("he [made] it [laughs] [ami", of: "he made it [laughs] [amiable]")
+        #expect(text.styled == "he \u{1B}[1mmade\u{1B}[0m it [laughs] [ami")
+    }
+
     @Test("a bookmark's text does not move the cursor")
     func controlCharacters() throws {
         var view = WatchView(width: 80)

@@ -36,7 +36,9 @@ import TestKit
         try FileManager.default.createDirectory(atPath: folder.file("copy"), withIntermediateDirectories: true)
         for command in commands {
             let ending = try run(command + archive, at: wall, in: folder)
-            #expect(ending.status == 0, "\(command): \(ending.status) \(ending.errors)")
+            // Nothing is transcribed yet.
+            let status: Int32 = command[0] == "search" ? 1 : 0
+            #expect(ending.status == status, "\(command): \(ending.status) \(ending.errors)")
         }
         let rows = try Fieldscribe.run("list", "--json", "--directory", folder.file("archive"), in: folder)
         #expect(rows.output.contains("\"start\":\"\(day)T"), "\(rows.output)")

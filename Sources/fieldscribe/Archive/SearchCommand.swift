@@ -6,7 +6,8 @@ import Transcripts
 enum SearchCommand: Command {
     static let name = "search"
     static let summary = "Find where words were said."
-    private static let limit = Option.number("--limit", "at most N places", in: 1...100_000, default: 50)
+    private static let most = 100_000
+    private static let limit = Option.number("--limit", "at most N places", in: 1...most, default: 50)
     private static let context = Option.number(
         "--context", "also print N lines before and after each place", in: 0...100, default: 0)
     static let help: [any HelpPart] = [
@@ -14,10 +15,15 @@ enum SearchCommand: Command {
             "WORDS...",
             "all must occur in one segment or bookmark; the last may be the beginning of a word. The best match comes first, or the newest for words in more than 2,000 places. Add speaker:A or speaker:Anna to find what that person said, by letter or by name"
         ), Option.json, limit, context, Option.directory,
+        "Exit status: 0 something was found; 1 nothing was found. With --json it is 0 for both.",
     ]
 
     private struct Row: Encodable {
         var recording: Int
+        /// The recording's title; nil without one.
+        var title: String?
+        /// When the recording began, in UTC.
+        var recorded: String?
         var segment: Int
         var start: Double
         var end: Double
@@ -27,8 +33,10 @@ enum SearchCommand: Command {
         var before: [String]?
         var after: [String]?
 
-        init(_ hit: SearchHit) {
+        init(_ hit: SearchHit, in found: RecordingSummary?) {
             recording = hit.recording
+            title = found?.title
+            recorded = found.map { wallTime($0.startedAt) }
             segment = hit.segment
             start = hit.range.start.seconds
             end = hit.range.end.seconds
@@ -46,11 +54,16 @@ enum SearchCommand: Command {
         let archive = try await ArchivePlace(arguments).archive
         // A name of several words is one argument.
         let words = arguments.rest.map { isSpeaker($0) ? $0.replacing(" ", with: "_") : $0 }
-        let hits = try await archive.search(words.joined(separator: " "), limit: limit)
+        // One more shows whether there are more.
+        var hits = try await archive.search(words.joined(separator: " "), limit: min(limit + 1, most))
+        let hasMore = hits.count > limit
+        hits = Array(hits.prefix(limit))
+        let recordings = try await archive.recordings()
+        let known = Dictionary(recordings.map { ($0.id, $0) }) { first, _ in first }
         var rows: [Row] = []
         var spoken: [Int: [Segment]] = [:]
         for hit in hits {
-            var row = Row(hit)
+            var row = Row(hit, in: known[hit.recording])
             if context > 0 {
                 if spoken[hit.recording] == nil {
                     let segments = try await archive.transcript(of: hit.recording)?.1.segments ?? []
@@ -67,14 +80,47 @@ enum SearchCommand: Command {
             rows.append(row)
         }
         if arguments[.json] { return try Terminal.print(jsonText(rows)) }
-        if rows.isEmpty { Terminal.say("no place found" + (try await reason(words, archive))) }
-        for row in rows {
-            let time = RecordingScreen.clock(SamplePosition(seconds: row.start))
-            for line in row.before ?? [] { try Terminal.print("       \(line)\n") }
-            let text = context > 0 && row.segment > 0 ? row.text : oneLine(row.excerpt)
-            try Terminal.print("\(row.recording)  \(time)  \(text)\n")
-            for line in row.after ?? [] { try Terminal.print("       \(line)\n") }
+        if rows.isEmpty {
+            Terminal.say("no place found" + (try await reason(words, archive)))
+            throw ExitError(status: 1)
         }
+        var last: Int?
+        for row in rows {
+            if row.recording != last { try Terminal.print(styled: heading(row.recording, known[row.recording])) }
+            last = row.recording
+            try print(row, isWhole: context > 0 && row.segment > 0)
+        }
+        if hasMore { Terminal.say("stopped at \(limit == 1 ? "1 place" : "\(limit) places"); --limit N shows more") }
+    }
+
+    /// `7  The mill, 2026-11-26 14:51`
+    private static func heading(_ id: Int, _ recording: RecordingSummary?) -> StyledText {
+        let about = [recording?.title.map(oneLine), recording.map(RecordingTable.start)].compactMap(\.self)
+        return "\("\(id)", .bold)  \(about.joined(separator: ", "), .bold)\n"
+    }
+
+    private static func print(_ row: Row, isWhole: Bool) throws {
+        let time = RecordingScreen.clock(SamplePosition(seconds: row.start))
+        for line in row.before ?? [] { try Terminal.print("          \(line)\n") }
+        let excerpt = oneLine(row.excerpt)
+        let text: StyledText =
+            isWhole ? "\(row.text)" : Terminal.stylesOutput ? marked(excerpt, of: oneLine(row.text)) : "\(excerpt)"
+        try Terminal.print(styled: "   \(time, .dim)  \(text)\n")
+        for line in row.after ?? [] { try Terminal.print("          \(line)\n") }
+    }
+
+    /// Returns an excerpt with its words in brackets bold and without these; brackets that the whole text has, too, stay.
+    static func marked(_ excerpt: String, of text: String) -> StyledText {
+        var marked: StyledText = ""
+        var rest = excerpt[...]
+        while let start = rest.firstIndex(of: "["), let end = rest[start...].firstIndex(of: "]") {
+            let word = rest[rest.index(after: start)..<end]
+            marked.append(String(rest[..<start]))
+            if text.contains("[\(word)]") { marked.append("[\(word)]") } else { marked.append(String(word), .bold) }
+            rest = rest[rest.index(after: end)...]
+        }
+        marked.append(String(rest))
+        return marked
     }
 
     private static func isSpeaker(_ word: String) -> Bool { word.lowercased().hasPrefix("speaker:") }
