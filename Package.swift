@@ -167,7 +167,7 @@ let package = Package(
             "DeployTests",
             of: ["Core", "Transcripts", "Settings", "Appliance", "fieldscribe", "fieldscribe-office"]),
         tests(
-            "EndToEndTests", of: ["Core", "System", "Recognition", "Appliance", "fieldscribe"],
+            "EndToEndTests", of: ["Core", "System", "Transcripts", "Recognition", "Appliance", "fieldscribe"],
             excluding: ["random-whisper-model", "elan.py"]),
     ],
     swiftLanguageModes: [.v6]

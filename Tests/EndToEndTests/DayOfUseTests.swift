@@ -4,6 +4,8 @@ import Testing
 import TestKit
 
 @testable import Core
+@testable import System
+@testable import Transcripts
 @testable import fieldscribe
 
 /// A day of work with files.
@@ -118,6 +120,49 @@ import TestKit
             let isUsual = [.button, .command, .ended].contains(reason)
             #expect(table.row(recording).contains("  12th") == isUsual)
         }
+    }
+
+    @Test("a terminal shows a transcript with title, times and speakers, wrapped at words")
+    func shownTranscript() {
+        func word(_ text: String, _ second: Double) -> Word {
+            Word(
+                text, SampleRange(SamplePosition(seconds: second), SamplePosition(seconds: second + 0.5)), confidence: 1
+            )
+        }
+        var timeline = Timeline(
+            name: "000007", length: SamplePosition(seconds: 60),
+            engine: EngineDescription(name: "e", version: "1", model: "m"),
+            segments: [
+                Segment(
+                    id: 1, range: SampleRange(.zero, SamplePosition(seconds: 9)),
+                    words: [
+                        word("how", 0), word("long?", 1), word("since", 5), word("the\u{1B}[2J", 6), word("mill", 7),
+                    ],
+                    endedBy: .silence)
+            ])
+        timeline.marks = [Bookmark(SamplePosition(seconds: 20), text: "here")]
+        let details = RecordingDetails(title: "Recording 7", started: "today")
+        func shown(_ width: Int) -> [String] {
+            ShownTranscript.lines(timeline, details, width: width).map(\.plain)
+        }
+        #expect(
+            shown(80) == [
+                "Recording 7", "today, 1:00", "", "00:00  how long? since the [2J mill", "[bookmark 0:20: here]",
+            ])
+        timeline.annotations = Annotations()
+        timeline.annotations?.title = "The mill"
+        timeline.annotations?.speakers = ["B": "Anna"]
+        timeline.speakers = Speakers(turns: [
+            Speakers.Turn(SampleRange(.zero, SamplePosition(seconds: 4)), speaker: 0),
+            Speakers.Turn(SampleRange(SamplePosition(seconds: 4), SamplePosition(seconds: 9)), speaker: 1),
+        ])
+        let lines = shown(24)
+        #expect(lines.first == "The mill" && lines.last == "[bookmark 0:20: here]")
+        #expect(lines.contains("00:00  A: how long?") && lines.contains("00:05  Anna: since the"), "\(lines)")
+        let turn = ShownTranscript.lines(timeline, details, width: 80).first { $0.plain.contains("Anna: since") }
+        #expect(
+            turn?.styled == "\u{1B}[2m00:05\u{1B}[0m  \u{1B}[1mAnna:\u{1B}[0m since the [2J mill", "\(lines)")
+        for width in [0, 1, 5, 9] { #expect(!shown(width).isEmpty) }
     }
 
     @Test("list, show and page say how far the text goes; the rest is not shown as silence")

@@ -103,6 +103,14 @@ import TestKit
         let text = try run("show", "1").output
         let names = text.split(separator: "\n").compactMap { $0.first }.filter { "AB".contains($0) }
         #expect(names == ["A", "B", "A", "B"], "\(text)")
+        if access("/usr/bin/script", X_OK) == 0 {
+            let program = try Fieldscribe.executable()
+            for (variable, bold) in [("NO_COLOR=1", "A:"), ("TERM=xterm", "\u{1B}[1mA:\u{1B}[0m")] {
+                let command = "env -u NO_COLOR \(variable) '\(program)' show 1 --config '\(settings)'"
+                let screen = try Fieldscribe(program: "script", ["-qec", command, "/dev/null"], in: folder).wait()
+                #expect(screen.output.contains("Recording 1") && screen.output.contains("  \(bold) "), "\(screen)")
+            }
+        }
         try expectAllIsWell(run("verify", "1"))
         let found = try run("search", "speaker:B").output.split(separator: "\n")
         #expect(found.count { $0.hasPrefix("   00:") } == 2 && found.count == 3, "\(found)")

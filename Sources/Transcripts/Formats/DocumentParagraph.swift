@@ -1,7 +1,8 @@
 import Core
 
 /// A paragraph of a document for people; each text is a single line.
-enum DocumentParagraph {
+package enum DocumentParagraph: Sendable {
+    /// The recording's title.
     case title(String)
     /// A line of metadata.
     case fact(String)
@@ -13,7 +14,7 @@ enum DocumentParagraph {
 
 /// Returns title, metadata, the speakers with their times, what a person wrote about the recording, and a paragraph per
 /// turn or, with one speaker, per segment, with the notes between them.
-func documentParagraphs(_ timeline: Timeline, _ details: RecordingDetails) -> [DocumentParagraph] {
+package func documentParagraphs(_ timeline: Timeline, _ details: RecordingDetails) -> [DocumentParagraph] {
     var body = [DocumentParagraph.title(oneLine(details.title(of: timeline)))]
     let started = details.started.map { oneLine($0) + (details.clock == .unverified ? " (clock unverified)" : "") }
     let facts = [started, clockTime(timeline.length), details.device.map(oneLine)]

@@ -2,7 +2,7 @@ import Core
 
 extension TranscriptFormat {
     /// Notes and wikis (CommonMark).
-    static let markdown = TranscriptFormat(
+    package static let markdown = TranscriptFormat(
         "markdown", fileExtension: "md", isUsual: false, form: markdownText)
 }
 

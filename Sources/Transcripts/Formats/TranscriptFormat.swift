@@ -69,6 +69,9 @@ extension TranscriptFormat: RawRepresentable, CaseIterable, Hashable, CustomStri
         .odt, .markdown,
     ]
 
+    /// Their names.
+    package static var names: [String] { allCases.map(\.rawValue) }
+
     /// The format with this name; nil if there is none.
     package init?(rawValue: String) {
         guard let format = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }

@@ -13,15 +13,21 @@ enum ShowCommand: Command {
         "--pass", "the Nth reading of the recording; default the corrected text, else the best reading", in: 1...10_000)
     private static let changes = Option.flag(
         "--changes", "what was recognized and what a person corrected, a place a line; also with --format json")
+    private static let format = Option.parsed(
+        "--format", "F",
+        "\(TranscriptFormat.names.joined(separator: ", ")); default text, and on a terminal a text with title, times and speakers",
+        "choose one of \(TranscriptFormat.names.joined(separator: ", "))", .words(TranscriptFormat.names),
+        parse: TranscriptFormat.init(rawValue:))
     static let help: [any HelpPart] = [
-        Argument("ID", "a number, as fieldscribe list shows it", .recordings), Option.format, pass, changes,
+        Argument("ID", "a number, as fieldscribe list shows it", .recordings), format, pass, changes,
         Option.punctuation, Option.directory,
     ]
 
     static func run(_ arguments: Arguments) async throws {
         try arguments.expect(1, "a recording's number")
         let id = try arguments.recording(arguments.rest[0])
-        let format = arguments[.format]
+        let isForReader = arguments[Self.format] == nil && Terminal.showsOutput
+        let format = arguments[Self.format] ?? .text
         let place = try await ArchivePlace(arguments)
         let configuration = try arguments.configuration()
         let punctuator = arguments.punctuator(configuration)
@@ -43,12 +49,17 @@ enum ShowCommand: Command {
         }
         let punctuated = try punctuator.punctuated(timeline)
         var details = RecordingDetails(punctuated)
-        if format.isPackage {
+        if format.isPackage || format == .markdown || isForReader {
             details = RecordingDetails(
                 title: "Recording \(id)", started: WallTime(summary.startedAt).sentence, clock: summary.clock)
         }
         details.pauseSeconds = configuration.export.pauseSeconds
-        try format.print(punctuated, details: details)
+        if isForReader {
+            let lines = ShownTranscript.lines(punctuated, details, width: Terminal.outputWidth)
+            for line in lines { try Terminal.print(styled: "\(line)\n") }
+        } else {
+            try format.print(punctuated, details: details)
+        }
         let proposed = configuration.with(directory: arguments[.directory]).proposedNames[id] ?? [:]
         for (label, name) in proposed.sorted(by: { $0.key < $1.key }) {
             Terminal.say("recording \(id): by the voice, \(label) may be \(oneLine(name)); give names on its page")
