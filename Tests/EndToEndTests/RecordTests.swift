@@ -21,6 +21,8 @@ import TestKit
         let ending = try Fieldscribe.run(
             "record", "--microphone", "file+fast:\(joined)", "--directory", storage, in: folder)
         #expect(ending.status == 0, "\(ending.errors)")
+        #expect(
+            ending.errors.contains { $0.contains(/recording 1: 00:[0-9]{2} in \/.*audio.wav$/) }, "\(ending.errors)")
         let audio = "\(storage)/recordings/000001/audio.wav"
         #expect(try samples(audio, in: folder) == samples(joined, in: folder))
 
@@ -92,6 +94,31 @@ import TestKit
 
     @Test("two signals at once, as timeout sends them, are one request to stop")
     func interruptTwice() throws { try stop(by: [SIGINT, SIGTERM]) }
+
+    @Test("a second Ctrl-C skips the rest of the text; the recording is complete, and the status 0")
+    func skipped() throws {
+        let folder = TemporaryFolder()
+        let storage = folder.file("storage")
+        let sound = try Speech.endless(in: folder)
+        let recording = try Fieldscribe(
+            ["record", "--engine", "pocketsphinx", "--microphone", "file+fast:\(sound)", "--directory", storage],
+            in: folder)
+        let journal = "\(storage)/recordings/000001/journal.jsonl"
+        try recording.wait(until: "the end of the sound", every: .milliseconds(100)) {
+            (try? Fieldscribe.text(journal))?.contains("\"ended\"") == true
+        }
+        // Two within half a second count as one.
+        try waitUntil("it ends", every: .seconds(1)) {
+            guard recording.isRunning else { return true }
+            kill(recording.id, SIGINT)
+            return false
+        }
+        let ending = try recording.wait()
+        #expect(ending.status == 0 && ending.errors.last?.contains("the recording is complete;") == true, "\(ending)")
+        #expect(try samples("\(storage)/recordings/000001/audio.wav", in: folder) == samples(sound, in: folder))
+        let list = try Fieldscribe.run("list", "--directory", storage, in: folder)
+        #expect(list.output.contains("transcribed"), "\(list)")
+    }
 
     /// Records, receives these signals together, and must close the recording as after a stop.
     private func stop(by signals: [Int32]) throws {

@@ -2,6 +2,7 @@ import Audio
 import Core
 import Glibc
 import System
+import Transcripts
 
 /// A closed recording keeps its length: what other programs appended is set aside.
 extension Recovery {
@@ -143,7 +144,7 @@ extension Recovery {
         return [
             StorageFinding(
                 .note, recording: id, file: path,
-                "checksums were made for \(SamplePosition(made).seconds) s of sound, as it is now")
+                "checksums were made for \(clockTime(SamplePosition(made))) of sound, as it is now")
         ]
     }
 

@@ -4,6 +4,7 @@ import Core
 import Glibc
 import Settings
 import System
+import Transcripts
 
 /// Runs on every start, so that a power cut is not a special case: makes files, journals and database agree, and trusts the
 /// files.
@@ -256,7 +257,7 @@ package struct Recovery: Sendable {
             findings.append(
                 StorageFinding(
                     .repaired, recording: id, file: audio,
-                    "recording \(id) is \(repair.length.seconds) s long and ended by: \(repair.reason.rawValue)"))
+                    "recording \(id) is \(clockTime(repair.length)) long and ended by: \(repair.reason.rawValue)"))
         }
         return findings
     }

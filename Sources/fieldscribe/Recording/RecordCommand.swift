@@ -13,7 +13,8 @@ enum RecordCommand: Command {
     static let name = "record"
     static let summary = "Record from the microphone until you press Ctrl-C."
     private static let seconds = Option.number(
-        "--seconds", "stop after N seconds; default until Ctrl-C. A second Ctrl-C skips the rest of the text",
+        "--seconds",
+        "stop after N seconds; default until Ctrl-C. A second Ctrl-C skips the rest of the text; fieldscribe recover writes it later",
         in: 1...604_800)
     private static let audioOnly = Option.flag("--audio-only", "record without transcribing")
     static let help: [any HelpPart] = [
@@ -63,12 +64,15 @@ enum RecordCommand: Command {
             configuration: configuration, archive: archive, capture: capture, hub: hub)
         Interrupts.handle { count in
             if count > 1 {
+                guard recording.isClosed else {
+                    Terminal.say(
+                        "fieldscribe: interrupted before the disk had taken all of the recording; its end may be lost")
+                    exit(130)
+                }
                 Terminal.say(
-                    recording.isClosed
-                        ? "fieldscribe: interrupted; the recording is complete, the rest of it is not transcribed"
-                        : "fieldscribe: interrupted before the disk had taken all of the recording; its end may be lost"
+                    "the recording is complete; the rest of its text is skipped, and fieldscribe recover writes it"
                 )
-                exit(130)
+                exit(0)
             }
             recording.stop(reason: .command)
         }
@@ -91,7 +95,7 @@ enum RecordCommand: Command {
     /// Prints where the recording is, and throws the exit status of a failure.
     private static func finish(_ outcome: LiveRecording.Outcome) throws {
         Terminal.say(
-            "recording \(outcome.id): \(outcome.recording.length.seconds) s in \(outcome.folder.audio)")
+            "recording \(outcome.id): \(RecordingScreen.clock(outcome.recording.length)) in \(outcome.folder.audio)")
         if let error = outcome.recording.error { throw error }
         if case .failure(let error) = outcome.transcription { throw error }
     }
