@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import Testing
 import TestKit
 
@@ -49,8 +50,13 @@ import TestKit
     func told() async throws {
         let archive = try await archive(recordings: 2)
         let telling = try telling(Self.answer)
-        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub(), diarization: telling)
+        let shares = Mutex<[Int: [Double]]>([:])
+        let work = DiarizationJob(
+            configuration: configuration, archive: archive, hub: EventHub(), diarization: telling
+        ) { id, share in shares.withLock { $0[id, default: []].append(share) } }
         #expect(try await work.run().map(\.count) == [2, 2])
+        let seen = shares.withLock { $0 }
+        #expect(seen == [1: [0, 1], 2: [0, 1]])
         #expect(try await archive.transcript(of: 1)?.1.speakers?.turns.map(\.speaker) == [0, 1])
         #expect(try await work.waiting().isEmpty)
         #expect(try await work.run().isEmpty)

@@ -54,8 +54,11 @@ package struct Calibration: Hashable, Sendable {
 
     /// Measures the configured microphone.
     ///
+    /// - Parameter progress: called with the share that was heard, 0 to 1.
     /// - Throws: `DeviceError` of the microphone, or as `init(levels:microphone:)`.
-    package static func measure(_ configuration: Configuration, seconds: Int) async throws -> Calibration {
+    package static func measure(
+        _ configuration: Configuration, seconds: Int, progress: @escaping @Sendable (Double) -> Void = { _ in }
+    ) async throws -> Calibration {
         // The first half second has the device's own switch-on noise.
         let settling = 25
         let heard = await measured("calibrate") {
@@ -63,10 +66,18 @@ package struct Calibration: Hashable, Sendable {
             var levels: [Double] = []
             levels.reserveCapacity(seconds * 50)
             var frames = FrameLevels()
-            try listen(to: microphone, seconds: Double(seconds) + 0.5) {
+            let length = Double(seconds) + 0.5
+            var heard = 0
+            let append = { (count: Int) in
+                heard += count
+                progress((Double(heard) / (length * Double(SamplePosition.rate))).asShare)
+            }
+            try listen(to: microphone, seconds: length) {
                 frames.take($0) { levels.append($0) }
-            } lost: { _ in
+                append($0.count)
+            } lost: {
                 frames.restart()
+                append($0)
             }
             return levels
         }

@@ -12,14 +12,18 @@ package struct DiarizationJob: Sendable {
     private let hub: EventHub
     private let unreadable: UnreadableRecordings
     private let diarization: DiarizationProcess
+    private let progress: @Sendable (_ recording: Int, _ share: Double) -> Void
 
     /// - Parameters:
     ///   - unreadable: the recordings to skip; it grows.
     ///   - diarization: the diarization process; nil for one with the configuration's model.
+    ///   - progress: called with a recording's number and the share of it that is done, 0 to 1.
     package init(
         configuration: Configuration, archive: SQLiteArchive, hub: EventHub,
-        unreadable: UnreadableRecordings = UnreadableRecordings(), diarization: DiarizationProcess? = nil
+        unreadable: UnreadableRecordings = UnreadableRecordings(), diarization: DiarizationProcess? = nil,
+        progress: @escaping @Sendable (_ recording: Int, _ share: Double) -> Void = { _, _ in }
     ) {
+        self.progress = progress
         self.configuration = configuration
         self.archive = archive
         self.hub = hub
@@ -72,7 +76,9 @@ package struct DiarizationJob: Sendable {
                     needsModel = true
                     return
                 }
-                speakers = try await diarization.speakers(in: path, regions: regions)
+                speakers = try await diarization.speakers(in: path, regions: regions) { [progress] share in
+                    progress(recording.id, share)
+                }
             }
             guard let speakers else { return }
             try await archive.keep(speakers, recording: recording.id)

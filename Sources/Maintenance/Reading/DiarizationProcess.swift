@@ -103,11 +103,17 @@ package struct DiarizationProcess: Sendable {
 
     /// Identifies the speakers in the regions of a recording.
     ///
-    /// - Parameter audio: the path of a recording's `audio.wav`, or of any other file if `isFile`.
+    /// - Parameters:
+    ///   - audio: the path of a recording's `audio.wav`, or of any other file if `isFile`.
+    ///   - progress: called with the share that is done, 0 to 1.
     /// - Throws: `CancellationError`; `DeviceError` with `missing`, `denied`, `damaged` or `failed`.
-    package func speakers(in audio: String, isFile: Bool = false, regions: [SampleRange]) async throws -> Speakers {
+    package func speakers(
+        in audio: String, isFile: Bool = false, regions: [SampleRange],
+        progress: @escaping @Sendable (Double) -> Void = { _ in }
+    ) async throws -> Speakers {
         guard !regions.isEmpty else { return Speakers(turns: []) }
-        return try await answer(Order(regions: regions, count: count), audio, isFile).speakers ?? Speakers(turns: [])
+        let answer = try await answer(Order(regions: regions, count: count), audio, isFile, progress)
+        return answer.speakers ?? Speakers(turns: [])
     }
 
     /// The voices of a recording's known speakers: a unit vector for each; empty for one who is not heard.
@@ -120,12 +126,14 @@ package struct DiarizationProcess: Sendable {
         return try await answer(Order(regions: regions, count: nil, known: speakers), audio, false).voices ?? []
     }
 
-    private func answer(_ order: Order, _ audio: String, _ isFile: Bool) async throws -> Answer {
+    private func answer(
+        _ order: Order, _ audio: String, _ isFile: Bool, _ progress: @escaping @Sendable (Double) -> Void = { _ in }
+    ) async throws -> Answer {
         let child = EndableChild()
         return try await withTaskCancellationHandler {
             do {
                 return try await onThread(named: "speakers", niceness: 19) {
-                    try ask(child, audio, isFile, order)
+                    try ask(child, audio, isFile, order, progress)
                 }
             } catch {
                 try Task.checkCancellation()
@@ -136,7 +144,12 @@ package struct DiarizationProcess: Sendable {
         }
     }
 
-    private func ask(_ running: EndableChild, _ audio: String, _ isFile: Bool, _ order: Order) throws -> Answer {
+    private func ask(
+        _ running: EndableChild, _ audio: String, _ isFile: Bool, _ order: Order, _ progress: (Double) -> Void
+    ) throws -> Answer {
+        let pieces = Diarization.pieces(order.regions).count
+        var done = 0
+        progress(0)
         let child = try ChildProcess(
             program,
             arguments: ["tell-speakers", "--audio", audio, "--model", model.path]
@@ -163,6 +176,8 @@ package struct DiarizationProcess: Sendable {
                 if let code = answer.code.flatMap({ DeviceError.Code(rawValue: $0) }) {
                     throw DeviceError(code, "tell-speakers", answer.message ?? "")
                 }
+                done += 1
+                progress((Double(done) / Double(pieces)).asShare)
             }
             let got = try child.read(into: room, timeoutSeconds: Self.timeoutSeconds)
             guard got > 0 else {

@@ -2,6 +2,7 @@ import Archive
 import Core
 import Maintenance
 import Settings
+import Synchronization
 import System
 
 /// Identifies speakers after commands that transcribe, as the appliance does.
@@ -17,7 +18,8 @@ struct PostDiarization {
     func run(only id: Int? = nil, isQuiet: Bool) async throws -> [Int] {
         let hub = EventHub()
         let faults = hub.events(withPartials: false)
-        let diarization = DiarizationJob(configuration: configuration, archive: archive, hub: hub)
+        let diarization = DiarizationJob(
+            configuration: configuration, archive: archive, hub: hub, progress: Self.progress())
         let waiting = try await diarization.waiting().filter { id ?? $0.id == $0.id }
         guard !waiting.isEmpty else { return [] }
         var identified: [Int] = []
@@ -26,12 +28,26 @@ struct PostDiarization {
             failure = error
         }
         hub.finish()
+        TerminalStatusLine.clear()
         for await case .fault(_, let message) in faults { Terminal.say("fieldscribe: \(message)") }
         if let failure { Terminal.say("fieldscribe: speakers were not identified: \(failure.message)") }
         if !isQuiet {
             for id in identified { Terminal.say("recording \(id): \(try await Self.people(of: id, in: archive))") }
         }
         return identified
+    }
+
+    /// Returns what shows the progress of diarization, with a bar for each recording.
+    static func progress() -> @Sendable (_ recording: Int, _ share: Double) -> Void {
+        let bars = Mutex<[Int: ShareBar]>([:])
+        return { id, share in
+            let bar = bars.withLock { bars in
+                let bar = bars[id] ?? ShareBar("identifying the speakers of recording \(id)")
+                bars[id] = bar
+                return bar
+            }
+            bar.reached(share)
+        }
     }
 
     /// The speakers of a recording with their durations, or `nobody`.

@@ -65,9 +65,11 @@ enum SpeakersCommand: Command {
         }
         let hub = EventHub()
         let faults = hub.events(withPartials: false)
-        let diarization = DiarizationJob(configuration: configuration, archive: archive, hub: hub)
+        let diarization = DiarizationJob(
+            configuration: configuration, archive: archive, hub: hub, progress: PostDiarization.progress())
         let identified = try await diarization.run(recordings)
         hub.finish()
+        TerminalStatusLine.clear()
         // The letters may mean other people now, so the saved voices of these recordings are dropped.
         for (id, _) in identified { try VoiceprintStore.drop(id, in: configuration.storage.directory) }
         for (id, _) in identified {

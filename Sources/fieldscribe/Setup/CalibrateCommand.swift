@@ -18,9 +18,10 @@ enum CalibrateCommand: Command {
         let configuration = try arguments.configuration()
         let seconds = arguments[seconds]
         Terminal.say("listening to \(configuration.capture.device) for \(seconds) s; be quiet")
-        let calibration = try await Calibration.measure(configuration, seconds: seconds)
+        let bar = ShareBar("listening")
+        let calibration = try await Calibration.measure(configuration, seconds: seconds) { bar.reached($0) }
         try Terminal.print(
-            "noise floor \(calibration.floor) dBFS, threshold \(calibration.threshold) dBFS\n")
+            "noise floor \(ProgressBar.tenths(calibration.floor)) dBFS, threshold \(calibration.threshold) dBFS\n")
         let path: String
         do throws(DeviceError) {
             path = try configuration.save(thresholdDecibels: calibration.threshold)

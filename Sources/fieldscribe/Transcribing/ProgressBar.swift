@@ -55,14 +55,28 @@ final class ProgressBar: Sendable {
         let names = count == 1 ? "" : "\(files.values.count(where: \.hasEnded)) of \(count) files  "
         guard files.count == count, let total = Self.sum(lengths),
             total > 0
-        else { return "  \(names)\(Self.tenths(done)) s  \(speed)" }
-        let share = min(1, done / total)
-        let text = "  \(names)\(Self.tenths(done)) of \(Self.tenths(total)) s  \(speed)"
-        let width = max(0, min(40, Terminal.width - text.count - 10))
-        let filled = Int(share * Double(width))
-        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
+        else { return "  \(names)\(Self.clock(done))  \(speed)" }
+        let share = (done / total).asShare
+        let left = Self.timeLeft(share: share, seconds: seconds).map { ", \($0) left" } ?? ""
+        let text = "  \(names)\(Self.clock(done)) of \(Self.clock(total))  \(speed)\(left)"
+        return Self.bar(share, text, width: Terminal.width)
+    }
+
+    /// A bar with a percentage and a text, at most `width` columns if the text leaves room for them.
+    static func bar(_ share: Double, _ text: String, width: Int) -> String {
+        let room = max(0, min(40, width - text.count - 10))
+        let filled = Int(share * Double(room))
+        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: room - filled)
         return "[\(bar)] \(Int(share * 100)) %\(text)"
     }
+
+    /// The time left as `00:40`, if it goes on as it did; nil at the beginning, when that is not known yet.
+    static func timeLeft(share: Double, seconds: Double) -> String? {
+        guard share >= 0.02, seconds >= 1 else { return nil }
+        return clock((seconds * (1 - share) / share).rounded(.up))
+    }
+
+    private static func clock(_ seconds: Double) -> String { RecordingScreen.clock(SamplePosition(seconds: seconds)) }
 
     private static func sum(_ lengths: [Double?]) -> Double? {
         lengths.reduce(0) { sum, length in sum.flatMap { sum in length.map { sum + $0 } } }

@@ -128,7 +128,12 @@ extension TranscriptionBatch {
                 return speakers
             }
             try diarization.check()
-            return try await diarization.speakers(in: path, isFile: true, regions: regions)
+            let bar = ShareBar("identifying the speakers")
+            // With several files, the line shows their transcription.
+            let isShown = progress.count == 1
+            return try await diarization.speakers(in: path, isFile: true, regions: regions) { share in
+                if isShown { bar.reached(share) }
+            }
         } catch let error as DeviceError {
             await sink.fault(error)
             return nil
