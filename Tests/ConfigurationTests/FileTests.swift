@@ -35,6 +35,22 @@ private func deviceError(_ body: () throws -> Configuration) -> DeviceError? {
         #expect(none == Configuration())
     }
 
+    @Test("the valid lines of a faulty file can be read, and the wrong settings are named")
+    func salvaged() throws {
+        let folder = TemporaryFolder()
+        let (wrong, none) = (folder.file("wrong.conf"), folder.file("none.conf"))
+        try write("[capture]\nchannels = 2\ndevice =\n[panel]\nlmap = none\nthis\n", wrong)
+        let read = try #require(Configuration.salvage(explicitPath: wrong, environment: [:]))
+        #expect(read.capture.channels == 2 && read.file == wrong)
+        #expect(Configuration.salvage(explicitPath: none, environment: [:]) == nil)
+        do {
+            _ = try Configuration.load(explicitPath: wrong, environment: [:])
+            Issue.record("it was accepted")
+        } catch let error as ConfigurationError {
+            #expect(error.problems.map(\.setting).suffix(2) == ["panel.lmap", nil])
+        }
+    }
+
     @Test("a missing file is an error that says where it was named")
     func missing() throws {
         let path = TemporaryFolder().file("absent.conf")

@@ -154,6 +154,18 @@ import TestKit
         Case("a refused line", .failed, .configuration, "a.conf:3: bad", exit: 1) {
             $0.configurationProblems = ["a.conf:3: bad", "a.conf:4: worse"]
         },
+        Case("a refused microphone", .notice, .microphone, "not checked, because capture.device is wrong") {
+            $0.refusedSettings = ["capture.device"]
+            $0.sound = .failure(missing)
+        },
+        Case("a refused line of the panel", .notice, .lamp, "not checked, because panel.lamp is wrong") {
+            $0.refusedSettings = ["panel.lamp"]
+        },
+        Case("a refused engine", .notice, .model, "not checked, because recognizer.engine is wrong") {
+            $0.refusedSettings = ["recognizer.engine", "speech.sensitivity"]
+            $0.modelError = missing
+            $0.decoder = nil
+        },
         Case("a file that is not there", .missing, .configuration, "it: not found", exit: 3) {
             $0.configurationError = missing
         },

@@ -81,6 +81,29 @@ import TestKit
         #expect(ending.output.isEmpty)
     }
 
+    @Test("with a wrong line in the settings, doctor reports that line and examines the others, not the defaults")
+    func wrongLine() throws {
+        let folder = TemporaryFolder()
+        let (conf, storage) = (folder.file("wrong.conf"), folder.file("storage"))
+        try Self.write(
+            """
+            [capture]
+            device = tone:440
+            [storage]
+            directory = \(storage)
+            [panel]
+            button = gpio
+            lamp = none
+
+            """, to: conf)
+        let ending = try Fieldscribe.run("doctor", "--config", conf, in: folder)
+        #expect(ending.status != 0)
+        for words in [
+            "\(conf):6: panel.button: ", "tone:440: level", "not checked, because panel.button is wrong", storage,
+        ] { #expect(ending.output.contains(words), "\(words): \(ending.output)") }
+        #expect(ending.output.contains(/lamp +none\n/), "\(ending.output)")
+    }
+
     @Test("a full disk for standard output is reported")
     func fullOutput() throws {
         let folder = TemporaryFolder()

@@ -23,18 +23,20 @@ package struct DoctorExamination: Sendable {
 
     /// Takes all measurements; failures are facts, too. `progress` is called before each check.
     package func run(progress: (DoctorFinding.Check) -> Void = { _ in }) async -> DoctorFacts {
-        var problems: [String] = []
+        var problems: [ConfigurationError.Problem] = []
         var refused: DeviceError?
         var configuration = Configuration()
         progress(.configuration)
         do {
             configuration = try Configuration.load(explicitPath: explicitPath, environment: environment)
         } catch let error as ConfigurationError {
-            problems = error.problems.map(\.description)
+            // The other lines are examined.
+            problems = error.problems
+            configuration = Configuration.salvage(explicitPath: explicitPath, environment: environment) ?? configuration
         } catch let error as DeviceError {
             refused = error
         } catch {
-            problems = ["\(error)"]
+            refused = DeviceError(wrapping: error)
         }
         progress(.microphone)
         let appliance = doctorAppliance(configuration)
@@ -45,13 +47,17 @@ package struct DoctorExamination: Sendable {
             configuration: configuration, sound: sound, button: button(configuration.panel.button),
             lamp: lamp(configuration.panel.lamp), disk: disk, permissions: doctorPermissions(configuration),
             isClockSynchronized: MonotonicClock.wallIsSynchronized, board: doctorBoard())
-        facts.configurationProblems = problems
+        facts.configurationProblems = problems.map(\.description)
+        facts.refusedSettings = Set(problems.compactMap(\.setting))
         facts.configurationError = refused
         facts.appliance = appliance
         facts.microphoneIsOurs = appliance == .running && doctorMicrophoneIsOurs(configuration)
         facts.microphones = ((try? captureDevices()) ?? []).map { "\($0.name) (\($0.description))" }
-        // If the file is refused, nothing is copied, whatever the defaults are.
-        if problems.isEmpty, refused == nil {
+        // The defaults say nothing about what a wrong line about copies means.
+        let isAboutCopies = problems.contains {
+            $0.setting.map { setting in ["export.", "storage.", "usb."].contains { setting.hasPrefix($0) } } ?? true
+        }
+        if !isAboutCopies, refused == nil {
             facts.sealing = doctorSealing(configuration)
             facts.signing = doctorSigning(configuration)
             facts.opened = doctorOpened(configuration)

@@ -112,6 +112,8 @@ package struct DoctorFacts: Sendable {
 
     /// The errors in the file, one line each.
     var configurationProblems: [String] = []
+    /// The settings with an error, such as `capture.device`; they have their defaults instead.
+    var refusedSettings: Set<String> = []
     /// Why the file could not be read.
     var configurationError: DeviceError?
     var appliance = Appliance.stopped

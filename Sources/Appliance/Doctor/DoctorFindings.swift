@@ -5,6 +5,34 @@ import Settings
 extension DoctorFacts {
     /// All findings, in the order of `DoctorFinding.Check`.
     package var findings: [DoctorFinding] {
+        let unchecked = unchecked
+        var left = unchecked
+        return examined.compactMap { finding in
+            guard unchecked[finding.check] != nil else { return finding }
+            // One finding for all of a check.
+            guard let setting = left.removeValue(forKey: finding.check) else { return nil }
+            return DoctorFinding(
+                finding.check, .notice, "not checked, because \(setting) is wrong",
+                remedy: "correct that line, then run fieldscribe doctor again")
+        }
+    }
+
+    /// The checks that a refused setting decides, with that setting: its default says nothing about this machine.
+    private var unchecked: [DoctorFinding.Check: String] {
+        let deciding: [(DoctorFinding.Check, [String])] = [
+            (.microphone, ["capture.device"]), (.button, ["panel.button"]), (.lamp, ["panel.lamp"]),
+            (.model, ["recognizer.engine", "recognizer.model"]),
+            (.decoder, ["recognizer.engine", "recognizer.model"]), (.speakers, ["recognizer.speaker-model"]),
+            (.disk, ["storage.directory"]),
+        ]
+        return Dictionary(
+            deciding.compactMap { check, settings in
+                settings.first(where: refusedSettings.contains).map { (check, $0) }
+            }
+        ) { first, _ in first }
+    }
+
+    private var examined: [DoctorFinding] {
         // In steps: Swift 6.0.3 takes too long to type-check this as one sum.
         var all = configurationFindings
         all += [applianceFinding, soundFinding, finding(.button, button), finding(.lamp, lamp)]

@@ -18,6 +18,9 @@ package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConver
         /// What is wrong, and what is allowed.
         var reason: String
 
+        /// The setting as `capture.device`; nil if the whole line is meant.
+        package var setting: String? { key.isEmpty || section.isEmpty ? nil : "\(section).\(key)" }
+
         package var description: String {
             let subject = key.isEmpty ? "" : section.isEmpty ? "\(key): " : "\(section).\(key): "
             return "\(file):\(line): \(subject)\(reason)"

@@ -38,6 +38,22 @@ extension Configuration {
         return try ConfigurationParser.parse(bytes, file: path)
     }
 
+    /// Reads the lines of a faulty configuration file that are valid, with the defaults for the others. The file is the one
+    /// that `loadOwn` reads.
+    ///
+    /// - Returns: nil if it cannot be read.
+    package static func salvage(
+        explicitPath: String?, environment: [String: String], systemPath: String = systemPath
+    ) -> Configuration? {
+        let path = path(explicitPath, environment, systemPath)
+        return (try? read(path)).map { ConfigurationParser.salvage($0, file: path).withStickSettings() }
+    }
+
+    /// The file that `loadOwn` reads.
+    static func path(_ explicitPath: String?, _ environment: [String: String], _ systemPath: String) -> String {
+        explicitPath ?? environment["FIELDSCRIBE_CONFIG"].flatMap { $0.isEmpty ? nil : $0 } ?? systemPath
+    }
+
     private static let largest: Int64 = 1 << 20
 
     /// Reads a configuration file.

@@ -16,8 +16,7 @@ package struct LoadedConfiguration: Sendable {
 
     /// Loads the configuration as `Configuration.load` does, but never fails.
     package init(explicitPath: String?, environment: [String: String], systemPath: String = Configuration.systemPath) {
-        let path =
-            explicitPath ?? environment["FIELDSCRIBE_CONFIG"].flatMap { $0.isEmpty ? nil : $0 } ?? systemPath
+        let path = Configuration.path(explicitPath, environment, systemPath)
         do {
             configuration = try Configuration.load(
                 explicitPath: explicitPath, environment: environment, systemPath: systemPath)
