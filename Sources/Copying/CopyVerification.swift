@@ -23,9 +23,11 @@ package struct CopyVerification {
         package var file: String
         /// Details; may be empty.
         package var words: String
+        /// The key that signed the copy, if this is about its signature, which is good.
+        var key: String?
 
-        init(_ outcome: Outcome, _ file: String, _ words: String = "") {
-            (self.outcome, self.file, self.words) = (outcome, file, words)
+        init(_ outcome: Outcome, _ file: String, _ words: String = "", key: String? = nil) {
+            (self.outcome, self.file, self.words, self.key) = (outcome, file, words, key)
         }
 
         /// The finding in one line.
@@ -40,6 +42,7 @@ package struct CopyVerification {
     static let longest = 1 << 20
     static let mostFiles = 100_000
 
+    private static let comparing = "compare it with the one that fieldscribe status shows on the recorder"
     private static let noCopy = "this is not a copy of a recording, or only a part of one"
 
     /// Verifies a copy, or every copy in a folder and below, whatever their names.
@@ -58,6 +61,36 @@ package struct CopyVerification {
             findings.append(Finding(.missing, "\(folder.path)/\(CopySettings.manifestName)", Self.noCopy))
         }
         return findings + found.unseen
+    }
+
+    /// Sums up findings in one line: `127 files of 9 recordings unaltered, signed by RW...`.
+    package func summary(_ findings: [Finding]) -> String {
+        func files(_ outcomes: Finding.Outcome...) -> Set<String> {
+            Set(findings.filter { outcomes.contains($0.outcome) }.map(\.file))
+        }
+        let (altered, missing) = (files(.altered), files(.missing))
+        let unaltered = files(.unaltered).subtracting(altered).subtracting(missing)
+        // A sealed copy is one file of a recording; the others are in a folder of their own.
+        let recordings = Set(
+            unaltered.union(altered).map { path in
+                let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+                let isSealed = parts.last.map { SealedName(String($0)) != nil } ?? false
+                return isSealed ? path : parts.dropLast().joined(separator: "/")
+            })
+        var words = [Self.count(unaltered.count, of: recordings.count) + " unaltered"]
+        for (count, what) in [
+            (altered.count, "altered"), (missing.count, "missing"), (files(.unchecked).count, "not checked"),
+        ] where count > 0 { words.append("\(count) \(what)") }
+        let keys = Set(findings.compactMap(\.key)).sorted()
+        if !keys.isEmpty {
+            words.append("signed by \(keys.joined(separator: " and "))\(key == nil ? "; \(Self.comparing)" : "")")
+        }
+        return words.joined(separator: ", ")
+    }
+
+    /// `127 files of 9 recordings`
+    package static func count(_ files: Int, of recordings: Int) -> String {
+        "\(files) file\(files == 1 ? "" : "s") of \(recordings) recording\(recordings == 1 ? "" : "s")"
     }
 
     private func copy(_ folder: Folder) -> [Finding] {
@@ -127,11 +160,10 @@ package struct CopyVerification {
                     "name the recorder's key with --key; fieldscribe status shows it there")
             }
             if let comment = try Minisign().comment(of: sums, signature: signature, key: key) {
-                let hint =
-                    self.key == nil ? "; compare it with the one that fieldscribe status shows on the recorder" : ""
+                let hint = self.key == nil ? "; \(Self.comparing)" : ""
                 return Finding(
                     .unaltered, "\(folder.path)/\(CopySettings.manifestName)",
-                    "signed by \(key) (\(Self.line(comment)))\(hint)")
+                    "signed by \(key) (\(Self.line(comment)))\(hint)", key: key)
             }
             let other = (try? Self.key(in: folder)).flatMap { $0 }
             if self.key != nil, let other, other != key,

@@ -77,6 +77,10 @@ private let hasMinisign = shell("command -v minisign").status == 0
         #expect(try signed.wrong() == [])
         let both = try signed.findings(key: signed.key.publicKey, signed.desk.exportFolder)
         #expect(both.filter { $0.outcome == .unaltered }.count == 28)
+        let summary = CopyVerification(key: nil).summary(both)
+        #expect(
+            summary.hasPrefix("26 files of 2 recordings unaltered, signed by \(signed.key.publicKey); compare it with"),
+            "\(summary)")
         let checked = shell(
             "cd '\(signed.copy)' && minisign -V -p recorder.pub -m SHA256SUMS && sha256sum --strict -c SHA256SUMS")
         #expect(checked.status == 0 && checked.output.contains("fieldscribe copy of recording 1"))

@@ -74,10 +74,22 @@ import TestKit
         let place = try #require(
             signed.output.split(separator: "\n").first?.split(separator: " ").last.map(String.init))
         for key in ["\(storage)/signing.pub", "\(place)/recorder.pub"] {
-            let whole = try Fieldscribe.run("verify", "--copy", place, "--key", key, in: folder)
+            let summed = try Fieldscribe.run("verify", "--copy", place, "--key", key, in: folder)
+            #expect(summed.status == 0 && summed.errors.isEmpty, "\(summed.output)\(summed.errors)")
+            let lines = summed.output.split(separator: "\n")
+            #expect(!lines.contains { $0.hasPrefix("unaltered: ") }, "\(summed.output)")
+            let summary = /[0-9]+ files of 1 recording unaltered, signed by RW[^;, ]+/
+            #expect(lines.last?.wholeMatch(of: summary) != nil, "\(summed.output)")
+            let whole = try Fieldscribe.run("verify", "--copy", place, "--key", key, "--verbose", in: folder)
             #expect(whole.status == 0 && whole.errors.isEmpty, "\(whole.output)\(whole.errors)")
+            let files = lines.last?.prefix { $0 != " " }
+            let named = whole.output.split(separator: "\n").dropLast()
+                .compactMap { $0.split(separator: " ").dropFirst().first?.split(separator: ":").first }
+            #expect(Set(named).count == files.flatMap { Int($0) } && whole.output.hasSuffix("\(lines.last ?? "")\n"))
             #expect(
-                whole.output.split(separator: "\n").allSatisfy { $0.hasPrefix("unaltered: ") || $0.hasPrefix("note: ") }
+                whole.output.split(separator: "\n").dropLast().allSatisfy {
+                    $0.hasPrefix("unaltered: ") || $0.hasPrefix("note: ")
+                }
             )
         }
         let unchecked = try without("verify", "--copy", place)
@@ -105,6 +117,7 @@ import TestKit
         #expect(next.status == 0 && !next.output.isEmpty, "\(next)")
         let both = try Fieldscribe.run("verify", "--copy", stick, in: folder)
         #expect(both.status == 4 && both.output.contains("altered: \(moved)/transcript.txt"), "\(both.output)")
+        #expect(both.output.contains(" files of 2 recordings unaltered, 1 altered, signed by RW"), "\(both.output)")
         try Fieldscribe.tool("rm", "-r", moved, in: folder)
         let whole = try Fieldscribe.run("verify", "--copy", stick, in: folder)
         #expect(whole.status == 0, "\(whole.output)")

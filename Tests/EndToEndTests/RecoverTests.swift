@@ -66,11 +66,21 @@ import TestKit
         let recovered = try run("recover", "--no-transcribe")
         #expect(recovered.status == 0)
         #expect(recovered.output.contains("archive.sqlite.damaged-1"), "\(recovered.output)")
-        try expectAllIsWell(run("verify"))
+        let well = try run("verify")
+        expectAllIsWell(well)
+        #expect(
+            well.output.hasSuffix("2 files of 1 recording unaltered\n") && !well.output.contains("unaltered: "),
+            "\(well)")
+        let quick = try run("verify", "--quick")
+        #expect(quick.output.hasSuffix("2 files of 1 recording as expected; the sound was not read\n"), "\(quick)")
+        let verbose = try run("verify", "--verbose").output
+        #expect(
+            verbose.contains("unaltered: \(folder.file("storage/recordings/000001/journal.jsonl"))\n"), "\(verbose)")
         unlink(folder.file("storage/recordings/000001/audio.wav"))
         #expect(try run("recover", "--no-transcribe").status == 4)
         let verified = try run("verify", "1", "--json")
         #expect(verified.status == 4 && verified.output.contains("\"outcome\":\"damaged\""), "\(verified.output)")
+        #expect(try run("verify", "1").output.hasSuffix("1 file of 1 recording unaltered; 1 damaged\n"))
         #expect(try run("list").output.contains("audio missing"))
     }
 

@@ -1,3 +1,4 @@
+import Audio
 import Copying
 import Core
 import Maintenance
@@ -8,6 +9,7 @@ enum VerifyCommand: Command {
     static let summary = "Check that recordings and copies are unaltered."
     private static let quick = Option.flag(
         "--quick", "do not read the sound, which takes as long as the card needs")
+    private static let verbose = Option.flag("--verbose", "also print each file that is unaltered")
     private static let copy = Option(
         "--copy", "FOLDER", "a copy, or any folder or stick; the copies in it are found by their content", .folders,
         isRequired: true)
@@ -20,15 +22,16 @@ enum VerifyCommand: Command {
         Checks each file's length and header, what the archive and the journal say about it, the order of segments, words,
         gaps and bookmarks, the silence in gaps, the ledger of copies, and the history. It reads all of the sound and compares
         it with the recorder's signature, else with the checksums of each second; a note says which. It changes nothing. Each
-        finding is one line with the file and the remedy. Of the current recording it checks what is on the disk, and says
+        finding is one line with the file and the remedy; the last line is a summary. Of the current recording it checks what is on the disk, and says
         so.
         """,
-        Argument.recordings("[ID...]", "all, and the database as a whole"), quick, Option.json, Option.directory,
+        Argument.recordings("[ID...]", "all, and the database as a whole"), quick, verbose, Option.json,
+        Option.directory,
         Form(
             """
             With --copy it proves on any machine that a copy is as the recorder made it: each file by SHA256SUMS, that list by
             the recorder's signature, the history by its chain, and the sound by the signature made at the end of the
-            recording. It prints each file as unaltered, altered or missing. It needs minisign.
+            recording. It prints which files are altered or missing, or with --verbose all, and a summary. It needs minisign.
             """),
         copy, key,
         """
@@ -57,9 +60,31 @@ enum VerifyCommand: Command {
             try Terminal.print(jsonText(findings))
         } else {
             for finding in findings { try Terminal.print(finding.line + "\n") }
-            if !isDamaged { Terminal.say("all is well in \(place.directory)") }
+            let recordings = try await place.archive.recordings().filter { recording in
+                recording.live == nil && (ids.isEmpty || ids.contains(recording.id))
+            }
+            try summarize(recordings, findings, in: place.directory, isQuick: isQuick, isVerbose: arguments[verbose])
         }
         if isDamaged { throw ExitError(status: 4) }
+    }
+
+    /// Prints how many files of the recordings are as they were recorded, and with `isVerbose` which.
+    private static func summarize(
+        _ recordings: [RecordingSummary], _ findings: [StorageFinding], in storage: String, isQuick: Bool,
+        isVerbose: Bool
+    ) throws {
+        let damaged = Set(findings.filter { $0.outcome == .damaged }.map(\.file))
+        // Findings about a folder or the database count for no file.
+        let files = recordings.flatMap { recording -> [String] in
+            let folder = RecordingFolder(storage: storage, recording: recording.id)
+            if recording.isSealed { return [folder.sealed] }
+            return (recording.length > .zero ? [folder.audio] : []) + ["\(folder.path)/journal.jsonl"]
+        }
+        let unaltered = files.filter { !damaged.contains($0) }
+        if isVerbose { for file in unaltered { try Terminal.print("unaltered: \(file)\n") } }
+        let count = CopyVerification.count(unaltered.count, of: recordings.count)
+        let end = damaged.isEmpty ? "" : "; \(damaged.count) damaged"
+        try Terminal.print("\(count) \(isQuick ? "as expected; the sound was not read" : "unaltered")\(end)\n")
     }
 
     private struct Row: Encodable {
@@ -70,14 +95,18 @@ enum VerifyCommand: Command {
 
     private static func verify(copy: String, _ arguments: Arguments) throws {
         guard arguments.rest.isEmpty, !arguments[quick], arguments[.directory] == nil else {
-            throw arguments.usage("--copy takes only --key and --json")
+            throw arguments.usage("--copy takes only --key, --verbose and --json")
         }
-        let findings = try CopyVerification(key: try arguments[key].map(publicKey)).run(copy)
+        let verification = CopyVerification(key: try arguments[key].map(publicKey))
+        let findings = try verification.run(copy)
         if arguments[.json] {
             try Terminal.print(
                 jsonText(findings.map { Row(outcome: $0.outcome.rawValue, file: $0.file, message: $0.words) }))
         } else {
-            for finding in findings { try Terminal.print(finding.line + "\n") }
+            for finding in findings where arguments[verbose] || finding.outcome != .unaltered {
+                try Terminal.print(finding.line + "\n")
+            }
+            try Terminal.print(verification.summary(findings) + "\n")
         }
         let outcomes = Set(findings.map(\.outcome))
         if !outcomes.isDisjoint(with: [.altered, .missing]) { throw ExitError(status: 4) }
