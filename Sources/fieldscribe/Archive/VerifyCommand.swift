@@ -22,8 +22,8 @@ enum VerifyCommand: Command {
         Checks each file's length and header, what the archive and the journal say about it, the order of segments, words,
         gaps and bookmarks, the silence in gaps, the ledger of copies, and the history. It reads all of the sound and compares
         it with the recorder's signature, else with the checksums of each second; a note says which. It changes nothing. Each
-        finding is one line with the file and the remedy; the last line is a summary. Of the current recording it checks what is on the disk, and says
-        so.
+        finding is one line with the file and the remedy; the last line is a summary. Of the current recording it checks
+        what is on the disk, and says so.
         """,
         Argument.recordings("[ID...]", "all, and the database as a whole"), quick, verbose, Option.json,
         Option.directory,
@@ -31,7 +31,8 @@ enum VerifyCommand: Command {
             """
             With --copy it proves on any machine that a copy is as the recorder made it: each file by SHA256SUMS, that list by
             the recorder's signature, the history by its chain, and the sound by the signature made at the end of the
-            recording. It prints which files are altered or missing, or with --verbose all, and a summary. It needs minisign.
+            recording. It prints which files are altered or missing, or with --verbose all, and a summary. It needs
+            minisign.
             """),
         copy, key,
         """
