@@ -1,5 +1,6 @@
 internal import CLinux
 import Glibc
+import Synchronization
 
 /// Runs a body on a new thread; returns its result after it has ended and released the body.
 ///
@@ -11,10 +12,15 @@ package func onThread<Value: Sendable>(
     named name: String, realtimePriority: Int32? = nil, niceness: Int32 = 0,
     _ body: @escaping @Sendable () throws -> Value
 ) async throws -> Value {
-    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
+    let results = ThreadResults()
+    defer { results.acquire() }
+    return try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
         let start = ThreadStart(name: name, realtimePriority: realtimePriority, niceness: niceness) {
             let result = Result { try body() }
-            return { continuation.resume(with: result) }
+            return {
+                results.release()
+                continuation.resume(with: result)
+            }
         }
         // Without a thread the body runs here, so that the caller is always resumed.
         if !start.launch() { start.run() }
@@ -27,6 +33,18 @@ func startThread(named name: String, niceness: Int32 = 0, _ body: @escaping @Sen
         body()
         return {}
     }.launch()
+}
+
+/// The order between a thread's results and the tasks that read them, for the thread sanitizer.
+///
+/// It cannot see this order when a continuation is resumed before its task awaits it: the runtime, which is built without
+/// the sanitizer, then continues the task without a synchronization that it reports.
+final class ThreadResults: Sendable {
+    private let count = Atomic<Int>(0)
+
+    func release() { count.wrappingAdd(1, ordering: .releasing) }
+
+    func acquire() { _ = count.load(ordering: .acquiring) }
 }
 
 /// The start parameters of a thread; freed when it ends.

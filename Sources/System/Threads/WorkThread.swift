@@ -17,10 +17,14 @@ package final class WorkThread: Sendable {
 
     /// Runs a body after all earlier ones; returns its result after the thread released it.
     package func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
-            queue.add {
+        defer { queue.results.acquire() }
+        return try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
+            queue.add { [results = queue.results] in
                 let result = Result { try body() }
-                return { continuation.resume(with: result) }
+                return {
+                    results.release()
+                    continuation.resume(with: result)
+                }
             }
             if !isThere { queue.serveNow() }
         }
@@ -45,6 +49,7 @@ private final class WorkQueue: Sendable {
         var hasEnded = false
     }
 
+    let results = ThreadResults()
     private let state = Mutex(State())
     private let wakeup = Wakeup()
 
