@@ -91,7 +91,9 @@ import TestKit
         #expect(try await archive.transcript(of: 1)?.1.segments.first?.words.first?.confidence == 1)
     }
 
-    @Test("split and joined lines and other speakers are imported, kept by later pages, and taken back by the same one")
+    @Test(
+        "split and joined lines, other speakers and bookmarks are imported, kept by later pages, and taken back by the same one"
+    )
     func divided() async throws {
         let (archive, sound) = try await recorded()
         func second(_ saved: Double, pass: Int = 1, _ segments: String, turns: String = "") -> String {
@@ -99,7 +101,9 @@ import TestKit
                 .replacing(#""pass":1"#, with: #""pass":\#(pass)"#)
                 .replacing(#""segments":"#, with: turns + #""segments":"#)
         }
-        let turns = #""turns":[{"start":0,"end":0.5,"speaker":"A"},{"start":0.5,"end":1,"speaker":"C"}],"#
+        let turns =
+            #""turns":[{"start":0,"end":0.5,"speaker":"A"},{"start":0.5,"end":1,"speaker":"C"}],"#
+            + #""marks":[{"time":0.2,"text":"here"}],"#
         let whole = second(
             10, #"{"id":1,"was":"one","text":"one more","breaks":[1]},{"id":2,"was":"two","text":"two","joined":true}"#,
             turns: turns)
@@ -111,15 +115,18 @@ import TestKit
         #expect(lines == [["one"], ["more", "two"], ["three"]] && read.segments.map(\.id) == [1, 2, 3])
         #expect(read.speakers?.turns.map(\.speaker) == [0, 2])
         #expect(try await take(whole, in: archive).contains("in the archive already"))
-        // The page of the new text does not say again who spoke.
+        #expect(read.marks.map(\.text) == ["here"])
+        // The page of the new text says neither who spoke nor the bookmarks again.
         let more = second(20, pass: 2, #"{"id":3,"was":"three","text":"tree"}"#)
         #expect(try await take(more, in: archive).contains(": corrected in 1 place"))
-        #expect(try await archive.transcript(of: 1)?.1.speakers == read.speakers)
+        let kept = try #require(try await archive.transcript(of: 1)?.1)
+        #expect(kept.speakers == read.speakers && kept.marks == read.marks)
         #expect(try await words(archive) == ["one", "more", "two", "tree"])
         // The first page, after everything was undone there.
         #expect(try await take(page(sound, saved: 30), in: archive).contains("reverted"))
         #expect(try await words(archive) == ["one", "two", "three"])
-        #expect(try await archive.transcript(of: 1)?.1.speakers == nil)
+        let first = try #require(try await archive.transcript(of: 1)?.1)
+        #expect(first.speakers == nil && first.marks.isEmpty)
     }
 
     @Test("a text from before people were named corrects words, and keeps names and notes")

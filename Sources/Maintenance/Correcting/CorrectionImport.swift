@@ -84,6 +84,7 @@ package struct CorrectionImport: Sendable {
             var annotations = corrections.annotations
             // A page sends only what was changed on it.
             annotations.turns = annotations.turns ?? base.timeline.annotations?.turns
+            annotations.marks = annotations.marks ?? base.timeline.annotations?.marks
             let correction = Correction(
                 person: person, savedAt: corrections.savedAt, base: base.number, annotations: annotations)
             return try await keep(
