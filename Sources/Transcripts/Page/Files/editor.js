@@ -321,7 +321,7 @@ function placed(same, at, olds, news) {
   const gone = endRow - row - 1, fresh = endColumn - column - 1;
   return column + 1 + (gone ? Math.round((at - row - 1) / gone * fresh) : fresh);
 }
-// Puts other words in the place of some. Lines stay split and words stay confirmed at their new places.
+// Replaces words with others. Lines stay split and words stay confirmed at their new places.
 function put(draft, from, to, fresh, isRight) {
   const gone = draft.words.slice(from, to), more = fresh.length - gone.length;
   const same = pairs(gone.map(keyOf), fresh.map(keyOf)), stays = new Map(same);
