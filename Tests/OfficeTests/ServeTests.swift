@@ -128,6 +128,20 @@ final class OfficeServer {
         try server.end()
     }
 
+    @Test("brackets in a text are not taken for a match", arguments: ArchiveKind.all)
+    func brackets(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
+        await recorder.record(1, "[laughs] we planted fonio", pass: 1)
+        try await recorder.copy(to: desk.stick("one"))
+        try desk.gather(desk.stick("one"))
+        let server = try OfficeServer(desk)
+        let found = server.get("?q=fonio").body
+        #expect(
+            found.contains("&amp;hit=fonio\"") && found.contains("[laughs] we planted <mark class=\"hit\">fonio"),
+            "\(found)")
+        #expect(try desk.found("fonio") == ["pi-aaaaaaaa: [laughs] we planted [fonio]"])
+    }
+
     @Test("a title is the heading above the first words; without one they are the heading")
     func headings() async throws {
         let desk = try await desk(title: "Mill")

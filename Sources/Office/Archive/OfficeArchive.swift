@@ -181,6 +181,15 @@ package struct OfficeHit: Hashable, Sendable {
     package var startedAt: Double
     /// The line with the words.
     package var line: SpokenLine
+    /// The text around the first match, with matching words between `start` and `end`.
+    var marked: String
+
+    /// What no transcript has: somebody may have written `[laughs]`.
+    static let (start, end): (Character, Character) = ("\u{E000}", "\u{E001}")
+
     /// The text around the first match, with matching words between `[` and `]`.
-    package var excerpt: String
+    package var excerpt: String {
+        let text = String(marked.map { $0 == Self.start ? "[" : $0 == Self.end ? "]" : $0 })
+        return line.segment == 0 ? "[mark] \(text)" : text
+    }
 }

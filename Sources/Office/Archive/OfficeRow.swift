@@ -74,8 +74,7 @@ extension OfficeHit {
             segment: row.integer(3), range: SampleRange(row.position(4), row.position(5)), speaker: row.text(6),
             name: row.text(7), text: row.text(8))
         self.init(
-            recording: row.integer(0), recorder: row.text(1), startedAt: row.real(2), line: line,
-            excerpt: (line.segment == 0 ? "[mark] " : "") + row.text(9))
+            recording: row.integer(0), recorder: row.text(1), startedAt: row.real(2), line: line, marked: row.text(9))
     }
 }
 

@@ -37,7 +37,7 @@ struct SearchEntry: Hashable, Sendable {
         var position: SamplePosition
         /// The speaker's name; may be empty.
         var speaker: String
-        /// The text around the match, with matching words between `[` and `]`.
+        /// The text around the match, with matching words as in `OfficeHit.marked`.
         var excerpt: String
         /// Whether it is a line of the transcript, and not a bookmark.
         var isLine = true
@@ -141,7 +141,8 @@ private func hits(of entry: SearchEntry) -> String {
     guard !entry.hits.isEmpty else { return "" }
     let items = entry.hits.map { hit in
         let start = decimalSeconds(hit.position)
-        let who = hit.speaker.isEmpty ? "" : "<span class=\"who\" dir=\"auto\">\(markup(oneLine(hit.speaker)))</span> "
+        let speaker = hit.isLine ? oneLine(hit.speaker) : "bookmark"
+        let who = speaker.isEmpty ? "" : "<span class=\"who\" dir=\"auto\">\(markup(speaker))</span> "
         let words = hit.isLine ? found(in: hit.excerpt) : ""
         let place = markup("\(entry.link)#t=\(start)\(words.isEmpty ? "" : "&hit=\(escaped(words))")")
         return
@@ -150,17 +151,18 @@ private func hits(of entry: SearchEntry) -> String {
     return "\n<ul class=\"hits\">\n\(items.joined())</ul>"
 }
 
-/// Returns the first words between `[` and `]`; empty without any.
+/// Returns the first matching words; empty without any.
 private func found(in excerpt: String) -> String {
     let text = oneLine(excerpt)
-    guard let start = text.firstIndex(of: "["), let end = text[start...].firstIndex(of: "]") else { return "" }
+    guard let start = text.firstIndex(of: OfficeHit.start), let end = text[start...].firstIndex(of: OfficeHit.end)
+    else { return "" }
     return String(text[text.index(after: start)..<end])
 }
 
-/// Marks the words between `[` and `]`; unpaired brackets stay.
+/// Marks the matching words.
 private func marked(_ excerpt: String) -> String {
     var (text, rest) = ("", oneLine(excerpt)[...])
-    while let start = rest.firstIndex(of: "["), let end = rest[start...].firstIndex(of: "]") {
+    while let start = rest.firstIndex(of: OfficeHit.start), let end = rest[start...].firstIndex(of: OfficeHit.end) {
         let found = rest[rest.index(after: start)..<end]
         text += "\(markup(String(rest[..<start])))<mark class=\"hit\">\(markup(String(found)))</mark>"
         rest = rest[rest.index(after: end)...]

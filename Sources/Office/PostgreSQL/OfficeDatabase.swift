@@ -139,7 +139,7 @@ final class OfficeDatabase: OfficeTables {
             SELECT recording.id, recorder.folder, recording.started_at, line.segment, line.start_sample, line.end_sample,
                 line.speaker, line.name, line.text,
                 ts_headline('fieldscribe.spoken', line.text, public.unaccent($6)::tsquery,
-                    'StartSel=[, StopSel=], MinWords=12, MaxWords=24, ShortWord=0')
+                    'StartSel=\(OfficeHit.start), StopSel=\(OfficeHit.end), MinWords=12, MaxWords=24, ShortWord=0')
             FROM chosen JOIN line ON line.id = chosen.id JOIN recording ON recording.id = line.recording
             JOIN recorder ON recorder.id = recording.recorder ORDER BY chosen.place
             """, values(of: filter) + [.text(expression), .integer(limit)], read: OfficeHit.init)

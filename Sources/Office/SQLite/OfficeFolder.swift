@@ -251,7 +251,7 @@ final class OfficeFolder: OfficeTables {
         let hits = try connection.rows(
             """
             SELECT recording.id, recorder.folder, recording.started_at, line.segment, line.start_sample, line.end_sample,
-                line.speaker, line.name, line.text, snippet(line_text, 0, '[', ']', '…', 12), line.id
+                line.speaker, line.name, line.text, snippet(line_text, 0, '\(OfficeHit.start)', '\(OfficeHit.end)', '…', 12), line.id
             FROM line_text CROSS JOIN line ON line.id = line_text.rowid
             CROSS JOIN recording ON recording.id = line.recording CROSS JOIN recorder ON recorder.id = recording.recorder
             WHERE line_text MATCH ?1 AND line_text.rowid BETWEEN ?3 AND ?4

@@ -78,7 +78,7 @@ extension OfficeSite {
         var (entries, places): ([SearchEntry], [Int: Int]) = ([], [:])
         for hit in hits {
             let found = SearchEntry.Hit(
-                position: hit.line.range.start, speaker: hit.line.name, excerpt: hit.excerpt,
+                position: hit.line.range.start, speaker: hit.line.name, excerpt: hit.marked,
                 isLine: hit.line.segment != 0)
             if let place = places[hit.recording] {
                 entries[place].hits.append(found)
