@@ -5,13 +5,17 @@ package enum CRC32 {
     }
 
     /// Returns the checksum.
-    package static func of(_ bytes: some Sequence<UInt8>) -> UInt32 {
-        ~bytes.reduce(~0) { table[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] ^ $0 >> 8 }
+    ///
+    /// - Parameter sum: The checksum of the bytes before these.
+    // Not generic: a generic function called from another module takes ten times as long.
+    package static func of(_ bytes: [UInt8], after sum: UInt32 = 0) -> UInt32 {
+        let table = table
+        return ~bytes.reduce(~sum) { table[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] ^ $0 >> 8 }
     }
 
     /// Returns the checksum as eight hexadecimal digits.
     package static func text(of bytes: some Sequence<UInt8>) -> String {
-        let digits = String(of(bytes), radix: 16)
+        let digits = String(of(Array(bytes)), radix: 16)
         return String(repeating: "0", count: 8 - digits.count) + digits
     }
 }

@@ -25,8 +25,16 @@ struct SearchForm: Hashable, Sendable {
 
     /// Returns an address relative to the list, with these and more fields; `./` without fields.
     func link(_ more: [(name: String, value: String)] = []) -> String {
+        let query = query(more)
+        return query.isEmpty ? "./" : query
+    }
+
+    /// The address of a ZIP file with all that the list or search shows, relative to the list.
+    var download: String { OfficeSite.downloadName + query() }
+
+    private func query(_ more: [(name: String, value: String)] = []) -> String {
         let parts = (fields + more).map { "\($0.name)=\(escaped($0.value))" }
-        return parts.isEmpty ? "./" : "?\(parts.joined(separator: "&"))"
+        return parts.isEmpty ? "" : "?\(parts.joined(separator: "&"))"
     }
 }
 
@@ -53,6 +61,8 @@ struct SearchEntry: Hashable, Sendable {
     var recorder: String
     /// The number on its recorder.
     var recording: Int
+    /// Whether its files can be downloaded.
+    var hasCopy = true
     /// Short facts such as time and length.
     var facts: [String]
     /// The beginning of the transcript, unless it is the title; may be empty.
@@ -65,18 +75,23 @@ struct SearchEntry: Hashable, Sendable {
 ///
 /// - Parameters:
 ///   - told: the number of recordings and other remarks, in a line each.
+///   - downloaded: how many recordings the link to the ZIP file offers; none for 0.
 ///   - pages: the name and address of the previous and next page of the list.
 func searchPage(
-    _ form: SearchForm, _ entries: [SearchEntry], told: [String], pages: [(name: String, link: String)] = []
+    _ form: SearchForm, _ entries: [SearchEntry], told: [String], downloaded: Int = 0,
+    pages: [(name: String, link: String)] = []
 ) -> String {
     let neighbours = pages.map { "<a href=\"\(markup($0.link))\">\(markup($0.name))</a>" }.joined()
     let counted = told.map { "<div><dd dir=\"auto\">\(markup($0))</dd></div>" }.joined()
+    let all = downloaded == 1 ? "Download it" : "Download all \(downloaded)"
+    let download =
+        downloaded == 0 ? "" : "<div><dd><a href=\"\(markup(form.download))\" download>\(all) as ZIP</a></dd></div>"
     let field = { (name: String, label: String, value: String, kind: String) in
         "<label>\(label) <input name=\"\(name)\" type=\"\(kind)\" value=\"\(markup(value))\" dir=\"auto\"></label>\n"
     }
     let body = """
         <header><h1>\(form.fields.isEmpty ? "Recordings" : "<a href=\"./\">Recordings</a>")</h1>
-        <dl class="facts">\(counted)</dl></header>
+        <dl class="facts">\(counted)\(download)</dl></header>
         <section class="bar" aria-label="Search"><div>
         <form role="search" class="choose" action="./" method="get">
         <div class="words-asked"><input name="q" type="search" value="\(markup(form.words))" \
@@ -125,11 +140,13 @@ private func list(_ entries: [SearchEntry], _ form: SearchForm) -> String {
         }
         let recorder = form.with(recorder: entry.recorder).link()
         let facts = entry.facts.map { "<span dir=\"auto\">\(markup($0))</span>" }.joined()
+        let download =
+            entry.hasCopy ? "<a href=\"\(OfficeSite.downloadName)?id=\(entry.number)\" download>Download</a>" : ""
         let words = entry.words.isEmpty ? "" : "\n<p class=\"words\" dir=\"auto\">\(markup(entry.words))</p>"
         list += """
             <li><a href="\(markup(entry.link))" dir="auto">\(markup(entry.title))</a>
             <p class="about"><span title="fieldscribe-office show \(entry.number)">no. \(entry.number)</span>\(facts)\
-            <a href="\(markup(recorder))">\(markup(entry.recorder))</a><span>recording \(entry.recording)</span></p>\
+            <a href="\(markup(recorder))">\(markup(entry.recorder))</a><span>recording \(entry.recording)</span>\(download)</p>\
             \(words)\(hits(of: entry))</li>
 
             """

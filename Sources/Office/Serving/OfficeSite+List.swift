@@ -1,11 +1,29 @@
 import Core
 import Transcripts
 
-/// How many recordings a page of the list shows, and how many hits a search.
-private let (maxListed, maxHits) = (100, 200)
+/// How many recordings a page of the list shows, how many hits a search, and how many recordings a ZIP file has.
+private let (maxListed, maxHits, maxDownloaded) = (100, 200, 1_000)
 
 extension OfficeSite {
+    /// The last part of the address of a ZIP file.
+    static let downloadName = "recordings.zip"
+    /// The most ZIP files that are sent at a time: making them takes a processor.
+    private static let maxDownloads = 8
+
     func list(_ request: WebRequest, _ archive: any OfficeArchive) throws(DeviceError) -> WebResponse {
+        let (form, filter, told) = Self.asked(request)
+        do throws(DeviceError) {
+            return form.words.isEmpty
+                ? try all(form, filter, told, request, archive) : try found(form, filter, told, request, archive)
+        } catch {
+            // An unknown recorder is an error of the user, not of the archive.
+            guard error.cause == .unknownRecorder else { throw error }
+            return Self.page(200, searchPage(form, [], told: [error.message]), request)
+        }
+    }
+
+    /// Returns the fields of the form, the filter, and a line for each field that is wrong.
+    private static func asked(_ request: WebRequest) -> (form: SearchForm, filter: OfficeFilter, told: [String]) {
         var form = SearchForm()
         let asked = { (name: String) in oneLine(request.query[name] ?? "") }
         (form.words, form.recorder, form.person, form.speaker) = (
@@ -24,14 +42,65 @@ extension OfficeSite {
             }
             if isEnd { filter.until = time } else { filter.since = time }
         }
-        do throws(DeviceError) {
-            return form.words.isEmpty
-                ? try all(form, filter, told, request, archive) : try found(form, filter, told, request, archive)
-        } catch {
-            // An unknown recorder is an error of the user, not of the archive.
-            guard error.cause == .unknownRecorder else { throw error }
-            return Self.page(200, searchPage(form, [], told: [error.message]), request)
+        return (form, filter, told)
+    }
+
+    /// Answers with a ZIP file of one recording, `?id=12`, or of all that a list or search shows.
+    func download(_ request: WebRequest, _ archive: any OfficeArchive) throws(DeviceError) -> WebResponse {
+        // A page of another site cannot fill its visitor's disk.
+        guard !["cross-site", "same-site"].contains(request.headers["sec-fetch-site"]) else {
+            return Self.problem(403, "Cannot be downloaded", "Follow the link on the list.", request)
         }
+        guard downloads < Self.maxDownloads else {
+            return Self.problem(
+                503, "Too many downloads", "Others are being sent; try again later.", request, [("Retry-After", "60")])
+        }
+        let (form, filter, told) = Self.asked(request)
+        if let wrong = told.first { return Self.problem(400, "Cannot be downloaded", wrong, request) }
+        let recordings: [OfficeRecording]
+        do throws(DeviceError) { recordings = try wanted(request, form, filter, archive) } catch {
+            guard error.cause == .unknownRecorder else { throw error }
+            return Self.problem(400, "Cannot be downloaded", error.message, request)
+        }
+        guard recordings.count <= maxDownloaded else {
+            return Self.problem(
+                400, "More than \(maxDownloaded) recordings", "Search for fewer, or use fieldscribe-office export.",
+                request)
+        }
+        guard let first = recordings.first else {
+            return Self.problem(404, "Nothing was found", "There is nothing to download.", request)
+        }
+        let zip = try ZipDownload(recordings, in: archive) { [weak self] error in
+            self?.downloads -= 1
+            if let error { self?.tellOnce(error.message) }
+        }
+        downloads += 1
+        if recordings.count == 1 {
+            do throws(DeviceError) { try zip.openNext() } catch {
+                return Self.problem(404, "Cannot be downloaded", error.message, request)
+            }
+        }
+        let name = recordings.count == 1 ? "recording-\(first.id).zip" : Self.downloadName
+        let headers = [("Content-Disposition", "attachment; filename=\"\(name)\"")]
+        return WebResponse(200, Self.headers("application/zip") + headers, .zip(zip))
+    }
+
+    /// Returns the recordings that a request for a ZIP file names.
+    private func wanted(
+        _ request: WebRequest, _ form: SearchForm, _ filter: OfficeFilter, _ archive: any OfficeArchive
+    ) throws(DeviceError) -> [OfficeRecording] {
+        guard request.query["id"] != nil || !form.words.isEmpty else {
+            return try archive.recordings(filter, from: .latest, limit: maxDownloaded + 1)
+        }
+        var numbers = [request.query["id"].flatMap { Int($0) } ?? 0]
+        if request.query["id"] == nil {
+            var query = OfficeQuery(form.words)
+            if form.alike { _ = try query.addSimilarWords(in: archive) }
+            numbers = Set(try archive.search(query, filter, limit: maxHits).map(\.recording)).sorted()
+        }
+        var recordings: [OfficeRecording] = []
+        for number in numbers { if let recording = try archive.recording(number) { recordings.append(recording) } }
+        return recordings
     }
 
     private func all(
@@ -64,7 +133,9 @@ extension OfficeSite {
         let count = all == 1 ? "One recording" : "\(all) recordings"
         let beginnings = try archive.beginnings(of: shown.map(\.id))
         let entries = shown.map { entry($0, beginnings[$0.id] ?? "", isBelowDay: true) }
-        return Self.page(200, searchPage(form, entries, told: [count] + told, pages: pages), request)
+        let downloaded = all <= maxDownloaded ? all : 0
+        return Self.page(
+            200, searchPage(form, entries, told: [count] + told, downloaded: downloaded, pages: pages), request)
     }
 
     private func found(
@@ -91,7 +162,7 @@ extension OfficeSite {
         let many = hits.count == maxHits ? "The first \(hits.count) hits" : hits.count == 1 ? "One hit" : nil
         let ofThem = entries.count == 1 ? "one recording" : "\(entries.count) recordings"
         told.insert("\(many ?? "\(hits.count) hits") in \(ofThem)", at: 0)
-        return Self.page(200, searchPage(form, entries, told: told), request)
+        return Self.page(200, searchPage(form, entries, told: told, downloaded: entries.count), request)
     }
 
     /// - Parameters:
@@ -110,7 +181,7 @@ extension OfficeSite {
         return SearchEntry(
             link: "recording/\(recording.id)/", number: recording.id, day: isBelowDay ? day : "",
             title: own.isEmpty ? opening.title : own, recorder: recording.recorder.folder,
-            recording: recording.number, facts: facts.filter { !$0.isEmpty },
+            recording: recording.number, hasCopy: !recording.place.isEmpty, facts: facts.filter { !$0.isEmpty },
             words: isBelowDay ? beginning(of: own.isEmpty ? opening.rest : text) : "")
     }
 

@@ -16,6 +16,8 @@ package final class OfficeSite {
     private let tell: (String) -> Void
     private var archive: (any OfficeArchive)?
     private var lastTold = ""
+    /// The number of ZIP files that are being sent.
+    var downloads = 0
     /// After a timeout of the archive, requests fail until this time with this error. In nanoseconds.
     private var rest: (until: Int64, error: DeviceError)?
     private static let restNanoseconds: Int64 = 10_000_000_000
@@ -110,12 +112,13 @@ package final class OfficeSite {
 
     private static func isLate(_ error: DeviceError) -> Bool { [ETIMEDOUT, ECANCELED].contains(error.status) }
 
-    private func tellOnce(_ message: String) {
+    func tellOnce(_ message: String) {
         if message != lastTold { tell(message) }
         lastTold = message
     }
 
-    /// Answers `/`, `/recording/N/` and `/recording/N/audio.flac`. No part of the address becomes a file path.
+    /// Answers `/`, `/recordings.zip`, `/recording/N/` and `/recording/N/audio.flac`. No part of the address becomes a file
+    /// path.
     private func answer(
         _ request: WebRequest, _ archive: any OfficeArchive
     ) throws(DeviceError) -> WebResponse {
@@ -123,6 +126,7 @@ package final class OfficeSite {
         // Every browser requests it.
         if parts == ["favicon.ico"] { return WebResponse(204, Self.headers("image/x-icon"), .bytes([])) }
         if parts == [""] { return try list(request, archive) }
+        if parts == [Substring(Self.downloadName)] { return try download(request, archive) }
         guard parts.count == 3, parts.first == "recording", let id = parts.dropFirst().first.flatMap({ Int($0) }),
             let last = parts.last, let recording = try archive.recording(id)
         else { return Self.problem(404, "Page not found", "It may be in another archive.", request) }
@@ -302,7 +306,7 @@ package final class OfficeSite {
     }
 
     /// The headers of every response: browsers do not store it, and other sites can neither embed nor request it.
-    private static func headers(_ type: String) -> [(name: String, value: String)] {
+    static func headers(_ type: String) -> [(name: String, value: String)] {
         [
             ("Content-Type", type), ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
             ("Content-Security-Policy", "frame-ancestors 'none'"), ("X-Frame-Options", "DENY"),
@@ -315,7 +319,7 @@ package final class OfficeSite {
         WebResponse(status, headers("text/html; charset=utf-8"), .bytes(Array(text.utf8)))
     }
 
-    private static func problem(
+    static func problem(
         _ status: Int, _ title: String, _ text: String, _ request: WebRequest,
         _ more: [(name: String, value: String)] = [], back: String? = nil
     ) -> WebResponse {

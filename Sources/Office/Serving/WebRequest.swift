@@ -21,12 +21,14 @@ struct WebRequest: Sendable {
 }
 
 /// An HTTP response.
-struct WebResponse: Sendable {
+struct WebResponse {
     /// The content after the headers.
-    enum Body: Sendable {
+    enum Body {
         case bytes([UInt8])
         /// Bytes of an open file. The sender closes the file.
         case file(Int32, from: Int64, count: Int64)
+        /// A ZIP file that is made while it is sent.
+        case zip(ZipDownload)
     }
 
     var status: Int

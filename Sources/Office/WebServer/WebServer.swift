@@ -199,12 +199,34 @@ private func refusal(_ status: Int, _ text: String) -> WebResponse {
     WebResponse(status, [("Content-Type", "text/plain; charset=utf-8")], .bytes(Array("\(text)\n".utf8)))
 }
 
+/// MHD_CONTENT_READER_END_OF_STREAM and MHD_CONTENT_READER_END_WITH_ERROR, which closes the connection.
+private let (endOfStream, endWithError) = (-1, -2)
+
+private func readZip(
+    context: UnsafeMutableRawPointer?, place: UInt64, buffer: UnsafeMutablePointer<CChar>?, count: Int
+) -> Int {
+    guard let context, let buffer else { return endWithError }
+    let zip = Unmanaged<ZipDownload>.fromOpaque(context).takeUnretainedValue()
+    guard let count = zip.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count)) else {
+        return endWithError
+    }
+    return count == 0 ? endOfStream : count
+}
+
+private func releaseZip(context: UnsafeMutableRawPointer?) {
+    if let context { Unmanaged<ZipDownload>.fromOpaque(context).release() }
+}
+
 private func send(_ answer: WebResponse, on connection: OpaquePointer) -> MHD_Result {
     let made: OpaquePointer? =
         switch answer.body {
         case .bytes(let bytes): bytes.withUnsafeBytes { fieldscribe_web_bytes($0.baseAddress, $0.count) }
         case .file(let number, let offset, let count):
             MHD_create_response_from_fd_at_offset64(UInt64(count), number, UInt64(offset))
+        case .zip(let zip):
+            // MHD_SIZE_UNKNOWN: sent in chunks.
+            MHD_create_response_from_callback(
+                .max, 64 << 10, readZip, Unmanaged.passRetained(zip).toOpaque(), releaseZip)
         }
     guard let made else {
         if case .file(let number, _, _) = answer.body { close(number) }

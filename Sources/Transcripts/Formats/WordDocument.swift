@@ -2,7 +2,7 @@ import Core
 
 extension TranscriptFormat {
     /// A document for Word (Office Open XML, ECMA-376, transitional). LibreOffice and Pages open it, too.
-    static let docx = TranscriptFormat("docx", package: wordPackage) { timeline, details in
+    package static let docx = TranscriptFormat("docx", package: wordPackage) { timeline, details in
         wordContent(documentParagraphs(timeline, details))
     }
 }

@@ -1,0 +1,173 @@
+import Copying
+import Core
+import Glibc
+import System
+import Transcripts
+
+/// Recordings as a ZIP file that is made while it is sent: copies as `export` writes them, which can be gathered, and beside
+/// each the transcript that is shown. Used on one thread.
+///
+/// PROBLEMS.txt at the end names what was left out because it cannot be opened, and files that differ from their checksums.
+final class ZipDownload {
+    /// A file, which stays readable if somebody deletes it meanwhile.
+    private final class Content {
+        /// The path in the ZIP file.
+        let path: String
+        let file: FileDescriptor
+        let length: Int64
+        var offset: Int64 = 0
+        var sum: UInt32 = 0
+        var digest = Digest()
+
+        init(_ path: String, _ file: consuming FileDescriptor) throws(DeviceError) {
+            self.path = path
+            length = try file.size()
+            self.file = file
+        }
+    }
+
+    /// The copy that is being sent.
+    private struct Copy {
+        /// The path in the ZIP file.
+        var path: String
+        var folder: Folder
+        var manifest: Manifest
+        /// The files that were not opened yet.
+        var names: ArraySlice<String>
+    }
+
+    private static let block = 64 << 10
+
+    private let archive: any OfficeArchive
+    private let files: Folder
+    private let end: (DeviceError?) -> Void
+    private var zip = ZipPackage()
+    private var left: ArraySlice<OfficeRecording>
+    private var recorders: Set<String> = []
+    private var copy: Copy?
+    private var content: Content?
+    /// Bytes that were made and not sent.
+    private var pending: ArraySlice<UInt8> = []
+    private var problems: [String] = []
+    private var isFinished = false
+    private var error: DeviceError?
+
+    /// - Parameter end: called once, after the last byte, after an error, or when the client is gone.
+    init(
+        _ recordings: [OfficeRecording], in archive: any OfficeArchive, end: @escaping (DeviceError?) -> Void
+    ) throws(DeviceError) {
+        self.archive = archive
+        self.end = end
+        files = try Folder(opening: archive.files, crosses: true)
+        left = recordings[...]
+    }
+
+    deinit { end(error) }
+
+    /// Writes the next bytes into a buffer.
+    ///
+    /// - Returns: their number; 0 after the last one, nil if the file cannot be completed.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        do throws(DeviceError) {
+            while pending.isEmpty, !isFinished { try makeMore() }
+        } catch {
+            self.error = error
+            return nil
+        }
+        let count = min(buffer.count, pending.count)
+        buffer.copyBytes(from: pending.prefix(count))
+        pending = pending.dropFirst(count)
+        return count
+    }
+
+    private func makeMore() throws(DeviceError) {
+        if let content {
+            try send(content)
+        } else if let name = copy?.names.popFirst() {
+            open(name)
+        } else if let recording = left.first {
+            do throws(DeviceError) { try openNext() } catch {
+                // An archive that does not answer would let each of the others wait.
+                guard error.status != ETIMEDOUT, error.status != ECANCELED else { throw error }
+                problems.append("recording \(recording.id): \(error.message)")
+            }
+        } else {
+            if !problems.isEmpty {
+                let text = problems.map { oneLine($0) + "\n" }.joined()
+                pending += zip.entry("Fieldscribe/PROBLEMS.txt", Array(text.utf8))
+            }
+            pending += zip.directory()
+            isFinished = true
+        }
+    }
+
+    /// Opens the copy of the next recording.
+    ///
+    /// - Throws: `DeviceError` if that fails; then nothing of the recording is sent.
+    func openNext() throws(DeviceError) {
+        guard let recording = left.popFirst() else { return }
+        guard !recording.place.isEmpty else {
+            throw DeviceError(.missing, "download", on: "recording \(recording.id)", "has no copy")
+        }
+        let folder = try files.folder(along: recording.place)
+        let list = try folder.openFile(CopySettings.manifestName, O_RDONLY).content(limit: 1 << 20)
+        guard let manifest = Manifest(reading: String(decoding: list, as: UTF8.self)) else {
+            throw DeviceError(
+                .damaged, "read", on: "\(folder.path)/\(CopySettings.manifestName)", "is damaged",
+                remedy: "gather the recording again")
+        }
+        let beside = try folder.names(limit: 10_000).filter { name in
+            [CopySettings.manifestName, CopySettings.signatureName].contains(name) || SavedCorrections.isName(name)
+        }
+        let recorder = "Fieldscribe/\(recording.recorder.folder)"
+        let name = recording.place.split(separator: "/").last.map(String.init) ?? "\(recording.number)"
+        let format = TranscriptFormat.docx
+        var text: [UInt8]?
+        if let timeline = try archive.shownTimeline(of: recording.id) {
+            var details = RecordingDetails(timeline)
+            details.title = OfficePage.title(of: recording)
+            let written = details
+            text = try rethrowing { try format.file(timeline, details: written) }
+        }
+        if recorders.insert(recorder).inserted {
+            pending += zip.entry("\(recorder)/\(RecorderFolder.fileName)", Array(recording.recorder.told.utf8))
+        }
+        if let text { pending += zip.entry("\(recorder)/\(name).\(format.fileExtension)", text) }
+        let names = Set(manifest.digests.keys).union(beside).sorted()
+        copy = Copy(path: "\(recorder)/\(name)", folder: folder, manifest: manifest, names: names[...])
+    }
+
+    private func open(_ name: String) {
+        guard let copy else { return }
+        // To some programs `..\x` is a path out of the folder. Recorders write no such name.
+        guard name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-._ ()".contains($0)) }) else {
+            return problems.append("\(copy.path): has a file with an unusual name, which was left out")
+        }
+        let path = "\(copy.path)/\(name)"
+        do throws(DeviceError) {
+            let opened = try Content(path, try copy.folder.openFile(name, O_RDONLY))
+            pending += zip.begin(path, length: opened.length)
+            content = opened
+        } catch { problems.append("\(path): \(error.reason)") }
+    }
+
+    /// Makes the next block of a file.
+    private func send(_ content: Content) throws(DeviceError) {
+        let count = Int(min(Int64(Self.block), content.length - content.offset))
+        let bytes = try content.file.bytes(at: content.offset, count: count)
+        guard bytes.count == count else {
+            throw DeviceError(.damaged, "read", on: content.file.path, "became shorter while it was sent")
+        }
+        pending += bytes
+        content.sum = CRC32.of(bytes, after: content.sum)
+        bytes.withUnsafeBytes { content.digest.add($0) }
+        content.offset += Int64(count)
+        guard content.offset == content.length else { return }
+        pending += zip.end(sum: content.sum)
+        self.content = nil
+        let name = content.path.split(separator: "/").last.map(String.init) ?? ""
+        if let listed = copy?.manifest.digests[name], content.digest.finish() != listed {
+            problems.append("\(content.path): does not match its checksum; look for another copy of it")
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import Glibc
+import Testing
+import TestKit
+
+@testable import Core
+@testable import Office
+@testable import System
+@testable import Transcripts
+
+@Suite("Recordings as a ZIP file") struct DownloadTests {
+    private let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+
+    init() { signal(SIGPIPE, SIG_IGN) }
+
+    private func desk(_ kind: ArchiveKind = .folder) async throws -> OfficeDesk {
+        let desk = try OfficeDesk(kind)
+        await recorder.record(1, "we planted fonio", "phone yo again", speakers: ["A", "B"], pass: 1)
+        await recorder.record(2, "of something else", pass: 1)
+        try await recorder.copy(to: desk.stick("one"))
+        try desk.gather(desk.stick("one"))
+        return desk
+    }
+
+    /// What unzip and Python say about a file, and its names.
+    private func examine(_ zip: String) -> (said: String, names: [String]) {
+        let said = shell("unzip -tqq '\(zip)' && python3 -m zipfile -t '\(zip)'").output
+        let names = shell(
+            "python3 -c 'import sys, zipfile; print(*zipfile.ZipFile(sys.argv[1]).namelist(), sep=\"\\n\")' '\(zip)'")
+        return (said, names.output.split(separator: "\n").map(String.init))
+    }
+
+    @Test("unzip and Python accept ZIP64 and names in UTF-8", arguments: [Int64(0), 100, 0xFFFF_FFFF])
+    func zip64(limit: Int64) throws {
+        let folder = TemporaryFolder()
+        var zip = ZipPackage(limit: limit)
+        let long = (0..<5_000).map { UInt8(truncatingIfNeeded: $0 * 7) }
+        var bytes = zip.entry("Müller/one", Array("one".utf8)) + zip.begin("Müller/long", length: 5_000) + long
+        bytes += zip.end(sum: CRC32.of(Array(long[2_000...]), after: CRC32.of(Array(long[..<2_000]))))
+        bytes += zip.begin("none", length: 0) + zip.end(sum: 0) + zip.entry("last", long) + zip.directory()
+        let file = folder.file("a.zip")
+        try bytes.withUnsafeBytes { try FileDescriptor(opening: file, O_WRONLY | O_CREAT).write($0) }
+        let (said, names) = examine(file)
+        #expect(said == "Done testing\n" && names == ["Müller/one", "Müller/long", "none", "last"], "\(said) \(names)")
+        #expect(shell("unzip -p '\(file)' 'M*/long' | cmp - <(unzip -p '\(file)' last)").status == 0)
+    }
+
+    @Test("a ZIP file can have more than 65535 entries")
+    func many() throws {
+        let folder = TemporaryFolder()
+        var zip = ZipPackage()
+        var bytes: [UInt8] = []
+        for number in 0..<66_000 { bytes += zip.entry("\(number)", []) }
+        bytes += zip.directory()
+        let file = folder.file("a.zip")
+        try bytes.withUnsafeBytes { try FileDescriptor(opening: file, O_WRONLY | O_CREAT).write($0) }
+        let (said, names) = examine(file)
+        #expect(said == "Done testing\n" && names.count == 66_000, "\(said)")
+    }
+
+    @Test("one recording, or all that were found, come as a ZIP file that can be gathered", arguments: ArchiveKind.all)
+    func download(kind: ArchiveKind) async throws {
+        let desk = try await desk(kind)
+        let id = try #require(try desk.archive().recordings(OfficeFilter()).first { $0.number == 1 }?.id)
+        let server = try OfficeServer(desk)
+        let list = server.get("").body
+        #expect(list.contains("href=\"recordings.zip?id=\(id)\"") && list.contains("Download all 2 as ZIP"), "\(list)")
+        #expect(server.get("?q=fonio").body.contains("href=\"recordings.zip?q=fonio\" download>Download it as ZIP"))
+        let (zip, out) = (desk.folder.file("all.zip"), desk.folder.file("unpacked"))
+        for (query, copies) in [("", 2), ("?id=\(id)", 1), ("?q=fonio", 1), ("?speaker=B", 1)] {
+            let sent = server.get("recordings.zip\(query)", "-o '\(zip)'")
+            #expect(sent.status == 200 && sent.head.contains("content-type: application/zip"), "\(query): \(sent)")
+            let (said, names) = examine(zip)
+            #expect(said == "Done testing\n" && names.count { $0.hasSuffix(".docx") } == copies, "\(said) \(names)")
+            #expect(!names.contains { $0.hasSuffix("PROBLEMS.txt") })
+            shell("rm -rf '\(out)'; unzip -q '\(zip)' -d '\(out)'")
+            let report = try OfficeDesk().gather(out)
+            #expect(report.taken == copies && report.problems == [], "\(query): \(report)")
+        }
+        for (query, status) in [
+            ("?id=99", 404), ("?id=x", 404), ("?q=nobody", 404), ("?recorder=zero", 400), ("?since=yesterday", 400),
+        ] {
+            #expect(server.get("recordings.zip\(query)").status == status, "\(query)")
+        }
+        #expect(server.get("recordings.zip", "-H 'Sec-Fetch-Site: cross-site'").status == 403)
+        let head = server.get("recordings.zip?id=\(id)", "-I")
+        #expect(head.status == 200 && head.head.contains("attachment; filename=\"recording-\(id).zip\""))
+        #expect(server.said == [])
+        try server.end()
+    }
+
+    @Test("what is damaged or missing is named in the ZIP file, which has everything else")
+    func damaged() async throws {
+        let desk = try await desk()
+        await recorder.record(3, "and more", pass: 1)
+        try await recorder.copy(to: desk.stick("one"))
+        try desk.gather(desk.stick("one"))
+        let server = try OfficeServer(desk)
+        let copies = desk.copies()
+        let folders = copies.map { "\(desk.archivePath)/\($0)" }
+        // A copy that somebody made by hand may list any name.
+        let list = "\(folders[0])/SHA256SUMS"
+        let listed = String(decoding: try content(ofFile: list), as: UTF8.self)
+        try durableReplace(path: list, with: "\(listed)\(String(repeating: "0", count: 64))  ..\\x\n")
+        shell("printf x >> '\(folders[0])/audio.flac'; rm '\(folders[1])/transcript.json'; rm -r '\(folders[2])'")
+        let zip = desk.folder.file("all.zip")
+        #expect(server.get("recordings.zip", "-o '\(zip)'").status == 200)
+        let (said, names) = examine(zip)
+        #expect(said == "Done testing\n" && names.count { $0.hasSuffix("/audio.flac") } == 2, "\(said) \(names)")
+        let problems = shell("unzip -p '\(zip)' Fieldscribe/PROBLEMS.txt").output.split(separator: "\n")
+        #expect(
+            problems.count == 4 && !names.contains { $0.contains("\\") }
+                && problems.contains { $0.hasPrefix("Fieldscribe/\(copies[0]): has a file with an unusual name") }
+                && problems.contains {
+                    $0.hasPrefix("Fieldscribe/\(copies[0])/audio.flac: does not match its checksum")
+                }
+                && problems.contains { $0.hasPrefix("Fieldscribe/\(copies[1])/transcript.json: ") }
+                && problems.contains { $0.hasPrefix("recording ") && $0.contains(copies[2]) }, "\(problems)")
+        let gone = try #require(try desk.archive().recordings(OfficeFilter()).first { $0.place == copies[2] }?.id)
+        let one = server.get("recordings.zip?id=\(gone)")
+        #expect(one.status == 404 && one.body.contains("Cannot be downloaded"), "\(one)")
+        #expect(server.said == [])
+    }
+
+    /// Reads a ZIP file completely; nil if it cannot be completed.
+    private func read(_ zip: ZipDownload, after first: Int = 0, _ change: () -> Void = {}) -> [UInt8]? {
+        var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 10_000))
+        while let count = buffer.withUnsafeMutableBytes({ zip.read(into: $0) }) {
+            if count == 0 { return bytes }
+            if bytes.count <= first, bytes.count + count > first { change() }
+            bytes += buffer[..<count]
+        }
+        return nil
+    }
+
+    @Test("a sound that is deleted while it is sent arrives whole; a ZIP file with one that is cut off does not arrive")
+    func deleted() async throws {
+        let desk = try await desk()
+        let archive = try desk.archive()
+        let recordings = try archive.recordings(OfficeFilter())
+        var ends: [DeviceError?] = []
+        func zip() throws -> ZipDownload { try ZipDownload(recordings, in: archive) { ends.append($0) } }
+        let file = desk.folder.file("a.zip")
+        let first = "\(desk.archivePath)/\(recordings[0].place)"
+        shell("cp -a '\(first)' '\(desk.folder.file("kept"))'")
+        let whole = try #require(read(try zip(), after: 70_000) { shell("rm -r '\(first)'") })
+        try whole.withUnsafeBytes { try FileDescriptor(opening: file, O_WRONLY | O_CREAT).write($0) }
+        let (said, names) = examine(file)
+        #expect(said == "Done testing\n" && names.count { $0.hasSuffix("/audio.flac") } == 2, "\(said) \(names)")
+        #expect(names.contains("Fieldscribe/PROBLEMS.txt"))
+        #expect(ends.count == 1 && ends[0] == nil)
+        shell("cp -a '\(desk.folder.file("kept"))' '\(first)'; truncate -s 300000 '\(first)/audio.flac'")
+        let cut = read(try zip(), after: 70_000) { shell("truncate -s 70000 '\(first)/audio.flac'") }
+        #expect(cut == nil && ends.count == 2 && ends[1]?.message.contains("became shorter") == true, "\(ends)")
+    }
+
+    @Test("few ZIP files are made at a time, and a client that goes away frees its place")
+    func places() async throws {
+        let desk = try await desk()
+        let copy = "\(desk.archivePath)/\(desk.copies()[0])"
+        // More than the buffers of the system hold.
+        shell("truncate -s 64M '\(copy)/audio.flac'")
+        let server = try OfficeServer(desk)
+        let port = try #require(server.address.split(separator: ":").last.flatMap { UInt16($0.prefix { $0.isNumber }) })
+        let request = Array("GET /recordings.zip HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8)
+        let guests = try (0..<8).map { _ in
+            let guest = connected(to: port)
+            try request.withUnsafeBytes { try FileDescriptor.write($0, to: guest, named: "guest") }
+            return guest
+        }
+        try await eventually("all places are taken", every: .milliseconds(50)) {
+            server.get("recordings.zip", "-I").status == 503
+        }
+        #expect(server.get("").status == 200)
+        for guest in guests { close(guest) }
+        try await eventually("a place is free", every: .milliseconds(50)) {
+            server.get("recordings.zip", "-I").status == 200
+        }
+        try server.end()
+    }
+}
