@@ -114,7 +114,7 @@ let package = Package(
             uses: [
                 "Core", "System", "Transcripts", "Audio", "Archive", "Copying", "CLinux", "CMicrohttpd", "CPostgreSQL",
             ],
-            embeds: ["Pages/served.css"]),
+            embeds: ["Pages/served.css", "Pages/adding.js"]),
         .executableTarget(
             name: "fieldscribe-office", dependencies: ["Core", "System", "Transcripts", "Office"],
             path: "Sources/fieldscribe-office"),

@@ -42,7 +42,7 @@ enum ServeCommand: Command {
             throw arguments.usage("--socket excludes --port and --listen")
         }
         let password = try arguments[passwordFile].map(password)
-        let open = { () throws(DeviceError) -> any OfficeArchive in
+        let open = { @Sendable () throws(DeviceError) -> any OfficeArchive in
             try rethrowing { try ArchiveChoice.open(arguments, timeout: timeout) }
         }
         let archive = try open()

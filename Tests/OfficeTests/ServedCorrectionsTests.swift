@@ -174,11 +174,14 @@ import TestKit
     @Test("two people read, search, listen, correct and save in Chromium at the same time")
     func browser() async throws {
         let (desk, id, _) = try await desk()
+        await recorder.record(2, "of something else", pass: 1)
+        try await recorder.copy(to: desk.stick("two"))
+        let copy = try #require(recorder.copies(on: desk.stick("two")).first { $0.contains("000002") })
         let server = try OfficeServer(desk)
         let driver = #filePath.split(separator: "/").dropLast().map { "/\($0)" }.joined() + "/serving.py"
-        let said = shell("python3 '\(driver)' '\(server.address)' \(id) ${FIELDSCRIBE_SCREENSHOTS:-}").output
+        let said = shell("python3 '\(driver)' '\(server.address)' \(id) '\(copy)' ${FIELDSCRIBE_SCREENSHOTS:-}").output
         if said.hasPrefix("skipped: ") { return print(said) }
-        #expect(said == "ok list\nok recording\nok saving\nok both\n")
+        #expect(said == "ok list\nok recording\nok saving\nok both\nok adding\n")
         #expect(try lines(desk, id) == ["we talk of", "fonio again", "and more"])
     }
 }

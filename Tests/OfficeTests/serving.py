@@ -1,10 +1,12 @@
 """Drives headless Chromium over a served archive, by the driver of Tests/PageTests (packages chromium and chromium-driver).
 
-usage: serving.py ADDRESS RECORDING [SCREENSHOTS]
+usage: serving.py ADDRESS RECORDING COPY [SCREENSHOTS]
 
-The recording has the lines "we talked of", "phone yo again" and "and moor". Prints "ok NAME", or "FAIL NAME: why", a line a check.
+The recording has the lines "we talked of", "phone yo again" and "and moor". COPY is the folder of a copy of another one, which
+is dropped on the list. Prints "ok NAME", or "FAIL NAME: why", a line a check.
 """
 
+import base64
 import json
 import os
 import re
@@ -14,8 +16,8 @@ import time
 import traceback
 import urllib.request
 
-ADDRESS, RECORDING = sys.argv[1], int(sys.argv[2])
-sys.argv[1:3] = [ADDRESS]
+ADDRESS, RECORDING, COPY = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+sys.argv[1:4] = [ADDRESS]
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "PageTests"))
 if not shutil.which("chromedriver"):
     print("skipped: a served page in a browser: apt install chromium chromium-driver")
@@ -100,10 +102,41 @@ def both(b):
     assert b.complaints() == []
 
 
+DROP = """
+const transfer = new DataTransfer();
+for (const [name, content] of arguments[0])
+  transfer.items.add(new File([Uint8Array.from(atob(content), byte => byte.charCodeAt(0))], name));
+document.querySelector('h1').dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: transfer }));
+"""
+
+
+def adding(b):
+    b.call("POST", "/url", {"url": ADDRESS})
+    b.shot("served-list-again")
+    files = []
+    for name in sorted(os.listdir(COPY)):
+        with open(os.path.join(COPY, name), "rb") as file:
+            files.append([name, base64.b64encode(file.read()).decode()])
+    b.js(DROP, files)
+    b.until("return document.querySelector('#added li')?.textContent === 'copy: taken'")
+    assert b.complaints() == []
+    # The same again, chosen instead of dropped; and a sound file.
+    b.type("#files", "\n".join(os.path.join(COPY, name) for name, _ in files))
+    b.until("return document.querySelectorAll('#added li')[1]?.textContent.includes('already')")
+    b.js(DROP, [["talk.mp3", "AAAA"]])
+    b.until("return document.querySelector('#added .refused')?.textContent.includes('fieldscribe-office add')")
+    b.shot("served-added")
+    b.click("#again a")
+    b.until("return document.querySelectorAll('.list > li').length === 2")
+    links = b.js("return [...document.querySelectorAll('a[href*=\"recordings.zip\"]')].map(link => link.getAttribute('href'))")
+    assert links[0] == "recordings.zip" and len(links) == 3, links
+
+
 def run():
     b = browser.Browser()
     try:
-        for name, check in {"list": listed, "recording": shown, "saving": saving, "both": both}.items():
+        for name, check in {"list": listed, "recording": shown, "saving": saving, "both": both,
+                            "adding": adding}.items():
             try:
                 check(b)
                 print("ok " + name, flush=True)

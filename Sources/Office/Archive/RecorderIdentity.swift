@@ -9,6 +9,9 @@ package struct RecorderIdentity: Hashable, Sendable {
     var key: String?
     /// Hexadecimal digits that identify the machine; nil if unknown.
     var machine: String?
+
+    /// The name of a recorder without one.
+    static let unknownName = "recorder"
 }
 
 extension RecorderIdentity {
@@ -21,7 +24,7 @@ extension RecorderIdentity {
             let isPlain = character.isASCII && (character.isLetter || character.isNumber || character == "-")
             plain.append(isPlain ? character : "-")
         }
-        let base = (plain.isEmpty ? "recorder" : plain) + (mark.map { "-\($0)" } ?? "")
+        let base = (plain.isEmpty ? Self.unknownName : plain) + (mark.map { "-\($0)" } ?? "")
         return ([base] + (2...9_999).map { "\(base)-\($0)" }).first { !taken.contains($0) } ?? base
     }
 }

@@ -143,6 +143,6 @@ struct FoundCopies {
 
     private static func lastName(of path: String) -> String {
         guard let real = try? realPath(path) else { return path.split(separator: "/").last.map(String.init) ?? path }
-        return real.split(separator: "/").last.map(String.init) ?? "recorder"
+        return real.split(separator: "/").last.map(String.init) ?? RecorderIdentity.unknownName
     }
 }

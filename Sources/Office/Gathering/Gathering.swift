@@ -191,8 +191,10 @@ package final class Gathering {
     /// Records an error of one copy; throws an error of the archive.
     func refuse(_ error: DeviceError) throws(DeviceError) {
         let place = error.subject ?? error.reason
-        // Compares whole path components: a stick's name may begin like the archive's.
-        let isOurs = [archive.name, archive.files].contains { place == $0 || place.hasPrefix("\($0)/") }
+        // Compares whole path components: a stick's name may begin like the archive's. Dropped files are not the archive's.
+        let isOurs = [archive.name, archive.files].contains { own in
+            place == own || (place.hasPrefix("\(own)/") && !place.hasPrefix("\(own)/\(DroppedFiles.prefix)"))
+        }
         if error.code == .full || isOurs { throw error }
         report.problems.append(error.message)
     }
@@ -289,7 +291,8 @@ package final class Gathering {
         var identity = copy.found.recorder
         identity.key = reading.key ?? identity.key
         // The folder of sealed copies does not contain the recorder's name.
-        if copy.sealed != nil, let device = reading.device { identity.name = device }
+        let isNamed = copy.sealed == nil && identity.name != RecorderIdentity.unknownName
+        if !isNamed, let device = reading.device { identity.name = device }
         // Without key and machine, a known recording identifies its recorder.
         let isUntold = identity.key == nil && identity.machine == nil
         let known = isUntold ? try archive.recorder(ofRoot: reading.root) : nil

@@ -31,8 +31,14 @@ package struct OfficeImport {
     }
 
     private let archive: any OfficeArchive
+    /// What names the recording, and with its value, for errors.
+    private let (option, choice): (String, String)
 
-    package init(_ archive: any OfficeArchive) { self.archive = archive }
+    /// - Parameter field: the field in which a person names the recording; nil on the command line.
+    package init(_ archive: any OfficeArchive, field: String? = nil) {
+        self.archive = archive
+        (option, choice) = (field ?? "--recording", field ?? "--recording ID")
+    }
 
     /// Imports a file; returns the result in one line.
     ///
@@ -57,15 +63,15 @@ package struct OfficeImport {
             let own = read.identity
             // A recording that a person names has precedence over the files beside it.
             guard let identity = own ?? named ?? file.neighbour else {
-                throw Self.refusal(file, "does not name its recording", "name it with --recording ID")
+                throw Self.refusal(file, "does not name its recording", "name it with \(choice)")
             }
             let recording = try recording(identity, file)
             let readings = try archive.readings(of: recording.id)
             var shown: Timeline?
             if let first = readings.first { shown = try archive.timeline(ofReading: first.id) }
             let capacity = RecordingCapacity(shown?.length ?? .zero)
-            try Self.check(capacity.excess(bytes: file.bytes.count, ending: written.format), file)
-            try Self.check(capacity.excess(of: written), file)
+            try check(capacity.excess(bytes: file.bytes.count, ending: written.format), file)
+            try check(capacity.excess(of: written), file)
             var best: (timeline: Timeline, text: CorrectedText)?
             for reading in readings {
                 guard let timeline = try archive.timeline(ofReading: reading.id) else { continue }
@@ -84,7 +90,7 @@ package struct OfficeImport {
             else {
                 throw Self.refusal(
                     file, "has few of the words of recording \(recording.id)",
-                    "if it belongs to that recording, add --recording \(recording.id)")
+                    "if it belongs to that recording, add \(option) \(recording.id)")
             }
             guard best.text.changed > 0 else {
                 return "\(file.path): recording \(recording.id): nothing was corrected in it; nothing was changed"
@@ -106,8 +112,8 @@ package struct OfficeImport {
         }
     }
 
-    private static func check(_ excess: String?, _ file: File) throws(DeviceError) {
-        if let excess { throw refusal(file, excess, "shorten it, or name another recording with --recording ID") }
+    private func check(_ excess: String?, _ file: File) throws(DeviceError) {
+        if let excess { throw Self.refusal(file, excess, "shorten it, or name another recording with \(choice)") }
     }
 
     private static func line(_ file: File, _ recording: OfficeRecording, _ isNew: Bool) -> String {
@@ -126,7 +132,7 @@ package struct OfficeImport {
             guard identity.sound.isEmpty || found.number == identity.recording else {
                 throw Self.refusal(
                     file, "is of a recording \(identity.recording) of its recorder, not of recording \(asked)",
-                    "leave out --recording")
+                    "leave out \(option)")
             }
             return found
         }

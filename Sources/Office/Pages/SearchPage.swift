@@ -85,7 +85,7 @@ func searchPage(
     let counted = told.map { "<div><dd dir=\"auto\">\(markup($0))</dd></div>" }.joined()
     let all = downloaded == 1 ? "Download it" : "Download all \(downloaded)"
     let download =
-        downloaded == 0 ? "" : "<div><dd><a href=\"\(markup(form.download))\" download>\(all) as ZIP</a></dd></div>"
+        downloaded == 0 ? "" : "<div><dd><a href=\"\(markup(form.download))\">\(all) as ZIP</a></dd></div>"
     let field = { (name: String, label: String, value: String, kind: String) in
         "<label>\(label) <input name=\"\(name)\" type=\"\(kind)\" value=\"\(markup(value))\" dir=\"auto\"></label>\n"
     }
@@ -104,12 +104,28 @@ func searchPage(
         </form>
         </div></section>
         <main>
+        \(adding)
         \(entries.isEmpty ? "<p class=\"empty\">Nothing was found.</p>" : list(entries, form))
         \(neighbours.isEmpty ? "" : "<nav class=\"pages\">\(neighbours)</nav>")
         </main>
         """
-    return servedPage(form.words.isEmpty ? "Recordings" : "\(oneLine(form.words)) – recordings", body)
+    return servedPage(
+        form.words.isEmpty ? "Recordings" : "\(oneLine(form.words)) – recordings", body,
+        script: PackageResources.adding_js)
 }
+
+/// The part for files, which its script shows.
+private let adding = """
+    <details class="add" id="add" hidden><summary>Add recordings or corrections</summary>
+    <p>Drop files anywhere on this page, or choose them: folders of a stick, corrections that were saved from a \
+    recording’s page, or edited transcripts (\(WrittenText.endings.joined(separator: ", "))).</p>
+    <p class="choose"><label>Files <input id="files" type="file" multiple></label>
+    <label>Folder <input id="folder" type="file" webkitdirectory></label>
+    <label title="only for an edited transcript that does not name its recording">\(OfficeSite.recordingField) \
+    <input id="of" type="number" min="1"></label></p>
+    <ul id="added" aria-live="polite"></ul>
+    <p id="again" hidden><a href="">Show the list again</a></p></details>
+    """
 
 /// Returns an error page.
 ///
@@ -123,8 +139,8 @@ func problemPage(_ title: String, _ text: String, back: String) -> String {
     return servedPage(title, body)
 }
 
-private func servedPage(_ title: String, _ body: String) -> String {
-    servedListPage(title: title, style: PackageResources.served_css, body: body)
+private func servedPage(_ title: String, _ body: String, script: [UInt8]? = nil) -> String {
+    servedListPage(title: title, style: PackageResources.served_css, script: script, body: body)
 }
 
 /// Returns the list, with a heading above the recordings of each day.
@@ -141,7 +157,7 @@ private func list(_ entries: [SearchEntry], _ form: SearchForm) -> String {
         let recorder = form.with(recorder: entry.recorder).link()
         let facts = entry.facts.map { "<span dir=\"auto\">\(markup($0))</span>" }.joined()
         let download =
-            entry.hasCopy ? "<a href=\"\(OfficeSite.downloadName)?id=\(entry.number)\" download>Download</a>" : ""
+            entry.hasCopy ? "<a href=\"\(OfficeSite.downloadName)?id=\(entry.number)\">Download</a>" : ""
         let words = entry.words.isEmpty ? "" : "\n<p class=\"words\" dir=\"auto\">\(markup(entry.words))</p>"
         list += """
             <li><a href="\(markup(entry.link))" dir="auto">\(markup(entry.title))</a>

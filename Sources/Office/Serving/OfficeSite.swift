@@ -11,13 +11,17 @@ package final class OfficeSite {
     private static let largestPage = 64 << 20
 
     private let access: SiteAccess
-    private let program: String
-    private let open: () throws(DeviceError) -> any OfficeArchive
+    let program: String
+    let open: @Sendable () throws(DeviceError) -> any OfficeArchive
     private let tell: (String) -> Void
     private var archive: (any OfficeArchive)?
     private var lastTold = ""
     /// The number of ZIP files that are being sent.
     var downloads = 0
+    /// The files that are being received or added.
+    weak var addition: DroppedFiles?
+    /// The folder with the archive's copies.
+    var files: String? { archive?.files }
     /// After a timeout of the archive, requests fail until this time with this error. In nanoseconds.
     private var rest: (until: Int64, error: DeviceError)?
     private static let restNanoseconds: Int64 = 10_000_000_000
@@ -25,11 +29,11 @@ package final class OfficeSite {
     /// - Parameters:
     ///   - archive: the archive to serve.
     ///   - reader: the program whose confined process parses corrections.
-    ///   - open: opens the archive again after it was unavailable.
+    ///   - open: opens the archive again after it was unavailable, and on the thread that adds files.
     ///   - tell: called with a problem of the archive, once until it changes.
     package init(
         _ archive: any OfficeArchive, access: SiteAccess, reader: String = "/proc/self/exe",
-        open: @escaping () throws(DeviceError) -> any OfficeArchive, tell: @escaping (String) -> Void
+        open: @escaping @Sendable () throws(DeviceError) -> any OfficeArchive, tell: @escaping (String) -> Void
     ) {
         self.archive = archive
         self.access = access
@@ -55,14 +59,17 @@ package final class OfficeSite {
                 request)
         }
         if ["GET", "HEAD"].contains(request.method) { return nil }
-        guard request.method == "POST", request.path.hasSuffix("/\(Self.savingName)") else {
+        let isAddition = Self.isAddition(request)
+        guard request.method == "POST", isAddition || request.path.hasSuffix("/\(Self.savingName)") else {
             return Self.problem(
                 405, "Method not allowed", "Use GET to read pages.", request, [("Allow", "GET, HEAD")])
         }
-        // Forms of other sites cannot send this type.
-        guard !SiteAccess.isForeign(request), request.headers["content-type"]?.hasPrefix("application/json") == true
-        else { return Self.told(403, "This request did not come from a page of this server.") }
-        return nil
+        // Forms of other sites cannot send these types.
+        let type = isAddition ? "application/x-tar" : "application/json"
+        guard !SiteAccess.isForeign(request), request.headers["content-type"]?.hasPrefix(type) == true else {
+            return Self.told(403, "This request did not come from a page of this server.")
+        }
+        return isAddition ? refusal(ofAddition: request) : nil
     }
 
     func respond(to request: WebRequest) -> WebResponse {
@@ -126,6 +133,10 @@ package final class OfficeSite {
         // Every browser requests it.
         if parts == ["favicon.ico"] { return WebResponse(204, Self.headers("image/x-icon"), .bytes([])) }
         if parts == [""] { return try list(request, archive) }
+        if Self.isAddition(request) {
+            if case .added(let outcome) = request.result { return Self.answer(toAddition: outcome) }
+            return Self.answer(toAddition: nil)
+        }
         if parts == [Substring(Self.downloadName)] { return try download(request, archive) }
         guard parts.count == 3, parts.first == "recording", let id = parts.dropFirst().first.flatMap({ Int($0) }),
             let last = parts.last, let recording = try archive.recording(id)
@@ -198,14 +209,14 @@ package final class OfficeSite {
     }
 
     /// Reads the body of a request on another thread.
-    typealias BodyReader = @Sendable ([UInt8]) -> Result<SavedCorrections, DeviceError>
+    typealias BodyReader = @Sendable ([UInt8]) -> WebRequest.Body
 
     /// Returns what reads the body before `respond(to:)`, so that other requests are answered meanwhile; nil if nothing does.
     func reader(of request: WebRequest) -> BodyReader? {
-        guard request.method == "POST" else { return nil }
+        guard request.method == "POST", !Self.isAddition(request) else { return nil }
         let id = request.path.split(separator: "/").dropFirst().first.flatMap { Int($0) }
         let program = program
-        return { bytes in Self.corrections(bytes, of: id ?? 0, by: program) }
+        return { bytes in .corrections(Self.corrections(bytes, of: id ?? 0, by: program)) }
     }
 
     private static func corrections(
@@ -224,7 +235,11 @@ package final class OfficeSite {
             reading: number("reading"), seen: number("seen"), person: oneLine(request.person))
         let saved: SavedCorrections
         do throws(DeviceError) {
-            saved = try (request.corrections ?? Self.corrections(request.body, of: recording.id, by: program)).get()
+            let read =
+                if case .corrections(let read) = request.result { read } else {
+                    Self.corrections(request.body, of: recording.id, by: program)
+                }
+            saved = try read.get()
         } catch {
             guard error.code == .damaged || error.code == .unsupported else { throw error }
             return Self.told(409, error.message)
@@ -258,7 +273,7 @@ package final class OfficeSite {
             + "the list of texts above."
     }
 
-    private static func told(_ status: Int, _ text: String, reading: Int? = nil, others: Bool? = nil) -> WebResponse {
+    static func told(_ status: Int, _ text: String, reading: Int? = nil, others: Bool? = nil) -> WebResponse {
         let bytes = try? JSONEncoder().encode(Answer(told: text, reading: reading, others: others))
         return WebResponse(status, headers("application/json"), .bytes(Array(bytes ?? Data())))
     }

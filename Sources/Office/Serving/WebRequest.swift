@@ -2,6 +2,14 @@ import Core
 
 /// An HTTP request. All of it is untrusted.
 struct WebRequest: Sendable {
+    /// What another thread made of a body.
+    enum Body: Sendable {
+        /// Corrections from a recording's page.
+        case corrections(Result<SavedCorrections, DeviceError>)
+        /// Files for the archive.
+        case added(DroppedFiles.Outcome)
+    }
+
     /// `GET`, `HEAD`, `POST` ...
     var method: String
     /// The unescaped path with its leading slash.
@@ -12,8 +20,8 @@ struct WebRequest: Sendable {
     var headers: [String: String] = [:]
     /// Empty until the whole body was received.
     var body: [UInt8] = []
-    /// The corrections in the body, which is then empty; nil if the body was not parsed.
-    var corrections: Result<SavedCorrections, DeviceError>?
+    /// What another thread made of the body, which is then empty.
+    var result: Body?
     /// The name that the client logged in with; empty if unknown.
     var person = ""
     /// The value of the response's header `Set-Cookie`.

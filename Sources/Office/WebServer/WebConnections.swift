@@ -44,6 +44,9 @@ struct WebConnections {
         connections[connection]?.since = Self.now
     }
 
+    /// Notes that a request is arriving as fast as it has to.
+    mutating func keep(_ connection: OpaquePointer) { connections[connection]?.since = Self.now }
+
     mutating func remove(_ connection: OpaquePointer) { connections[connection] = nil }
 
     /// Closes connections whose requests take too long, and returns them.

@@ -14,6 +14,8 @@ package struct WebServer: ~Copyable {
     static let (crowded, veryCrowded) = (192, 240)
     /// The most time for a request to arrive after the previous one, in seconds.
     static let longestRequest: Double = 120
+    /// Files for the archive take longer, and have to arrive at least this fast: so many bytes in `longestRequest`.
+    static let leastBytes = 4 << 20
     /// The timeout of an idle connection, in seconds.
     private static let timeout: UInt32 = 30
     /// The interval for checking `shouldContinue`, in milliseconds.
@@ -89,7 +91,7 @@ private func answerRequest(
         let refusal =
             if isUnclear {
                 refusal(400, "The length of this request is ambiguous.")
-            } else if (told ?? 0) > WebState.maxBody {
+            } else if (told ?? 0) > WebState.maxBody, !OfficeSite.isAddition(request) {
                 refusal(413, "The corrections are too large.")
             } else {
                 state.site.refusal(of: &request)
@@ -101,6 +103,14 @@ private func answerRequest(
             return send(refusal, on: connection)
         }
         let incoming = Incoming(request, refusal)
+        if refusal == nil, !isAlone, OfficeSite.isAddition(request) {
+            do throws(DeviceError) { incoming.files = try state.site.receive(request) } catch {
+                state.connections.markReceived(connection)
+                return send(OfficeSite.told(503, error.message), on: connection)
+            }
+            cell.pointee = Unmanaged.passRetained(incoming).toOpaque()
+            return fieldscribe_web_yes()
+        }
         cell.pointee = Unmanaged.passRetained(incoming).toOpaque()
         if !isAlone { (refusal == nil ? state.bodies : state.dropped).begin(connection, incoming) }
         return fieldscribe_web_yes()
@@ -118,6 +128,16 @@ private func answerRequest(
     }
     if count.pointee > 0, let bytes {
         let piece = UnsafeRawBufferPointer(start: bytes, count: count.pointee)
+        if let files = incoming.files {
+            files.append(piece)
+            incoming.passed += count.pointee
+            if incoming.passed >= WebServer.leastBytes {
+                incoming.passed = 0
+                state.connections.keep(connection)
+            }
+            count.pointee = 0
+            return fieldscribe_web_yes()
+        }
         // HTTP has no answer in the middle of a body: close the connection.
         guard incoming.request.body.count + piece.count <= WebState.maxBody else { return fieldscribe_web_no() }
         incoming.request.body += piece
@@ -126,11 +146,19 @@ private func answerRequest(
     }
     state.connections.markReceived(connection)
     if let refusal = incoming.refusal { return send(refusal, on: connection) }
-    if !incoming.request.body.isEmpty, let reader = state.site.reader(of: incoming.request) {
-        state.readings.begin(connection, incoming, reader)
+    if let files = incoming.files {
+        incoming.files = nil
+        let adder = state.site.adder()
+        state.additions.begin(connection) { .added(adder(files)) }
         return fieldscribe_web_yes()
     }
-    incoming.request.corrections = state.readings.corrections(of: connection)
+    if !incoming.request.body.isEmpty, let reader = state.site.reader(of: incoming.request) {
+        let body = incoming.request.body
+        incoming.request.body = []
+        state.readings.begin(connection) { reader(body) }
+        return fieldscribe_web_yes()
+    }
+    incoming.request.result = state.readings.result(of: connection) ?? state.additions.result(of: connection)
     return send(state.site.respond(to: incoming.request), on: connection)
 }
 

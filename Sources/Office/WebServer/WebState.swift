@@ -19,7 +19,9 @@ final class WebState {
     /// Connections whose bodies are dropped. They have separate slots, so that they do not delay allowed requests.
     let dropped = WebBodies()
     /// Bodies that are being parsed.
-    let readings = WebReadings()
+    let readings = WebReadings(named: "bodies")
+    /// Files that are being added, which takes longer.
+    let additions = WebReadings(named: "additions")
 
     init(_ site: OfficeSite) { self.site = site }
 
@@ -38,8 +40,9 @@ final class WebState {
         dropped.resume(connection)
     }
 
-    /// Frees the slot of a connection that was answered or closed.
+    /// Frees the slot of a connection that was answered or closed, and forgets its result.
     func endBody(of connection: OpaquePointer) {
+        _ = (readings.result(of: connection), additions.result(of: connection))
         bodies.end(connection)
         dropped.end(connection)
     }
@@ -49,6 +52,7 @@ final class WebState {
         bodies.resumeAll()
         dropped.resumeAll()
         readings.resumeAll()
+        additions.resumeAll()
     }
 }
 
@@ -57,7 +61,9 @@ final class Incoming {
     var request: WebRequest
     /// The answer to a refused request, whose body is dropped.
     let refusal: WebResponse?
-    /// The bytes of the body that were dropped.
+    /// What receives the body instead of `request`.
+    var files: DroppedFiles?
+    /// The bytes of the body that were dropped, or received since the connection was kept.
     var passed = 0
     /// Whether the connection is suspended until a slot is free.
     var isWaiting = false
@@ -116,30 +122,31 @@ final class WebBodies {
     }
 }
 
-/// Parses bodies on another thread, while their connections are suspended.
+/// Handles bodies on another thread, while their connections are suspended.
 final class WebReadings: Sendable {
     private struct State: Sendable {
-        /// Parsed bodies, until their requests are answered.
-        var done: [UInt: Result<SavedCorrections, DeviceError>] = [:]
+        /// Results, until their requests are answered.
+        var done: [UInt: WebRequest.Body] = [:]
         /// Suspended connections.
         var reading: Set<UInt> = []
     }
 
     private let state = Mutex(State())
-    private let thread = WorkThread(named: "bodies", niceness: 1)
+    private let thread: WorkThread
 
-    /// Parses the body and suspends the connection meanwhile.
-    func begin(_ connection: OpaquePointer, _ incoming: Incoming, _ reader: @escaping OfficeSite.BodyReader) {
-        let (key, body) = (UInt(bitPattern: connection), incoming.request.body)
-        incoming.request.body = []
+    init(named name: String) { thread = WorkThread(named: name, niceness: 1) }
+
+    /// Runs `body` and suspends the connection meanwhile.
+    func begin(_ connection: OpaquePointer, _ body: @escaping @Sendable () -> WebRequest.Body) {
+        let key = UInt(bitPattern: connection)
         state.withLock { _ = $0.reading.insert(key) }
         MHD_suspend_connection(connection)
         thread.start { [self] in
-            let corrections = reader(body)
+            let result = body()
             state.withLock { state in
                 // The connection is gone.
                 guard state.reading.remove(key) != nil else { return }
-                state.done[key] = corrections
+                state.done[key] = result
                 // Safety: a suspended connection is not freed before it is resumed, and MHD_resume_connection is
                 // thread-safe.
                 OpaquePointer(bitPattern: key).map { MHD_resume_connection($0) }
@@ -147,8 +154,8 @@ final class WebReadings: Sendable {
         }
     }
 
-    /// Returns the parsed body, once.
-    func corrections(of connection: OpaquePointer) -> Result<SavedCorrections, DeviceError>? {
+    /// Returns the result, once.
+    func result(of connection: OpaquePointer) -> WebRequest.Body? {
         state.withLock { $0.done.removeValue(forKey: UInt(bitPattern: connection)) }
     }
 

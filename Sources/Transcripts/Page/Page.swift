@@ -67,7 +67,11 @@ struct Page {
 ///
 /// - Parameters:
 ///   - style: The bytes of a style sheet for the rest.
+///   - script: The bytes of a script; nil for none.
 ///   - body: HTML.
-package func servedListPage(title: String, style: [UInt8], body: String) -> String {
-    Page(title: title, styles: [.sharedStyle, .indexStyle, PagePart(style)], body: body, isServed: true).text
+package func servedListPage(title: String, style: [UInt8], script: [UInt8]? = nil, body: String) -> String {
+    Page(
+        title: title, styles: [.sharedStyle, .indexStyle, PagePart(style)], script: script.map { PagePart($0) },
+        body: body, isServed: true
+    ).text
 }

@@ -1,0 +1,118 @@
+'use strict';
+// Files that are dropped or chosen. Each copy, and each other file, is sent as a tar of its own.
+const byId = id => document.getElementById(id);
+const isCorrections = name => /^corrections.*\.(json|html)$/.test(name), isSealed = name => name.endsWith('.fieldscribe.age');
+const parent = path => path.slice(0, Math.max(0, path.lastIndexOf('/'))), last = path => path.slice(path.lastIndexOf('/') + 1);
+function line(text, isRefused) {
+  const item = byId('added').appendChild(document.createElement('li'));
+  item.dir = 'auto';
+  return say(item, text, isRefused);
+}
+function say(item, text, isRefused) {
+  item.textContent = text;
+  item.classList.toggle('refused', Boolean(isRefused));
+  return item;
+}
+// The files of what was dropped, with their paths. A browser tells a folder's in parts.
+async function filesOf(entry, path) {
+  if (entry instanceof File) return [{ path, file: entry }];
+  if (entry.name.startsWith('.')) return [];
+  if (entry.isFile) return [{ path, file: await new Promise((done, fail) => entry.file(done, fail)) }];
+  const reader = entry.createReader(), all = [];
+  for (;;) {
+    const some = await new Promise((done, fail) => reader.readEntries(done, fail));
+    if (!some.length) return all;
+    for (const one of some) all.push(...await filesOf(one, path + '/' + one.name));
+  }
+}
+// The copies and single files. In a folder that was dropped, only corrections count besides copies, as when it is gathered.
+async function partsOf(files) {
+  const folders = new Map(), parts = [];
+  for (const { path, file } of files) folders.set(parent(path), [...folders.get(parent(path)) ?? [], file]);
+  for (const [folder, inside] of folders) {
+    const find = (name, among = inside) => among?.find(file => file.name === name), list = find('SHA256SUMS');
+    if (!list) {
+      for (const file of inside) if (!folder || isCorrections(file.name) || isSealed(file.name)) parts.push({ name: file.name, files: [file] });
+      continue;
+    }
+    const listed = new Set((await list.text()).split('\n').map(row => row.slice(66)));
+    const about = find('RECORDER.txt', folder ? folders.get(parent(folder)) : inside);
+    parts.push({
+      name: last(folder) || 'copy', recorder: last(parent(folder)), copy: 'yes', files: [...inside.filter(file =>
+        listed.has(file.name) || /^SHA256SUMS(\.minisig)?$/.test(file.name) || isCorrections(file.name)), ...about ? [about] : []]
+    });
+  }
+  return parts;
+}
+function tar(files) {
+  const encoder = new TextEncoder(), blocks = [];
+  for (const file of files) {
+    const header = new Uint8Array(512), put = (text, place) => header.set(encoder.encode(text).subarray(0, 100), place);
+    put('copy/' + file.name, 0);
+    put(file.size.toString(8).padStart(11, '0'), 124);
+    put('        0', 148);
+    put(header.reduce((sum, byte) => sum + byte).toString(8).padStart(6, '0') + '\0 ', 148);
+    blocks.push(header, file, new Uint8Array((512 - file.size % 512) % 512));
+  }
+  return new Blob([...blocks, new Uint8Array(1024)]);
+}
+// Sends a part, or asks without a body whether it may be sent.
+function post(part, size, body, progress) {
+  return new Promise(done => {
+    const request = new XMLHttpRequest(), { name, recorder, copy } = part;
+    const fields = { name, recorder: recorder ?? '', copy: copy ?? '', bytes: size, recording: copy ? '' : byId('of').value };
+    request.open('POST', 'add?' + new URLSearchParams(fields));
+    request.setRequestHeader('Content-Type', 'application/x-tar');
+    if (body) request.upload.onprogress = event => progress(Math.floor(100 * event.loaded / event.total) + ' %');
+    request.onload = () => {
+      let told = 'the server answered ' + request.status;
+      try { told = JSON.parse(request.responseText).told; } catch { told = name + ': ' + told; }
+      done({ status: request.status, lines: told.split('\n') });
+    };
+    request.onerror = () => done({ status: 0, lines: [name + ': the connection broke; add it again'] });
+    request.send(body);
+  });
+}
+async function add(files) {
+  byId('add').open = true;
+  const parts = await partsOf(files);
+  if (!parts.length) line('No copy of a recording and no correction was found there', true);
+  for (const part of parts) {
+    const title = part.recorder ? part.recorder + '/' + part.name : part.name;
+    const item = line(title), body = tar(part.files), progress = text => say(item, title + ': ' + text);
+    let answer;
+    for (;;) {
+      answer = await post(part, body.size);
+      if (answer.status === 200) answer = await post(part, body.size, body, progress);
+      if (answer.status !== 423) break;
+      progress('waits until other files were added');
+      await new Promise(done => setTimeout(done, 2000));
+    }
+    const isRefused = answer.status !== 200;
+    say(item, answer.lines[0], isRefused);
+    for (const text of answer.lines.slice(1)) line(text, isRefused);
+    if (!isRefused) byId('again').hidden = false;
+  }
+}
+let queue = Promise.resolve();
+const start = read => queue = queue.then(async () => {
+  try { await add(await read()); } catch (error) { line('The files cannot be read: ' + error.message, true); }
+});
+for (const input of [byId('files'), byId('folder')]) input.addEventListener('change', () => {
+  const files = [...input.files].map(file => ({ path: file.webkitRelativePath || file.name, file }));
+  input.value = '';
+  start(() => files.filter(({ path }) => !/(^|\/)\./.test(path)));
+});
+const hasFiles = event => [...event.dataTransfer?.types ?? []].includes('Files');
+addEventListener('dragover', event => { if (hasFiles(event)) event.preventDefault(); });
+addEventListener('drop', event => {
+  if (!hasFiles(event)) return;
+  event.preventDefault();
+  // The items are gone after this event.
+  const entries = [...event.dataTransfer.items].map(item => {
+    const entry = item.webkitGetAsEntry();
+    return entry?.isDirectory ? entry : item.getAsFile();
+  }).filter(Boolean);
+  start(async () => (await Promise.all(entries.map(entry => filesOf(entry, entry.name)))).flat());
+});
+byId('add').hidden = false;

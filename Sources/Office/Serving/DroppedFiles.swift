@@ -1,0 +1,173 @@
+import Copying
+import Core
+import Glibc
+import Synchronization
+import System
+import Transcripts
+
+/// What a browser sends to the archive as a tar: a copy's files, or one file to import. All of it is untrusted.
+///
+/// The files are in a hidden folder of the archive, which is removed at the end. A process that was killed leaves it, unlocked,
+/// to the next one.
+// Safety: used on the server's thread until everything was received, then on the one that adds it.
+final class DroppedFiles: @unchecked Sendable {
+    /// What the request says about the files.
+    struct Header: Hashable, Sendable {
+        /// The name of the copy's folder, or of the file.
+        var name: String
+        /// Whether the files are a copy.
+        var isCopy: Bool
+        /// The name of the folder around the copy; empty if unknown.
+        var recorder = ""
+        /// The recording in the archive, if a person named it.
+        var recording: Int?
+        /// The login name; may be empty.
+        var person = ""
+
+        /// Whether the names can be names of folders in which copies are found.
+        var isFit: Bool {
+            let isFolder = { (name: String) in
+                !name.isEmpty && name.utf8.count <= 200 && !name.hasPrefix(".") && !name.contains("/")
+                    && !name.unicodeScalars.contains { $0.properties.generalCategory == .control }
+            }
+            return isFolder(name) && (recorder.isEmpty || isFolder(recorder))
+        }
+    }
+
+    /// What became of the files.
+    struct Outcome: Hashable, Sendable {
+        /// What was taken or why not, a line each.
+        var lines: [String]
+        /// Whether anything is in the archive now.
+        var isTaken: Bool
+    }
+
+    /// The most bytes: more does not fit into a tar without extensions.
+    static let largest = 8 << 30 - 1
+    /// The beginning of the hidden folder's name.
+    static let prefix = ".dropped-"
+    private static let (maxFiles, largestText) = (200, 64 << 20)
+    private static let textName = "text"
+
+    let header: Header
+    private let files: Folder
+    private let name: String
+    private let folder: Folder
+    /// Gathered: has the copy's folder, and RECORDER.txt if there is one.
+    private let recorder: Folder
+    private let copy: Folder
+    private var tar = TarReading()
+    private var current: NewFile?
+    private var count = 0
+    private var error: DeviceError?
+    private let isOpen = Atomic(true)
+
+    /// - Parameter path: the folder with the archive's copies.
+    init(_ header: Header, in path: String) throws(DeviceError) {
+        self.header = header
+        files = try Folder(opening: path, crosses: true)
+        for name in try files.names() where name.hasPrefix(Self.prefix) {
+            guard let left = try? files.folder(name), (try? left.lock()) != nil else { continue }
+            try? files.removeAll(name)
+        }
+        name = Self.prefix + String(UInt64.random(in: .min ... .max), radix: 36)
+        try files.makeFolder(name, mode: 0o750)
+        do throws(DeviceError) {
+            folder = try files.folder(name)
+            try folder.lock()
+            let around = header.recorder.isEmpty ? RecorderIdentity.unknownName : header.recorder
+            try folder.makeFolder(around, mode: 0o750)
+            recorder = try folder.folder(around)
+            try recorder.makeFolder(header.name, mode: 0o750)
+            copy = try recorder.folder(header.name)
+        } catch {
+            try? files.removeAll(name)
+            throw error
+        }
+    }
+
+    deinit { close() }
+
+    /// Whether they still occupy the disk.
+    var occupiesDisk: Bool { isOpen.load(ordering: .acquiring) }
+
+    private func close() {
+        guard occupiesDisk else { return }
+        try? files.removeAll(name)
+        isOpen.store(false, ordering: .releasing)
+    }
+
+    /// Appends the next bytes of the tar. After an error, the rest is ignored.
+    func append(_ bytes: UnsafeRawBufferPointer) {
+        guard error == nil else { return }
+        do throws(DeviceError) {
+            try tar.take(bytes) { event throws(DeviceError) in
+                switch event {
+                case .file(let name, _):
+                    count += 1
+                    guard count <= Self.maxFiles else {
+                        throw DeviceError(.unsupported, "tar", "more than \(Self.maxFiles) files are not a copy")
+                    }
+                    let place = header.isCopy && name == RecorderFolder.fileName ? recorder : copy
+                    current = try NewFile(header.isCopy ? name : Self.textName, in: place, shouldStop: { false })
+                case .bytes(let piece): if let current { try current.write(piece, at: current.length) }
+                case .end:
+                    try current?.flush()
+                    current = nil
+                }
+            }
+        } catch { self.error = error }
+    }
+
+    /// Adds the files to an archive, as `gather` or `import` does, and removes them. Blocks.
+    ///
+    /// - Parameter reader: the program whose confined process parses files.
+    func add(
+        reader: String, to open: () throws(DeviceError) -> any OfficeArchive
+    ) -> Outcome {
+        defer { close() }
+        do throws(DeviceError) {
+            if let error { throw error }
+            guard tar.isWhole else {
+                throw DeviceError(.damaged, "tar", "was not received completely")
+            }
+            return try header.isCopy ? gather(reader, into: open()) : importText(into: open())
+        } catch { return Outcome(lines: [shown(error.message)], isTaken: false) }
+    }
+
+    private func gather(_ reader: String, into archive: any OfficeArchive) throws(DeviceError) -> Outcome {
+        let report = try Gathering(into: archive, key: nil, reader: reader).run([.folder(recorder.path)])
+        let corrections =
+            report.corrections == 0
+            ? nil : report.corrections == 1 ? "a correction" : "\(report.corrections) corrections"
+        var lines: [String] = []
+        if report.taken > 0 { lines.append("\(title): taken" + (corrections.map { ", with \($0)" } ?? "")) }
+        if report.known > 0 {
+            let more = corrections.map { "took \($0)" } ?? "nothing was changed"
+            lines.append("\(title): is in the archive already; \(more)")
+        }
+        if report.sealed > 0 {
+            lines.append("\(title): is sealed; open it with fieldscribe-office gather --key FILE")
+        }
+        return Outcome(
+            lines: lines + (report.problems + report.notes).map(shown), isTaken: report.taken + report.known > 0)
+    }
+
+    private func importText(into archive: any OfficeArchive) throws(DeviceError) -> Outcome {
+        let bytes = try copy.openFile(Self.textName, O_RDONLY).content(limit: Self.largestText)
+        let file = OfficeImport.File(
+            path: header.name, bytes: bytes, recording: header.recording, person: header.person, neighbour: nil)
+        let line = try OfficeImport(archive, field: OfficeSite.recordingField)
+            .add(file, now: MonotonicClock.wallSeconds)
+        return Outcome(lines: [oneLine(line)], isTaken: true)
+    }
+
+    private var title: String { header.recorder.isEmpty ? header.name : "\(header.recorder)/\(header.name)" }
+
+    /// Returns a message with the paths that the person knows.
+    private func shown(_ message: String) -> String {
+        let around = header.recorder.isEmpty ? recorder.path : folder.path
+        let text = oneLine(message.replacing("\(around)/", with: "").replacing("\(folder.path)/", with: ""))
+        return text.hasPrefix(title) ? text : "\(title): \(text)"
+    }
+}

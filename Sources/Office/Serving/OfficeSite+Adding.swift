@@ -1,0 +1,78 @@
+import Copying
+import Core
+import System
+import Transcripts
+
+// Files that are dropped on the list. The page asks first, without a body, so that it learns why a large one is refused.
+extension OfficeSite {
+    /// The last part of the address.
+    static let addingName = "add"
+    /// The label of the field with a recording's number, which errors name.
+    static let recordingField = "Recording no."
+    /// Bytes of the disk that stay free.
+    private static let reserve: Int64 = 256 << 20
+
+    /// Whether a request has files in its body.
+    static func isAddition(_ request: WebRequest) -> Bool {
+        request.method == "POST" && request.path == "/\(addingName)"
+    }
+
+    /// Returns the refusal of files; nil if they may be sent.
+    func refusal(ofAddition request: WebRequest) -> WebResponse? {
+        let header = Self.header(request)
+        guard header.isFit else {
+            return Self.told(400, "\(oneLine(header.name)): this name cannot be used; rename it")
+        }
+        if let problem = Self.problem(ofKind: header) { return Self.told(415, "\(header.name): \(problem)") }
+        let told = request.headers["content-length"].flatMap { Int64($0) }
+        guard let told, let bytes = told == 0 ? request.query["bytes"].flatMap({ Int64($0) }) : told, bytes >= 0 else {
+            return Self.told(411, "\(header.name): its length is unknown")
+        }
+        guard bytes <= DroppedFiles.largest else {
+            return Self.told(413, "\(header.name): is larger than 8 GiB; use fieldscribe-office gather")
+        }
+        // Other files are being received or added.
+        if addition?.occupiesDisk == true { return Self.told(423, "Waits until other files were added") }
+        // The copy is gathered from the hidden folder, and then occupies the disk twice.
+        let free = files.flatMap { try? Folder(opening: $0, crosses: true).freeBytes() } ?? .max
+        guard free - Self.reserve >= 2 * bytes else {
+            return Self.told(507, "\(header.name): the archive's disk has too little free space")
+        }
+        return nil
+    }
+
+    /// Returns what receives the files of a request.
+    func receive(_ request: WebRequest) throws(DeviceError) -> DroppedFiles {
+        guard let files else { throw DeviceError(.missing, "add", "the archive cannot be opened") }
+        let dropped = try DroppedFiles(Self.header(request), in: files)
+        addition = dropped
+        return dropped
+    }
+
+    /// Returns what adds files on another thread.
+    func adder() -> @Sendable (DroppedFiles) -> DroppedFiles.Outcome {
+        let (open, program) = (open, program)
+        return { dropped in dropped.add(reader: program, to: open) }
+    }
+
+    /// Answers a request after its files were added, or one that asks whether they may be sent.
+    static func answer(toAddition outcome: DroppedFiles.Outcome?) -> WebResponse {
+        guard let outcome else { return told(200, "") }
+        return told(outcome.isTaken ? 200 : 409, outcome.lines.joined(separator: "\n"))
+    }
+
+    private static func header(_ request: WebRequest) -> DroppedFiles.Header {
+        let field = { (name: String) in request.query[name] ?? "" }
+        return DroppedFiles.Header(
+            name: field("name"), isCopy: field("copy") == "yes", recorder: field("recorder"),
+            recording: Int(field("recording")), person: oneLine(request.person))
+    }
+
+    private static func problem(ofKind header: DroppedFiles.Header) -> String? {
+        if SealedName(header.name) != nil { return "is sealed; open it with fieldscribe-office gather --key FILE" }
+        let ending = header.name.split(separator: ".").last.map { $0.lowercased() } ?? ""
+        let known = ["json", "html"] + WrittenText.endings.map { $0.lowercased() }
+        guard !header.isCopy, !known.contains(ending) else { return nil }
+        return "is not a correction or an edited transcript; add a sound file with fieldscribe-office add"
+    }
+}
