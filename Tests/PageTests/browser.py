@@ -115,6 +115,11 @@ class Browser:
     def type(self, selector, text):
         self.call("POST", "/element/" + self.find(selector) + "/value", {"text": text})
 
+    def menu(self):
+        """Opens the bar's menu."""
+        if self.js("return getComputedStyle(document.getElementById('tools')).display === 'none'"):
+            self.click("#menu-button")
+
     def press(self, *names):
         """Presses keys together, and releases them in reverse order."""
         keys = [KEYS.get(name, name) for name in names]
@@ -318,6 +323,7 @@ def confidence(b):
                    " const found = document.getElementsByClassName(name)[0];"
                    " return found && getComputedStyle(found).color })")
     assert b.js("return document.querySelectorAll('.c0').length") > 0 and len(set(colours)) == 4, colours
+    b.menu()
     b.click("#shade")
     assert len(set(b.js("return [...document.querySelectorAll('.w')].map(word => getComputedStyle(word).color)"))) == 1
 
@@ -529,6 +535,7 @@ def review(b):
 
 def keys_after_choosing(b):
     talk(b)
+    b.menu()
     b.click("#speed option", 3)
     b.until("return document.getElementById('audio').playbackRate === 1.25")
     b.press("Space")

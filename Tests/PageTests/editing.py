@@ -236,6 +236,7 @@ def right(b):
     # By the button, with the line open; what was typed counts, too.
     double_click(b, f'.s[data-n="{line}"] .w', 0)
     keys(b, "so")
+    b.menu()
     b.click("#right")
     assert b.js(count, line) == 0 and b.js(TEXTS % line).startswith("so ") and b.js("return open === null")
     b.press("Control", "z")
@@ -296,6 +297,7 @@ def downloaded(b):
         URL.createObjectURL = blob => { blob.arrayBuffer().then(bytes => made.push(btoa(String.fromCharCode(...new Uint8Array(bytes))))); return make.call(URL, blob); };
         HTMLAnchorElement.prototype.click = function () { window.name_ = this.download; };""")
     files = {}
+    b.menu()
     for i, ending in enumerate(["docx", "odt", "txt", "md", "srt"]):
         b.click("#download")
         if not i:
@@ -362,6 +364,7 @@ def panel(b):
     assert not b.js(seen)[0] and b.js("return [document.activeElement.id, state.notes[0].text]") == ["notes-button", "rain"]
     b.devtools("Emulation.setDeviceMetricsOverride", width=380, height=720, deviceScaleFactor=1, mobile=True)
     try:
+        b.menu()
         b.click("#notes-button")
         open_, left, top, right_, bottom, width, height, whole = b.js(seen)
         assert open_ and left == 0 and top >= height * .39 and bottom == height and whole <= width, b.js(seen)
@@ -370,6 +373,59 @@ def panel(b):
         assert not b.js(seen)[0]
     finally:
         b.devtools("Emulation.clearDeviceMetricsOverride")
+    fresh(b)
+
+
+def bar(b):
+    """One row on wide screens, and little on phones; the rest is in a menu."""
+    fresh(b)
+    height = "return [bar.offsetHeight, document.documentElement.scrollWidth]"
+    shown = "return ['play', 'wave', 'time', 'find', 'edit', 'notes-button', 'save', 'menu-button', 'tools'].filter(id => byId(id).checkVisibility())"
+    row = ["play", "wave", "time", "find", "edit", "notes-button", "save", "menu-button"]
+    for width, high, wanted in [(1280, 80, row), (1000, 80, row), (768, 80, row[:5] + row[7:]), (380, 120, row[:3] + row[7:])]:
+        b.devtools("Emulation.setDeviceMetricsOverride", width=width, height=720, deviceScaleFactor=1, mobile=width < 1000)
+        try:
+            for search in ["", "the river"] if width >= 1000 else [""]:
+                b.js("find.value = arguments[0]; search()", search)
+                now = b.js(height)
+                assert now[0] <= high and now[1] <= width and b.js(shown) == wanted, (width, search, now, b.js(shown))
+                assert b.js("return byId('wave').clientWidth") >= 90, width
+            # All of it is in the menu, and inside the window.
+            b.click("#menu-button")
+            assert b.js(shown) == row + ["tools"], (width, b.js(shown))
+            assert b.js("return [...bar.querySelectorAll('button, input, select')].every(one => {"
+                        "const box = one.getBoundingClientRect(); return !one.checkVisibility() || box.left >= 0 && box.right <= innerWidth })"), width
+            assert b.js(height)[1] <= width
+            b.shot(f"menu-{width}")
+            # Where it covers the text, it closes after a choice; Esc closes it everywhere.
+            if width < 1000:
+                b.click("#edit")
+                assert "tools" not in b.js(shown) and b.js("return document.activeElement.id") == "field"
+                b.click("#menu-button")
+                b.click("#edit")
+                # A search stays, with the hits' buttons.
+                b.click("#menu-button")
+                b.type("#find", "river\ue007")
+                now = b.js(shown)
+                assert "tools" not in now and "find" in now and b.js(height)[0] <= 120, (width, now, b.js(height))
+                b.click("#next")
+                assert b.js("return [byId('hits').textContent.split(' ')[0], hits.length > 2]") == ["3", True]
+                b.click("#menu-button")
+            b.js("byId('silence').focus()")
+            b.press("Escape")
+            assert "tools" not in b.js(shown) and b.js("return document.activeElement.id") == "menu-button"
+        finally:
+            b.devtools("Emulation.clearDeviceMetricsOverride")
+            fresh(b)
+    # What is about the voice is folded.
+    assert not b.js("return [...document.querySelectorAll('dt')].find(one => one.textContent === 'Transcribed by').checkVisibility()")
+    # A message goes with what the person does next, and what is unsaved shows at the button.
+    b.js("tellKept('Copied'); toldAt -= 5000")
+    assert b.js("return kept.checkVisibility()")
+    b.press("Down")
+    assert not b.js("return kept.checkVisibility() || byId('save').matches('.due')")
+    b.js("step([edited(6, 'another text')])")
+    assert b.js("return kept.checkVisibility() && byId('save').matches('.due')")
     fresh(b)
 
 
@@ -654,6 +710,7 @@ def others(b):
     # A selection within a line splits it where the speaker changes.
     b.js("const words = wordsOf(lineOf(8)), range = document.createRange(); range.setStart(words[3].firstChild, 0);"
          "range.setEnd(words[5].firstChild, 2); getSelection().removeAllRanges(); getSelection().addRange(range)")
+    b.menu()
     b.click("#give")
     assert b.js(scopes)[0] == "selection"
     give("selection", "A")
@@ -911,6 +968,7 @@ def learnt(b):
 
 def silence(b):
     fresh(b)
+    b.menu()
     b.click("#silence")
     end, next_ = b.js("const lines = [...document.querySelectorAll('.s[data-n]')]; const at = lines.findIndex((line, i) =>"
                       " i && line.dataset.t - lines[i - 1].dataset.e > 2000); return [Number(lines[at - 1].dataset.e), Number(lines[at].dataset.t)]")
@@ -931,6 +989,7 @@ def heard_alone(b):
     b.until("return audio.paused")
     assert abs(b.js("return now()") - to - 250) < 200
     # After a click on a control the keys still work in the text.
+    b.menu()
     b.click("#uncertain")
     b.press("Space")
     b.until("return !audio.paused")
@@ -985,7 +1044,7 @@ def three_hours(b):
 
 
 CHECKS = {
-    "the button Edit": edit_button, "the title in the heading": titled,
+    "the bar": bar, "the button Edit": edit_button, "the title in the heading": titled,
     "a speaker's menu": speaker_menu, "lines are given to others": others, "lines are split and joined": divided,
     "speakers' colours": colours, "a line is right": right, "everything is undone": undone, "documents are downloaded": downloaded,
     "notes are at the side": panel, "lines without speech": without_speech,

@@ -1,29 +1,43 @@
 import Core
 
-/// Returns the tools for corrections, in the bar.
+/// Returns the buttons for corrections that the bar always shows.
 ///
 /// - Parameter isShown: Whether corrections can be saved. Showing them by script would move the text down.
+func correctingButtons(isShown: Bool) -> String {
+    let hidden = isShown ? "" : " hidden"
+    return """
+        <button id="edit" class="correcting" type="button" aria-keyshortcuts="Enter"\(hidden)>Edit</button>
+        <button id="notes-button" class="correcting" type="button" aria-expanded="false" aria-controls="work"\(hidden)>Notes</button>
+        <button id="save" class="correcting" type="button" aria-keyshortcuts="Control+S"\(hidden)>Save</button>
+
+        """
+}
+
+/// Returns the tools for corrections in the bar's menu.
+///
+/// - Parameter isShown: As for the buttons.
 func correctingTools(isShown: Bool) -> String {
     """
-    <div class="row tools correcting"\(isShown ? "" : " hidden")>
-    <button id="edit" type="button" aria-keyshortcuts="Enter">Edit</button>
-    <button id="give" type="button" aria-keyshortcuts="s">Speaker …</button>
+    <div class="row correcting"\(isShown ? "" : " hidden")>
     <button id="uncertain" type="button" aria-keyshortcuts="d">Next uncertain word</button>\
     <output class="left" id="left"></output>
     <button id="right" type="button" aria-keyshortcuts="r">Line is right</button>
-    <button id="notes-button" type="button" aria-expanded="false" aria-controls="work">Notes</button>
+    <button id="give" type="button" aria-keyshortcuts="s">Speaker …</button>
     <button id="undo" type="button" disabled>Undo</button><button id="redo" type="button" disabled>Redo</button>
-    <button id="save" type="button" aria-keyshortcuts="Control+S">Save</button>
-    <form id="replace" class="row" hidden><input id="instead" type="search" placeholder="Replace it with" \
-    aria-label="Replace matches with" autocomplete="off"><button>Replace all</button></form>
-    <output class="kept" id="kept"></output>
     </div>
-    <p class="choice" id="choice" role="alert" hidden><span id="choice-text"></span> \
-    <button id="choice-file" type="button">Show the file</button> \
-    <button id="choice-mine" type="button">Keep mine</button></p>
 
     """
 }
+
+/// What the bar shows while somebody replaces words or has to choose between two versions.
+let correctingForms = """
+    <form id="replace" class="row tools" hidden><input id="instead" type="search" placeholder="Replace it with" \
+    aria-label="Replace matches with" autocomplete="off"><button id="replace-one" type="button">Replace</button>\
+    <button>Replace all</button></form>
+    <p class="choice" id="choice" role="alert" hidden><span id="choice-text"></span> \
+    <button id="choice-file" type="button">Show the file</button> \
+    <button id="choice-mine" type="button">Keep mine</button></p>
+    """
 
 /// Returns the panel for annotations.
 func correctingPanel(_ timeline: Timeline, proposals: [String: String] = [:]) -> String {

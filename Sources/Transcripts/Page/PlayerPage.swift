@@ -28,10 +28,6 @@ private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
         facts.append(("Recorded", markup(started) + clock + powerOn))
     }
     facts.append(("Length", clockTime(timeline.length)))
-    if let device = details.device { facts.append(("Recorder", markup(device))) }
-    let engine = [timeline.engine.name, timeline.engine.version, timeline.engine.model].filter { !$0.isEmpty }
-    if !engine.isEmpty { facts.append(("Transcribed by", markup(engine.joined(separator: " ")))) }
-    if let voice = Transcripts.facts(of: timeline.segments) { facts.append(("Spoken", voice)) }
     if timeline.hasSeveralSpeakers, let speakers = timeline.speakers {
         let times = speakers.seconds.enumerated().filter { $1 > 0 }.map { speaker, seconds in
             chip(timeline, speaker) + " " + clockTime(SamplePosition(seconds: seconds))
@@ -60,50 +56,62 @@ private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
         let places = gaps.count == 1 ? "one gap" : "\(gaps.count) gaps"
         facts.append((name, #"<span class="tag">\#(tenths / 10).\#(tenths % 10) s in \#(places)</span>"#))
     }
-    let list = facts.map { "<div><dt>\($0.0)</dt><dd dir=\"auto\">\($0.1)</dd></div>\n" }.joined()
+    let list = { (facts: [(String, String)]) in
+        "<dl class=\"facts\">\n"
+            + facts.map { "<div><dt>\($0.0)</dt><dd dir=\"auto\">\($0.1)</dd></div>\n" }.joined() + "</dl>\n"
+    }
+    var folded: [(String, String)] = []
+    if let device = details.device { folded.append(("Recorder", markup(device))) }
+    let engine = [timeline.engine.name, timeline.engine.version, timeline.engine.model].filter { !$0.isEmpty }
+    if !engine.isEmpty { folded.append(("Transcribed by", markup(engine.joined(separator: " ")))) }
+    if let voice = Transcripts.facts(of: timeline.segments) { folded.append(("Spoken", voice)) }
+    let fold = folded.isEmpty ? "" : "<details><summary>Details</summary>\n\(list(folded))</details>\n"
     let back = details.index.map { #"<p class="back"><a href="\#(markup($0))">All recordings</a></p>"# + "\n" } ?? ""
     return """
         <a class="skip" href="#text">To the transcript</a>
         <header>
         \(back)<h1 dir="auto">\(markup(details.title(of: timeline)))</h1>
-        <dl class="facts">
-        \(list)</dl>
-        </header>
+        \(list(facts))\(fold)</header>
 
         """
 }
 
 private func player(_ timeline: Timeline, _ details: RecordingDetails, length: Int64) -> String {
-    """
-    <section class="bar" id="bar" aria-label="Player"><div>
-    <audio id="audio" preload="metadata" src="\(relativeLink(details.audio))"></audio>
-    <div class="row">
-    <button class="play" id="play" type="button" aria-label="Play" aria-keyshortcuts="Space">\
-    <svg class="start" viewBox="0 0 24 24" aria-hidden="true"><path d="M7 4v16l14-8z"/></svg>\
-    <svg class="pause" viewBox="0 0 24 24" aria-hidden="true"><path d="M6 4h4v16H6zM14 4h4v16h-4z"/></svg></button>
-    <div class="wave"><canvas id="wave" aria-hidden="true"></canvas>\
-    <input id="seek" type="range" min="0" max="\(max(1, length))" step="1" value="0" aria-label="Position"></div>
-    <div class="clock"><span id="time">0:00</span> <span>/ \(clockTime(timeline.length))</span></div>
-    </div>
-    <div class="row tools">
-    <form role="search"><input id="find" type="search" placeholder="Search" aria-label="Search the transcript" \
-    autocomplete="off" spellcheck="false" aria-keyshortcuts="/"><output id="hits" for="find"></output>\
-    <button id="previous" type="button" aria-label="Previous hit" disabled>↑</button>\
-    <button id="next" type="button" aria-label="Next hit" disabled>↓</button></form>
-    <label>Speed <select id="speed"><option value="0.5">½×</option><option value="0.75">¾×</option>\
-    <option value="1" selected>1×</option><option value="1.25">1¼×</option><option value="1.5">1½×</option>\
-    <option value="2">2×</option></select></label>
-    <label><input id="shade" type="checkbox" checked> Show confidence</label>
-    <label><input id="silence" type="checkbox"> Skip silence</label>
-    \(speakerChoice(timeline))    <button id="download" type="button" aria-haspopup="menu">Download</button>
-    <button id="help-button" type="button" aria-label="Keyboard help" aria-keyshortcuts="?">?</button>
-    </div>
-    \(correctingTools(isShown: details.identity != nil))<p class="trouble" id="trouble" role="alert" hidden>\(markup(details.audio)) cannot be played: \(
+    let isCorrected = details.identity != nil
+    return """
+        <section class="bar" id="bar" aria-label="Player"><div>
+        <audio id="audio" preload="metadata" src="\(relativeLink(details.audio))"></audio>
+        <div class="row">
+        <button class="play" id="play" type="button" aria-label="Play" aria-keyshortcuts="Space">\
+        <svg class="start" viewBox="0 0 24 24" aria-hidden="true"><path d="M7 4v16l14-8z"/></svg>\
+        <svg class="pause" viewBox="0 0 24 24" aria-hidden="true"><path d="M6 4h4v16H6zM14 4h4v16h-4z"/></svg></button>
+        <div class="wave"><canvas id="wave" aria-hidden="true"></canvas>\
+        <input id="seek" type="range" min="0" max="\(max(1, length))" step="1" value="0" aria-label="Position"></div>
+        <div class="clock"><span id="time">0:00</span> <span>/ \(clockTime(timeline.length))</span></div>
+        <form role="search"><input id="find" type="search" placeholder="Search" aria-label="Search the transcript" \
+        autocomplete="off" spellcheck="false" aria-keyshortcuts="/"><output id="hits" for="find"></output>\
+        <button id="previous" type="button" aria-label="Previous hit" disabled>↑</button>\
+        <button id="next" type="button" aria-label="Next hit" disabled>↓</button></form>
+        \(correctingButtons(isShown: isCorrected))<button id="menu-button" type="button" aria-label="Menu" aria-expanded="false" \
+        aria-controls="tools"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M4 7h16M4 12h16M4 17h16"/></svg>\
+        <span>Menu</span></button>
+        </div>
+        <div class="row tools" id="tools">
+        <label>Speed <select id="speed"><option value="0.5">½×</option><option value="0.75">¾×</option>\
+        <option value="1" selected>1×</option><option value="1.25">1¼×</option><option value="1.5">1½×</option>\
+        <option value="2">2×</option></select></label>
+        <label><input id="shade" type="checkbox" checked> Show confidence</label>
+        <label><input id="silence" type="checkbox"> Skip silence</label>
+        \(speakerChoice(timeline))    <button id="download" type="button" aria-haspopup="menu">Download</button>
+        <button id="help-button" type="button" aria-label="Keyboard help" aria-keyshortcuts="?">?</button>
+        \(correctingTools(isShown: isCorrected))</div>
+        \(correctingForms)<p class="trouble" id="trouble" role="alert" hidden>\(markup(details.audio)) cannot be played: \(
         details.served == nil ? "it has to be in the same folder as this page" : "it is not with its copy, or damaged"). \
-    The text is complete without it.</p>
-    </div></section>
+        The text is complete without it.</p>
+        </div></section>
+        <output class="kept" id="kept"></output>
 
-    """
+        """
 }
 
 /// Returns the choice of speakers; empty if there is one speaker.

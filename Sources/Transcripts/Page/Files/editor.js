@@ -548,7 +548,7 @@ function lineRight() {
   if (current) nextUncertain(); else tellKept('This line is right');
 }
 
-const offerReplace = () => { byId('replace').hidden = !find.value.trim(); };
+const offerReplace = () => { byId('replace').hidden = !known || !find.value.trim(); };
 find.addEventListener('input', offerReplace);
 // The search clears its field first.
 find.addEventListener('keydown', event => { if (event.key === 'Escape') offerReplace(); });

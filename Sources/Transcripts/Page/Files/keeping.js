@@ -5,7 +5,19 @@ let isUnsaved = false, waiting = 0, changes = 0, seen = server?.reading;
 // The server's time, since the later of two people's corrections is shown.
 const ahead = server ? server.now - Date.now() / 1000 : 0, serverTime = () => Date.now() / 1000 + ahead;
 const notSaved = 'Kept in this browser only; not saved' + (server ? '' : ' beside the page') + ' yet';
-const tellKept = text => { byId('kept').textContent = text; };
+// A message goes with what the person does next, but is there for four seconds.
+const kept = byId('kept');
+let toldAt = 0;
+function tellKept(text, isKnown) {
+  byId('save').classList.toggle('due', isUnsaved);
+  if (isKnown && kept.textContent === text) return;
+  kept.textContent = text;
+  kept.classList.remove('past');
+  toldAt = Date.now();
+}
+for (const name of ['pointerdown', 'keydown']) addEventListener(name, () => {
+  if (Date.now() - toldAt > 4000) kept.classList.add('past');
+}, true);
 function document_() {
   const isLater = state.turns || [...state.edits.values()].some(edit => edit.breaks || edit.joined);
   return {
@@ -41,7 +53,7 @@ function keepDraft() {
   if (open && normal(field.value) !== open.text) draft.open = { id: open.id, from: open.from, was: open.text, text: field.value };
   try {
     localStorage.setItem(shelf, JSON.stringify(withUndo(draft)));
-    tellKept(isUnsaved ? notSaved : '');
+    tellKept(isUnsaved ? notSaved : '', true);
   } catch { tellKept('This browser cannot store more: save now'); }
 }
 // A draft with the undo steps, the latest ones if they are many.

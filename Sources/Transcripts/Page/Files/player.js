@@ -195,8 +195,27 @@ function filterSpeaker(event) {
 }
 byId('speaker')?.addEventListener('change', filterSpeaker);
 byId('help-button').addEventListener('click', () => byId('help').showModal());
+// The menu: a second row on wide screens; on others it lies over the text, so it closes after most buttons.
+const bar = byId('bar'), wide = matchMedia('(min-width: 62.5rem)');
+function setMenu(isOpen) {
+  bar.classList.toggle('more', isOpen);
+  byId('menu-button').setAttribute('aria-expanded', isOpen);
+}
+byId('menu-button').addEventListener('click', () => setMenu(!bar.matches('.more')));
+bar.addEventListener('click', event => {
+  if (!wide.matches && event.target.closest('#tools button, #edit, #notes-button, #save')) setMenu(false);
+}, true);
+bar.addEventListener('keydown', event => {
+  if (event.key !== 'Escape' || event.defaultPrevented || !bar.matches('.more')) return;
+  setMenu(false);
+  byId('menu-button').focus();
+});
+function toSearch() {
+  if (!find.offsetParent) setMenu(true);
+  find.focus();
+}
 // After a click the focus returns to the text; after a key it stays.
-byId('bar').addEventListener('click', event => { if (event.detail > 0) event.target.closest('button')?.blur(); });
+bar.addEventListener('click', event => { if (event.detail > 0) event.target.closest('button')?.blur(); });
 // Plays a word to review.
 document.querySelector('footer').addEventListener('click', event => {
   const word = event.target.closest('.hear');
@@ -250,7 +269,11 @@ const leap = by => { if (hits.length) go(hit + by); };
 find.addEventListener('input', search);
 find.form.addEventListener('submit', event => event.preventDefault());
 find.addEventListener('keydown', event => {
-  if (event.key === 'Enter') { event.preventDefault(); leap(event.shiftKey ? -1 : 1); }
+  if (event.key === 'Enter') {
+    event.preventDefault();
+    leap(event.shiftKey ? -1 : 1);
+    if (!wide.matches) setMenu(false);
+  }
   if (event.key === 'Escape') { find.value = ''; search(); find.blur(); event.preventDefault(); }
 });
 byId('previous').addEventListener('click', () => leap(-1));
@@ -262,7 +285,7 @@ const nudge = (times, by) => {
   if (times.length) seek(times[Math.min(Math.max(0, at), times.length - 1)]);
 };
 const keys = {
-  ' ': toggle, 'k': toggle, '/': () => find.focus(), '?': () => byId('help').showModal(),
+  ' ': toggle, 'k': toggle, '/': toSearch, '?': () => byId('help').showModal(),
   'ArrowLeft': event => event.shiftKey ? nudge(starts(), -1) : seek(now() - 3000),
   'ArrowRight': event => event.shiftKey ? nudge(starts(), 1) : seek(now() + 3000),
   'ArrowUp': () => { nudge(segmentStarts, -1); bring(segments[segment]); },
