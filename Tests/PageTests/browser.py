@@ -461,7 +461,8 @@ def contrast(b):
             talk(b)
             b.js("document.querySelectorAll('.w')[3].classList.add('on');"
                  "document.querySelectorAll('.w')[9].classList.add('hit');"
-                 "document.querySelectorAll('.w')[11].classList.add('hit', 'at')")
+                 "document.querySelectorAll('.w')[11].classList.add('hit', 'at');"
+                 "colours.forEach((colour, i) => document.querySelectorAll('.w')[13 + i].classList.add('quoted', colour, 'c0'))")
             bad = b.js(CONTRAST)
             assert bad == [], (scheme, bad)
             b.open("index.html")

@@ -553,12 +553,29 @@ def added(b):
     b.js("document.getElementById('word').value = '=idea'; document.activeElement.blur();")
     b.press("q")
     assert b.js("return document.querySelector('#quotations q').textContent") == "crossed by the ford"
+    assert b.js("return [kept.textContent, kept.checkVisibility()]") == ["Kept as a quotation, under Notes", True]
+    # It is coloured in the text, also after its line is changed.
+    coloured = "return [...main.querySelectorAll('.quoted.yellow')].map(word => word.textContent).join(' ')"
+    assert b.js(coloured) == "crossed by the ford"
+    b.shot("quotation")
+    b.js("step([edited(6, 'we crossed by an old ford below the mill')])")
+    assert b.js(coloured) == "crossed by an old ford"
+    b.press("Control", "z")
     b.js("Object.defineProperty(navigator, 'clipboard', { value: { writeText: async text => { window.copied = text; } } })")
     b.click("#quotations li button")
     start = b.js("return state.quotations[0].start")
-    assert b.until("return window.copied").splitlines() == [
-        f"“crossed by the ford” ({int(start) // 60}:{int(start) % 60:02})",
-        b.js("return location.href.split('#')[0]") + f"#t={start:g}"], b.js("return window.copied")
+    time_ = f"{int(start) // 60}:{int(start) % 60:02}"
+    assert b.until("return window.copied") == f'"crossed by the ford" ({time_}, At the ford, 20 Nov 2026)', b.js("return window.copied")
+    b.until("return kept.textContent === 'Copied with its source'")
+    # What is not known is left out; the title of a page without a date is its heading.
+    source = "return citation(state.quotations[0]).split(' (')[1]"
+    dated = "document.querySelector('.facts dd').textContent = arguments[0];"
+    for recorded, wanted in [("2026-03-01 08:30", "1 Mar 2026)"), ("Friday 6 May 2026 clock unverified", "")]:
+        assert b.js(dated + source, recorded) == ", ".join(filter(None, [time_, "At the ford", wanted])).rstrip(")") + ")", b.js(source)
+    b.js("step([], { details: { ...state.details, title: '' } })")
+    assert b.js(source) == f"{time_}, 20 November 2026, 09:30)", b.js(source)
+    assert b.js(dated + source, "Friday 6 May 2026, 10:00") == f"{time_}, 6 May 2026)"
+    b.press("Control", "z")
     b.js(CAUGHT)
     b.click("#quotations-csv")
     rows = b.until("return window.caught[0]").split("\r\n")
@@ -568,6 +585,42 @@ def added(b):
     assert b.js("return document.querySelectorAll('#quotations li').length") == 1
     assert "he laughs" in b.js("return document.querySelector('.note').textContent")
     fresh(b)
+
+
+def chosen(b):
+    """Selected words can be copied or kept without a key."""
+    fresh(b, "people")
+    items = "return [...document.querySelectorAll('#menu:not([hidden]) button')].map(one => one.textContent)"
+    select = """const words = [lineOf(6), lineOf(7)].flatMap(wordsOf), range = document.createRange();
+        range.setStart(words[4].firstChild, 0); range.setEnd(words[arguments[0]].firstChild, 3);
+        getSelection().removeAllRanges(); getSelection().addRange(range)"""
+    b.js("step([], { speakers: { B: 'Anna' } })")
+    b.js("Object.defineProperty(navigator, 'clipboard', { value: undefined });"
+         "document.execCommand = () => { const data = new DataTransfer();"
+         "dispatchEvent(new ClipboardEvent('copy', { clipboardData: data })); window.copied = data.getData('text/plain'); return true }")
+    b.js(select, 7)
+    assert b.until(items) == ["Copy with source", "Keep as quotation", "Give to …"]
+    assert b.js("return menu.contains(document.activeElement)") is False
+    b.shot("selection")
+    b.click("#menu button")
+    start = b.js("return clock(startOf(wordsOf(lineOf(6))[4]))")
+    # Without a clipboard of its own the page uses the browser's copying.
+    assert b.until("return window.copied") == f'"ford below the mill" (Anna, {start}, Two people)', b.js("return window.copied")
+    assert b.js("return kept.textContent") == "Copied with its source" and b.js(items) == []
+    # Two people; one without a name.
+    b.js("step([], { turns: given(startOf(lineOf(7)) / 1000, Infinity, 'A'), speakers: { B: 'Anna' } })")
+    b.js(select, 9)
+    b.until("return document.querySelectorAll('#menu:not([hidden]) button').length")
+    b.click("#menu button", 1)
+    assert b.js("return state.quotations.map(one => one.text)") == ["ford below the mill the water"]
+    assert b.js("return citation(state.quotations[0])").endswith(f" (Anna and Speaker A, {start}, Two people)")
+    assert b.js("return main.querySelectorAll('.quoted').length") == 6
+    b.until("return document.getElementById('menu').hidden")
+    b.js(select, 7)
+    b.until("return document.querySelectorAll('#menu:not([hidden]) button').length")
+    b.press("Escape")
+    assert b.js(items) == []
+    fresh(b, "people")
 
 
 def described(b):
@@ -1049,7 +1102,7 @@ CHECKS = {
     "speakers' colours": colours, "a line is right": right, "everything is undone": undone, "documents are downloaded": downloaded,
     "notes are at the side": panel, "lines without speech": without_speech,
     "editing": editing, "undo and redo": undoing, "edits are kept": kept, "replace": replacing, "uncertain words": uncertain,
-    "saving and loading": saving, "notes, marks and quotations": added, "about the recording": described, "keys are learnt": learnt,
+    "saving and loading": saving, "notes, marks and quotations": added, "selected words": chosen, "about the recording": described, "keys are learnt": learnt,
     "people are named and chosen": people, "silence is skipped": silence,
     "a word is heard alone": heard_alone, "three hours": three_hours,
 }

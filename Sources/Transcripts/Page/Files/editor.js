@@ -234,6 +234,7 @@ function arrange() {
   isArranged = true;
   refresh();
   showNames();
+  showQuotations();
 }
 function showNames() {
   const isOne = labels().length < 2;

@@ -3,7 +3,13 @@
 const ms = seconds => seconds * 1000;
 const firstMarks = (data.marks ?? []).map((time, i) => ({ time: time / 1000, text: data.markTexts?.[i] ?? '' }));
 const allMarks = () => state.marks ?? firstMarks;
-const colours = ['yellow', 'green', 'blue', 'red'];
+const colours = ['yellow', 'green', 'blue', 'red'], colourOf = one => colours.includes(one.colour) ? one.colour : 'yellow';
+const quotedWords = ({ start, end }) => segments.slice(Math.max(0, indexAt(segmentStarts, ms(start) + 1)), indexAt(segmentStarts, ms(end)) + 1)
+  .flatMap(wordsOf).filter(word => startOf(word) > ms(start) - 1 && startOf(word) < ms(end) - 1);
+function showQuotations() {
+  for (const word of main.querySelectorAll('.quoted')) word.classList.remove('quoted', ...colours);
+  for (const one of state.quotations) for (const word of quotedWords(one)) word.classList.add('quoted', colourOf(one));
+}
 let hadPlaces = false, hadMarks = false;
 function showPlaces() {
   for (const element of main.querySelectorAll('.note')) element.remove();
@@ -29,6 +35,7 @@ function showPlaces() {
   data.markTexts = allMarks().sort((a, b) => a.time - b.time).map(mark => mark.text);
   if (hadMarks || state.notes.length || hadPlaces) refresh();
   hadPlaces = Boolean(state.notes.length);
+  showQuotations();
   for (const name of ['title', 'people', 'place', 'note', 'consent']) byId('about-' + name).value = state.details[name] ?? '';
   byId('about-name').value = state.name;
   headline.textContent = state.details.title || heading;
@@ -77,7 +84,7 @@ function listPlaces() {
   byId('marks').replaceChildren(...kept(allMarks(), 'mark', setMarks));
   byId('notes').replaceChildren(...kept(state.notes, 'note', setNotes));
   byId('quotations').replaceChildren(...state.quotations.map((one, i) =>
-    row(one.start, make('q', { class: colours.includes(one.colour) ? one.colour : 'yellow', dir: 'auto' }, one.text),
+    row(one.start, make('q', { class: colourOf(one), dir: 'auto' }, one.text),
       ' ' + one.word + ' ', button('Copy', 'Copy this quotation', () => copyQuotation(one)),
       button('✕', 'Remove this quotation', () => setQuotations(state.quotations.filter((_, j) => i !== j))))));
   byId('quotations-csv').disabled = !state.quotations.length;
@@ -144,7 +151,7 @@ function closeMenu() {
   const isIn = menu.contains(document.activeElement);
   menu.hidden = true;
   menu.replaceChildren();
-  if (isIn) chip?.focus();
+  if (isIn) chip?.focus?.();
 }
 function showMenu(element, name, ...items) {
   chip = element;
@@ -155,7 +162,7 @@ function showMenu(element, name, ...items) {
   const isBelow = box.bottom + menu.offsetHeight + 8 < innerHeight || box.top < menu.offsetHeight + 8;
   menu.style.left = scrollX + Math.max(8, Math.min(box.left, room)) + 'px';
   menu.style.top = scrollY + (isBelow ? box.bottom + 4 : box.top - menu.offsetHeight - 4) + 'px';
-  menu.querySelector('button')?.focus({ preventScroll: true });
+  if (chip instanceof Element) menu.querySelector('button')?.focus({ preventScroll: true });
 }
 const menuItem = (content, act) => {
   const made = make('button', { type: 'button', role: 'menuitem' }, content);
@@ -302,12 +309,44 @@ function keepQuotation() {
   if (!chosen) return tellKept('Select some words first.');
   setQuotations([...state.quotations, { ...chosen, word: normal(byId('word').value), colour: byId('colour').value }]);
   getSelection().removeAllRanges();
+  tellKept('Kept as a quotation, under Notes');
+}
+// With its source: "…" (Anna, 12:34, The mill, 26 Nov 2026); what is not known is left out.
+function citation(one) {
+  const people = new Set(labels().length > 1 ? quotedWords(one).map(word => word.closest('.s').dataset.p) : []);
+  const recorded = new Map(factsShown()).get('Recorded') ?? '', date = /clock unverified/.test(recorded) ? '' : dateIn(recorded);
+  const source = [[...people].map(label => state.speakers[label] || 'Speaker ' + label).join(' and '), clock(ms(one.start)),
+    state.details.title || (date ? '' : heading), date];
+  return '"' + one.text + '" (' + source.filter(Boolean).join(', ') + ')';
+}
+function dateIn(text) {
+  const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
+  const [, day, month, year] = text.match(/(\d+) ([A-Z][a-z]{2})[a-z]* (\d{4})/) ?? [];
+  const [, y, m, d] = text.match(/(\d{4})-(\d\d)-(\d\d)/) ?? [];
+  return day ? day + ' ' + month + ' ' + year : y ? Number(d) + ' ' + months[m - 1] + ' ' + y : '';
 }
 function copyQuotation(one) {
-  const link = location.href.split('#')[0] + '#t=' + one.start;
-  const text = '“' + one.text + '” (' + clock(ms(one.start)) + ')\n' + link;
-  navigator.clipboard?.writeText(text).then(() => tellKept('Copied'), () => tellKept('This browser cannot copy.'));
+  const text = citation(one), done = () => tellKept('Copied with its source');
+  // Pages that came without encryption have no clipboard of their own.
+  const byEvent = () => {
+    addEventListener('copy', event => { event.clipboardData.setData('text/plain', text); event.preventDefault(); }, { once: true });
+    if (document.execCommand('copy')) done(); else tellKept('This browser cannot copy.');
+  };
+  if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, byEvent); else byEvent();
 }
+// What can be done with selected words.
+let choosing = 0;
+document.addEventListener('selectionchange', () => {
+  clearTimeout(choosing);
+  choosing = setTimeout(() => {
+    const chosen = open ? null : selected();
+    if (chip instanceof Range && !menu.hidden) closeMenu();
+    if (!chosen || !menu.hidden) return;
+    const act = [['Copy with source', () => copyQuotation(chosen)], ...(known ? [['Keep as quotation', keepQuotation], ['Give to …', giveHere]] : [])];
+    showMenu(getSelection().getRangeAt(0).cloneRange(), 'Selection', ...act.map(([text, act]) => menuItem(text, () => { closeMenu(); act(); })));
+  }, 300);
+});
+menu.addEventListener('mousedown', event => { if (chip instanceof Range) event.preventDefault(); });
 byId('keep-quotation').addEventListener('click', keepQuotation);
 byId('quotations-csv').addEventListener('click', () => {
   // A spreadsheet treats text that begins with these as a formula.
@@ -412,7 +451,7 @@ addEventListener('keydown', event => {
     : (event.ctrlKey || event.metaKey) && event.code === 'KeyY' ? 'redo' : plain ? event.key : '';
   const done = {
     undo, redo, d: nextUncertain, c: confirm_, q: keepQuotation, s: giveHere, r: lineRight,
-    Escape: () => { if (!isEditing) return true; setEditing(false); },
+    Escape: () => { if (!menu.hidden) return closeMenu(); if (!isEditing) return true; setEditing(false); },
     Enter: () => {
       if (event.target.matches('button, a, summary, [role=button]')) return true;
       const word = current?.isConnected ? current : null, line = word?.closest('.s') ?? segments[Math.max(0, segment)];
