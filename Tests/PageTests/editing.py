@@ -164,6 +164,41 @@ def replacing(b):
     b.js("document.activeElement.blur()")
     b.press("Control", "z")
     assert b.js("return [...document.querySelectorAll('.w')].filter(word => word.textContent === 'river').length") == count
+    # The text shows what would come; one by one, and the next is shown.
+    b.js("document.getElementById('instead').value = ''; find.value = 'river'; find.dispatchEvent(new Event('input'))")
+    b.type("#instead", "Rhine")
+    preview = "return [...main.querySelectorAll('.gone')].map(word => word.textContent + ' ' + word.dataset.instead)"
+    b.until("return main.querySelectorAll('.gone').length")
+    assert b.js(preview) == ["river Rhine"] * count and b.js("return byId('replace-all').textContent") == f"Replace all {count}", b.js(preview)
+    assert b.js("return getComputedStyle(main.querySelector('.gone'), '::after').content.includes('Rhine')")
+    b.shot("replace")
+    b.click("#next")
+    second = b.js("return hits[1].map(startOf)")
+    b.click("#replace-one")
+    b.until(f"return main.querySelectorAll('.gone').length === {count - 1}")
+    words = "return [...main.querySelectorAll('.w')].filter(word => /Rhine|Elbe/.test(word.textContent)).map(word => [word.textContent, startOf(word)])"
+    assert b.js(words) == [["Rhine", second[0]]], b.js(words)
+    # The next hit is the one after it, also if the new text has the word again.
+    assert b.js("return [byId('hits').textContent, byId('replace-all').textContent]") == [f"2 of {count - 1}", f"Replace all {count - 1}"]
+    b.js("instead.value = 'river Elbe'")
+    b.click("#replace-one")
+    assert [word for word, _ in b.js(words)] == ["Rhine", "Elbe"], b.js(words)
+    after = b.js("return [hits[hit][0].dataset.t, hits.length]")
+    assert after[1] == count - 1 and (count < 4 or int(after[0]) > b.js(words)[1][1]), after
+    for _ in range(2):
+        b.js("document.activeElement.blur()")
+        b.press("Control", "z")
+    # Punctuation around it stays, and parts of words are not replaced.
+    b.js("step([edited(6, 'the “River,” rivers and the river-bank')]); find.value = 'river'; search(); instead.value = 'Rhine'; replace(wholeHits())")
+    assert b.js(TEXTS % 6) == "the “Rhine,” rivers and the river-bank", b.js(TEXTS % 6)
+    b.press("Control", "z")
+    b.press("Control", "z")
+    # Also where lines were joined, words of two segments.
+    b.js("step([change(7, { ...draftOf(7), joined: true })]); find.value = 'mill the'; search(); instead.value = 'mill. A'; replace(wholeHits())")
+    assert "below mill. A water was cold" in b.js("return textOfLine(lineOf(6))").replace("the mill.", "mill."), b.js("return textOfLine(lineOf(6))")
+    b.press("Control", "z")
+    b.press("Control", "z")
+    b.js("find.value = 'the River'; search(); instead.value = ''")
     # Esc closes it, and a second time the search, which has brought it.
     b.type("#instead", "the Elbe")
     b.press("Escape")

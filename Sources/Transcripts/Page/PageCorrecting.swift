@@ -33,7 +33,7 @@ func correctingTools(isShown: Bool) -> String {
 let correctingForms = """
     <form id="replace" class="row tools" hidden><input id="instead" type="search" placeholder="Replace it with" \
     aria-label="Replace matches with" autocomplete="off"><button id="replace-one" type="button">Replace</button>\
-    <button>Replace all</button></form>
+    <button id="replace-all">Replace all</button></form>
     <p class="choice" id="choice" role="alert" hidden><span id="choice-text"></span> \
     <button id="choice-file" type="button">Show the file</button> \
     <button id="choice-mine" type="button">Keep mine</button></p>

@@ -561,25 +561,50 @@ byId('replace').addEventListener('keydown', event => {
   byId('replace').hidden = true;
 });
 
-// Search and replace: whole words, ignoring case; punctuation at the end of the last one stays.
-function replaceAll(wanted, put) {
-  const asked = normal(wanted).split(' ').map(keyOf).filter(Boolean), instead = normal(put);
-  if (!asked.length) return 0;
-  const changes = [];
-  let count = 0;
-  for (const id of order) {
-    const texts = split(textOf(original(id))), keys = texts.map(keyOf);
-    let found = false;
-    for (let i = 0; i + asked.length <= texts.length; i++) {
-      if (!asked.every((key, j) => keys[i + j] === key)) continue;
-      const tail = texts[i + asked.length - 1].match(/[^\p{L}\p{N}]*$/u)[0];
-      texts.splice(i, asked.length, ...(instead ? [instead + tail] : []));
-      keys.splice(i, asked.length, ...(instead ? [''] : []));
-      found = true;
-      count++;
-    }
-    if (found) changes.push(edited(id, texts.join(' ')));
-  }
-  step(changes);
-  return count;
+// Search and replace: whole words, as the search finds them; punctuation around them stays. The text shows what would come.
+const instead = byId('instead');
+const wholeHits = () => byId('replace').hidden ? [] : hits.filter(hit => hit[0].isConnected && plain(hit.map(word => word.textContent).join(' ')) === plain(find.value));
+function insteadOf(hit) {
+  const put = normal(instead.value), wanted = find.value.trim(), [first, last] = [hit[0], hit[hit.length - 1]].map(word => word.textContent);
+  const [head] = first.match(/^[^\p{L}\p{N}]*/u), [tail] = last.match(/[^\p{L}\p{N}]*$/u);
+  return put && (wanted.startsWith(head) ? '' : head) + put + (wanted.endsWith(tail) ? '' : tail);
 }
+function preview() {
+  for (const word of main.querySelectorAll('.gone')) { word.classList.remove('gone'); delete word.dataset.instead; }
+  const whole = wholeHits();
+  byId('replace-all').textContent = whole.length ? 'Replace all ' + whole.length : 'Replace all';
+  byId('replace-one').disabled = byId('replace-all').disabled = !whole.length;
+  if (normal(instead.value) || byId('replace').contains(document.activeElement)) for (const hit of whole) {
+    for (const word of hit) word.classList.add('gone');
+    hit[hit.length - 1].dataset.instead = insteadOf(hit);
+  }
+}
+function replace(list) {
+  const drafts = new Map();
+  // From the end, since the places of the later words change.
+  for (const hit of [...list].reverse()) {
+    let fresh = split(insteadOf(hit));
+    for (const id of new Set(hit.map(word => placeIn(word).id))) {
+      const at = hit.map(placeIn).filter(place => place.id === id).map(place => place.at);
+      if (!drafts.has(id)) drafts.set(id, draftOf(id));
+      put(drafts.get(id), at[0], at[at.length - 1] + 1, fresh);
+      fresh = [];
+    }
+  }
+  step(changesOf(drafts));
+}
+// The present hit, or the next one of whole words; then the one after it is shown.
+function replaceOne() {
+  const whole = new Set(wholeHits()), found = [...hits.slice(Math.max(0, hit)), ...hits].find(one => whole.has(one));
+  if (!found) return;
+  const line = found[0].closest('.s'), after = wordsOf(line)[indexIn(found[found.length - 1]) + 1], from = after ? startOf(after) : Number(line.dataset.e);
+  replace([found]);
+  search(from);
+  tellKept('Replaced once');
+}
+for (const [place, names] of [[find, ['input', 'keydown']], [byId('replace'), ['input', 'focusin', 'focusout', 'keydown']]]) {
+  // After the others that listen.
+  for (const name of names) place.addEventListener(name, () => setTimeout(preview));
+}
+byId('replace-one').addEventListener('click', replaceOne);
+

@@ -375,9 +375,10 @@ byId('save').addEventListener('click', save);
 byId('load').addEventListener('change', event => { for (const file of event.target.files) loadFile(file); event.target.value = ''; });
 byId('replace').addEventListener('submit', event => {
   event.preventDefault();
-  const count = replaceAll(find.value, byId('instead').value);
-  tellKept(count === 1 ? 'Replaced once' : 'Replaced ' + count + ' times');
+  const whole = wholeHits();
+  replace(whole);
   search();
+  tellKept(whole.length === 1 ? 'Replaced once' : 'Replaced ' + whole.length + ' times');
 });
 for (const name of ['dragover', 'drop']) addEventListener(name, event => {
   if (![...(event.dataTransfer?.types ?? [])].includes('Files')) return;

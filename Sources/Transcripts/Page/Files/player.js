@@ -226,32 +226,46 @@ document.querySelector('footer').addEventListener('click', event => {
 });
 
 
-// Search, also for phrases within a segment, ignoring case and accents.
+// Search, also for phrases within a segment, ignoring case and accents; and as word errors are counted,
+// without punctuation and fillers, with abbreviations and small numbers spelled out: "mister thornton" finds "Mr. Thornton".
 const fold = text => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+const spoken = new Map([['mr', 'mister'], ['mrs', 'missus'], ['dr', 'doctor'], ['st', 'saint'], ['ok', 'okay'],
+  ...['uh', 'um', 'hmm', 'mm'].map(filler => [filler, '']), ...'zero one two three four five six seven eight nine ten'.split(' ').map((name, i) => [String(i), name])]);
+const plain = text => fold(text).replace(/[’‘ʼ]/g, "'").split(/[^\p{L}\p{N}']+/u).map(word => word.replace(/^'+|'+$/g, ''))
+  .map(word => spoken.get(word) ?? word).filter(Boolean).join(' ');
 let hits = [], hit = -1;
 const index = () => lines ??= segments.map(segment => {
-  let text = '';
-  const ends = [], elements = [...segment.querySelectorAll('.w')];
-  for (const element of elements) {
-    text += fold(element.textContent);
-    ends.push(text.length);
-    text += ' ';
-  }
-  return { text, ends, elements };
+  const elements = wordsOf(segment);
+  return { elements, forms: [fold, plain].map(form => {
+    let text = '';
+    return { ends: elements.map(element => {
+      const part = form(element.textContent);
+      if (part) text += (text && ' ') + part;
+      return text.length;
+    }), text };
+  }) };
 });
-function search() {
+// From a time on, in milliseconds, or from the beginning.
+function search(from) {
   for (const element of hits.flat()) element.classList.remove('hit', 'at');
   hits = [];
   hit = -1;
-  const wanted = fold(find.value).trim().replace(/\s+/g, ' ');
-  if (wanted) for (const { text, ends, elements } of index()) {
-    for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) {
-      hits.push(elements.slice(ends.findIndex(end => end > at),
-        ends.findIndex(end => end >= at + wanted.length) + 1 || undefined));
-    }
+  const asked = [fold(find.value).trim().replace(/\s+/g, ' '), plain(find.value)];
+  if (asked[0]) for (const { elements, forms } of index()) {
+    const found = [];
+    forms.forEach(({ text, ends }, i) => {
+      const wanted = asked[i];
+      for (let at = text.indexOf(wanted); wanted && at >= 0; at = text.indexOf(wanted, at + wanted.length)) {
+        const first = ends.findIndex(end => end > at), last = ends.findIndex(end => end >= at + wanted.length);
+        // The second form has whole words, and what the first has not found.
+        if (i && (at && text[at - 1] !== ' ' || found.some(one => one[0] <= last && first <= one[1]))) continue;
+        found.push([first, last]);
+      }
+    });
+    for (const [first, last] of found.sort((a, b) => a[0] - b[0])) hits.push(elements.slice(first, last + 1));
   }
   for (const element of hits.flat()) element.classList.add('hit');
-  if (hits.length) go(0); else tell();
+  if (hits.length) go(from ? Math.max(0, hits.findIndex(([word]) => startOf(word) >= from)) : 0); else tell();
 }
 function go(index) {
   for (const element of hits[hit] ?? []) element.classList.remove('at');
@@ -266,7 +280,7 @@ function tell() {
   byId('previous').disabled = byId('next').disabled = !hits.length;
 }
 const leap = by => { if (hits.length) go(hit + by); };
-find.addEventListener('input', search);
+find.addEventListener('input', () => search());
 find.form.addEventListener('submit', event => event.preventDefault());
 find.addEventListener('keydown', event => {
   if (event.key === 'Enter') {
