@@ -9,7 +9,8 @@ import TestKit
 @Suite("The pages in browsers") struct PageTests {
     static let checks = [
         "a click on a word plays from there", "the playing word follows", "keys", "help", "search",
-        "search folds case and accents", "links", "slider and overview", "gaps and marks", "confidence", "index",
+        "search folds case and accents", "links", "slider and overview", "waveform", "gaps and marks", "confidence",
+        "index",
         "how well recordings were read",
         "ten thousand words", "missing audio", "hostile text", "no network", "narrow", "contrast", "dark",
         "reduced motion", "print", "labels", "selecting text", "words to review are played", "keys after choosing",

@@ -321,6 +321,76 @@ def slider(b):
     assert painted > 1000, painted
 
 
+def waveform(b):
+    talk(b)
+    view = lambda: b.js("return view")
+    total = view()[1]
+    assert view()[0] == 0
+    box = b.js("const box = wave.getBoundingClientRect(); return [box.left, box.top + box.height / 2, box.width]")
+    pointer = lambda kind, share, **more: b.devtools("Input.dispatchMouseEvent", type=kind, x=box[0] + box[2] * share, y=box[1], **more)
+    # The time under the pointer.
+    pointer("mouseMoved", .25)
+    b.until("return under.checkVisibility()")
+    assert b.js("return under.textContent") == b.js("return clock(timeAt(width / 4))")
+    # The wheel zooms where the pointer is, and never out of the recording.
+    pointer("mouseWheel", .25, deltaX=0, deltaY=-500)
+    b.until("return view[1] - view[0] < data.duration * .6")
+    start, end = view()
+    assert abs(start + (end - start) / 4 - total / 4) < total / 50, (start, end)
+    assert b.js("return [seekBar.min, seekBar.max].map(Number)") == [start, end]
+    b.shot("zoomed")
+    pointer("mouseWheel", .5, deltaX=300, deltaY=0)
+    b.until("return view[0] > arguments[0]", start)
+    assert abs(view()[1] - view()[0] - end + start) < 3
+    for _ in range(8):
+        pointer("mouseWheel", .5, deltaX=0, deltaY=-2000)
+    b.until("return view[1] - view[0] < 4000")
+    assert view()[0] >= 0 and view()[1] <= total
+    # At full length the page is scrolled.
+    b.press("-")
+    for _ in range(8):
+        b.press("-")
+    assert view() == [0, total]
+    assert b.js("const event = new WheelEvent('wheel', { deltaY: 100, cancelable: true }); wave.dispatchEvent(event); return event.defaultPrevented") is False
+    # A click there shows the line and the word, also while paused; the zoomed part goes along with what is sought elsewhere.
+    b.call("POST", "/window/rect", {"width": 1280, "height": 420})
+    try:
+        talk(b)
+        b.click("#seek")
+        b.until("const line = document.querySelector('.s.on'), at = line.getBoundingClientRect();"
+                "return audio.paused && line === segments[segment] && segment > 3 && at.top >= bar.getBoundingClientRect().bottom && at.bottom <= innerHeight")
+        b.press("+")
+        b.press("+")
+        part = view()
+        assert part[0] > 0 and part[1] < total and abs((part[0] + part[1]) / 2 - b.js("return now()")) < 200, part
+        b.press("Home")
+        assert view()[0] == 0 and abs(view()[1] - (part[1] - part[0])) < 3, view()
+        # Two fingers zoom it, and seek nothing.
+        b.js("setView(0, data.duration)")
+        b.devtools("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=2)
+        box = b.js("const box = wave.getBoundingClientRect(); return [box.left, box.top + box.height / 2, box.width]")
+        fingers = lambda *shares: [{"x": box[0] + box[2] * share, "y": box[1], "id": i} for i, share in enumerate(shares)]
+        touch = lambda kind, *shares: b.devtools("Input.dispatchTouchEvent", type=kind, touchPoints=fingers(*shares))
+        touch("touchStart", .4, .6)
+        before = b.js("return now()")
+        for wide in (.15, .2, .25, .3):
+            touch("touchMove", .5 - wide, .5 + wide)
+        b.until("return view[1] - view[0] < data.duration * .6")
+        touch("touchEnd")
+        assert b.js("return [now(), fingers.size]") == [before, 0]
+    finally:
+        b.devtools("Emulation.setTouchEmulationEnabled", enabled=False)
+        b.call("POST", "/window/rect", {"width": 1280, "height": 900})
+    # Each speaker's part has another colour.
+    b.open("people/index.html")
+    b.until("return width > 0")
+    painted = ("const pen = canvas.getContext('2d'), seen = time => [...pen.getImageData(Math.floor(x(time) / 3) * 3 * devicePixelRatio, canvas.height / 2, 1, 1).data].join();"
+               "return [seen(startOf(lineOf(2)) + 900), seen(startOf(lineOf(3)) - 300), seen(startOf(lineOf(7)) + 900), seen(startOf(lineOf(9)) + 900)]")
+    first, silent, second, third = b.js(painted)
+    assert second == third and len({first, silent, second}) == 3, (first, silent, second, third)
+    assert b.js("return [speakingAt(startOf(lineOf(2)) + 900), speakingAt(startOf(lineOf(3)) - 300), speakingAt(startOf(lineOf(7)) + 900)]") == ["A", None, "B"]
+
+
 def gaps_and_marks(b):
     talk(b)
     assert b.js("return [...document.querySelectorAll('.gap')].map(gap => gap.textContent)") == [
@@ -591,7 +661,7 @@ def copy(b):
 CHECKS = {"copy": copy} if IS_COPY else {
     "a click on a word plays from there": word_click, "the playing word follows": word_follows, "keys": keys,
     "help": help_is_shown, "search": search, "search folds case and accents": search_folds, "links": links,
-    "slider and overview": slider, "gaps and marks": gaps_and_marks, "confidence": confidence, "index": index, "how well recordings were read": plot,
+    "slider and overview": slider, "waveform": waveform, "gaps and marks": gaps_and_marks, "confidence": confidence, "index": index, "how well recordings were read": plot,
     "ten thousand words": ten_thousand_words, "missing audio": missing_audio, "hostile text": hostile_text,
     "no network": no_network, "narrow": narrow, "contrast": contrast, "dark": dark,
     "reduced motion": reduced_motion, "print": printed, "labels": labels, "selecting text": selecting,

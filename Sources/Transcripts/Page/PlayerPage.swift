@@ -86,7 +86,8 @@ private func player(_ timeline: Timeline, _ details: RecordingDetails, length: I
         <svg class="start" viewBox="0 0 24 24" aria-hidden="true"><path d="M7 4v16l14-8z"/></svg>\
         <svg class="pause" viewBox="0 0 24 24" aria-hidden="true"><path d="M6 4h4v16H6zM14 4h4v16h-4z"/></svg></button>
         <div class="wave"><canvas id="wave" aria-hidden="true"></canvas>\
-        <input id="seek" type="range" min="0" max="\(max(1, length))" step="1" value="0" aria-label="Position"></div>
+        <input id="seek" type="range" min="0" max="\(max(1, length))" step="1" value="0" aria-label="Position">\
+        <span id="under" aria-hidden="true" hidden></span></div>
         <div class="clock"><span id="time">0:00</span> <span>/ \(clockTime(timeline.length))</span></div>
         <form role="search"><input id="find" type="search" placeholder="Search" aria-label="Search the transcript" \
         autocomplete="off" spellcheck="false" aria-keyshortcuts="/"><output id="hits" for="find"></output>\
@@ -145,6 +146,7 @@ private func foot(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     <dt><kbd>/</kbd></dt><dd>search</dd>
     <dt><kbd>n</kbd> <kbd>Shift</kbd> <kbd>n</kbd></dt><dd>next, previous hit</dd>
     <dt><kbd>Home</kbd></dt><dd>to the beginning</dd>
+    <dt><kbd>+</kbd> <kbd>-</kbd></dt><dd>zoom the waveform, like the mouse wheel over it</dd>
     </dl>
     \(correctingKeys)
     <form method="dialog"><button>Close</button></form>

@@ -93,6 +93,8 @@ function show(ms) {
     seekBar.value = ms;
     seekBar.setAttribute('aria-valuetext', text + ' of ' + clock(data.duration));
   }
+  // A part that is shown goes along, unless somebody is looking elsewhere.
+  if ((ms < view[0] || ms > view[1]) && (audio.paused || Date.now() - looking > 4000)) setView(ms - (view[1] - view[0]) / 10, view[1] - view[0]);
   draw(ms);
 }
 function bring(element) {
@@ -112,35 +114,75 @@ function unfold(line) {
   group?.replaceWith(...group.querySelectorAll('.s'));
 }
 
-// The overview.
-const canvas = byId('wave'), peaks = (data.peaks.match(/../g) ?? []).map(hex => parseInt(hex, 16));
-let drawn = '', width = 0, height = 0;
+// The overview, or a part of it: from and to, in milliseconds.
+const canvas = byId('wave'), peaks = (data.peaks.match(/../g) ?? []).map(hex => parseInt(hex, 16)), total = Math.max(1, data.duration);
+let drawn = '', width = 0, height = 0, view = [0, total];
+const x = time => width * (time - view[0]) / (view[1] - view[0]);
+const timeAt = x => view[0] + (view[1] - view[0]) * x / Math.max(1, width);
+function setView(from, length) {
+  from = Math.round(Math.min(Math.max(0, from), total - length));
+  view = [from, from + length];
+  [seekBar.min, seekBar.max, seekBar.value] = [...view, now()];
+  draw(now());
+}
+// What is at a place stays there, or comes to another place.
+function zoom(by, at, to = at) {
+  // At least 60 peaks fill the width.
+  const time = timeAt(at), least = Math.min(total, Math.max(2000, 60 * total / Math.max(60, peaks.length)));
+  const length = Math.round(Math.min(total, Math.max(least, (view[1] - view[0]) * by)));
+  looking = Date.now();
+  setView(time - length * to / Math.max(1, width), length);
+}
+const zoomHere = by => zoom(by, x(now()), width / 2);
+// The colours of speakers, which do not depend on the scheme.
+const tints = {};
+function tint(label) {
+  if (!tints[label]) {
+    const probe = document.createElement('i');
+    probe.className = 'p' + (label.charCodeAt(0) - 65) % 12;
+    main.append(probe);
+    tints[label] = getComputedStyle(probe).getPropertyValue('--who').trim();
+    probe.remove();
+  }
+  return tints[label];
+}
+function speakingAt(time) {
+  const line = segments[indexAt(segmentStarts, time)];
+  return line?.dataset.p && time < Number(line.dataset.e) ? line.dataset.p : null;
+}
 function draw(ms) {
-  const scale = devicePixelRatio || 1;
-  const played = Math.round(width * ms / Math.max(1, data.duration));
-  const key = [played, width, height, scale, dark.matches].join();
+  const scale = devicePixelRatio || 1, played = Math.round(x(ms)), length = view[1] - view[0];
+  const key = [played, width, height, scale, dark.matches, view].join();
   if (key === drawn || !width) return;
   drawn = key;
   canvas.width = width * scale;
   canvas.height = height * scale;
   const pen = canvas.getContext('2d'), style = getComputedStyle(document.documentElement);
   const colour = name => style.getPropertyValue(name).trim();
-  const x = time => width * time / Math.max(1, data.duration);
   pen.scale(scale, scale);
+  const isTinted = segments.some(line => line.dataset.p);
   for (const [start, end] of data.gaps) {
     pen.fillStyle = colour('--warn-paper');
     pen.fillRect(x(start), 0, Math.max(2, x(end) - x(start)), height);
     pen.fillStyle = colour('--warn');
     pen.fillRect(x(start), height - 2, Math.max(2, x(end) - x(start)), 2);
   }
-  const step = 3, top = peaks.length ? Math.max(24, ...peaks) : 1, count = Math.floor(width / step);
+  const step = 3, top = peaks.length ? Math.max(24, ...peaks) : 1, count = Math.floor(width / step), peakAt = x => timeAt(x) / total * peaks.length;
   for (let bar = 0; bar < count; bar++) {
     let peak = 0;
-    const from = Math.floor(bar * peaks.length / count), to = Math.ceil((bar + 1) * peaks.length / count);
+    const from = Math.floor(peakAt(bar * step)), to = Math.ceil(peakAt((bar + 1) * step));
     for (let i = from; i < to; i++) if (peaks[i] > peak) peak = peaks[i];
-    const tall = Math.max(2, Math.sqrt(peak / top) * (height - 8));
-    pen.fillStyle = colour(bar * step < played ? '--accent' : '--wave');
-    pen.fillRect(bar * step, (height - tall) / 2, step - 1, tall);
+    const tall = Math.max(2, Math.sqrt(peak / top) * (height - 8)), speaker = isTinted && speakingAt(timeAt((bar + .5) * step));
+    const rest = [bar * step, (height - tall) / 2, step - 1, tall];
+    pen.fillStyle = speaker ? tint(speaker) : colour(bar * step < played && !isTinted ? '--accent' : '--wave');
+    pen.fillRect(...rest);
+    // Pale colours on pale paper, and dark ones on dark, are seen better with some ink.
+    if (speaker) {
+      pen.globalAlpha = .3;
+      pen.fillStyle = colour('--ink');
+      pen.fillRect(...rest);
+      pen.globalAlpha = 1;
+    }
   }
   pen.fillStyle = colour('--mark');
   for (const mark of data.marks) {
@@ -151,6 +193,10 @@ function draw(ms) {
   }
   pen.fillStyle = colour('--ink');
   pen.fillRect(Math.min(played, width - 2), 0, 2, height);
+  // Which part of the recording this is.
+  if (length < total) pen.fillRect(width * view[0] / total, 0, Math.max(4, width * length / total), 2);
+  pen.fillStyle = colour('--accent');
+  if (isTinted) pen.fillRect(0, height - 2, Math.max(0, played), 2);
 }
 const dark = matchMedia('(prefers-color-scheme: dark)');
 dark.addEventListener('change', () => draw(now()));
@@ -159,7 +205,36 @@ new ResizeObserver(() => {
   [width, height] = [canvas.clientWidth, canvas.clientHeight];
   draw(now());
 }).observe(canvas);
-seekBar.addEventListener('input', () => seek(Number(seekBar.value)));
+// Two fingers zoom; one seeks, and the text goes along.
+const wave = canvas.parentElement, fingers = new Map(), under = byId('under'), placeOn = event => event.clientX - wave.getBoundingClientRect().left;
+seekBar.addEventListener('input', () => {
+  if (fingers.size > 1) return;
+  seek(Number(seekBar.value));
+  bring(segments[segment]);
+});
+wave.addEventListener('wheel', event => {
+  const size = [1, 30, 300][event.deltaMode], isAcross = Math.abs(event.deltaX) > Math.abs(event.deltaY), length = view[1] - view[0];
+  if (length === total && (isAcross || event.deltaY > 0)) return;
+  event.preventDefault();
+  looking = Date.now();
+  if (isAcross) setView(view[0] + event.deltaX * size * length / width, length);
+  else zoom(Math.exp(event.deltaY * size * (event.ctrlKey ? .01 : .002)), placeOn(event));
+}, { passive: false });
+wave.addEventListener('dblclick', () => setView(0, total));
+wave.addEventListener('pointerdown', event => { if (event.pointerType === 'touch') fingers.set(event.pointerId, placeOn(event)); });
+for (const name of ['pointerup', 'pointercancel']) addEventListener(name, event => { fingers.delete(event.pointerId); });
+wave.addEventListener('pointermove', event => {
+  const at = placeOn(event), time = timeAt(at), speaker = speakingAt(time);
+  if (fingers.has(event.pointerId)) {
+    const spread = () => { const [a, b] = fingers.values(); return [Math.max(20, Math.abs(a - b)), (a + b) / 2]; }, before = spread();
+    fingers.set(event.pointerId, at);
+    if (fingers.size === 2) zoom(before[0] / spread()[0], before[1], spread()[1]);
+  }
+  under.hidden = time < 0 || time > total || fingers.size > 1;
+  under.textContent = clock(time) + (speaker ? ' ' + nameNow(speaker) : '');
+  under.style.left = Math.min(Math.max(0, at - under.offsetWidth / 2), Math.max(0, width - under.offsetWidth)) + 'px';
+});
+wave.addEventListener('pointerleave', () => { under.hidden = true; });
 
 // Clicks: a word, a time, a bookmark, a word to review.
 for (const place of [main, document.querySelector('footer')]) place.addEventListener('click', event => {
@@ -304,7 +379,7 @@ const keys = {
   'ArrowRight': event => event.shiftKey ? nudge(starts(), 1) : seek(now() + 3000),
   'ArrowUp': () => { nudge(segmentStarts, -1); bring(segments[segment]); },
   'ArrowDown': () => { nudge(segmentStarts, 1); bring(segments[segment]); },
-  'Home': () => seek(0),
+  'Home': () => seek(0), '+': () => zoomHere(.5), '=': () => zoomHere(.5), '-': () => zoomHere(2),
   'm': () => { const mark = data.marks.find(mark => mark > now() + 1); if (mark !== undefined) seek(mark); },
   'n': () => leap(1), 'N': () => leap(-1)
 };
