@@ -96,7 +96,7 @@ import TestKit
             "Tests/Appliance/guest/hardware", "Tests/Appliance/image/build", "Tests/Appliance/image/customize",
             "Tests/Appliance/image/init", "Tests/Arm64/build", "Tests/Arm64/emulation.sh", "Tests/Arm64/instructions",
             "Tests/Arm64/test", "Tests/Arm64/try-package", "Tests/Benchmark/slow-stick", "Tests/Chaos/run",
-            "Tests/Fuzz/run", "Tests/check-api", "Tests/lib/pympi.sh", "Tests/lib/whisper.sh", "Tests/postgresql-of",
+            "Tests/Fuzz/run", "Tests/check-api", "Tests/lib/pypi.sh", "Tests/lib/whisper.sh", "Tests/postgresql-of",
         ])
     func shellcheck(script: String) throws {
         let shell = script.hasSuffix(".bash") ? ["--shell=bash"] : []

@@ -37,11 +37,11 @@ install_dependencies() {
 # fetch_test_data FILE LOGS: fetches what suites test with and Debian does not have. Writes NAME=VALUE lines for their environment
 # into the file. Prints "skipped:" for what cannot be had; the tests that need it skip, too.
 fetch_test_data() {
-    local file=$1 logs=$2 whisper pympi model speakers=${XDG_CACHE_HOME:-$HOME/.cache}/fieldscribe-speakers/model
+    local file=$1 logs=$2 whisper pympi axe model speakers=${XDG_CACHE_HOME:-$HOME/.cache}/fieldscribe-speakers/model
     . deploy/lib/files.sh
     . deploy/lib/model.sh
     . Tests/lib/whisper.sh
-    . Tests/lib/pympi.sh
+    . Tests/lib/pypi.sh
     : >"$file.new"
     if whisper=$(make_whisper 2>"$logs/whisper.log"); then
         echo "PATH=$PATH:$whisper" >>"$file.new"
@@ -52,6 +52,11 @@ fetch_test_data() {
         echo "FIELDSCRIBE_TEST_PYMPI=$pympi" >>"$file.new"
     else
         echo "skipped: ELAN's documents by pympi: $(tail -n 1 "$logs/pympi.log")"
+    fi
+    if axe=$(make_axe 2>"$logs/axe.log"); then
+        echo "FIELDSCRIBE_TEST_AXE=$axe/axe_playwright_python/axe.min.js" >>"$file.new"
+    else
+        echo "skipped: the pages by axe-core: $(tail -n 1 "$logs/axe.log")"
     fi
     if model=$(make_model moonshine-tiny-en 2>"$logs/model.log"); then
         echo "FIELDSCRIBE_TEST_MODEL=$model" >>"$file.new"
