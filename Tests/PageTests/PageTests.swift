@@ -58,7 +58,7 @@ import TestKit
         let driver = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/firefox.py"
         let said = run("python3 '\(driver)' '\(pages.folder.path)' 2>&1")
         if said.hasPrefix("skipped: ") { return print(said) }
-        #expect(said == "ok editing in Firefox\nok saving and loading in Firefox\n")
+        #expect(said == "ok editing in Firefox\nok saving and loading in Firefox\nok reading in Firefox\n")
     }
 
     @Test("a page lists the digests of its styles and script, so that no other runs")

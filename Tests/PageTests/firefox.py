@@ -183,6 +183,22 @@ def saved(b, page):
             os.remove(beside)
 
 
+def read(b, page):
+    """The waveform is zoomed by the wheel; selected words are copied with their source."""
+    b.open(page)
+    left, top, width = b.until("const box = document.getElementById('wave').getBoundingClientRect();"
+                               "return box.width && document.getElementById('audio').readyState > 0 ? [box.left, box.top + box.height / 2, box.width] : null")
+    b.act("wheel", [{"type": "scroll", "x": round(left + width / 4), "y": round(top), "deltaX": 0, "deltaY": -400, "duration": 0}])
+    first, last = b.until("const { min, max } = document.getElementById('seek'); return max < 62000 && [Number(min), Number(max)]")
+    assert 0 < first < last < 62000, (first, last)
+    b.js("const words = document.querySelectorAll('.s[data-n=\"6\"] .w'), range = document.createRange(); range.setStart(words[1].firstChild, 0);"
+         "range.setEnd(words[4].firstChild, 2); getSelection().removeAllRanges(); getSelection().addRange(range)")
+    b.until("return document.querySelectorAll('#menu:not([hidden]) button').length === 3")
+    b.click("#menu button")
+    b.until("return document.getElementById('kept').textContent === 'Copied with its source'")
+    b.js("getSelection().removeAllRanges()")
+
+
 def run(folder):
     if not PROGRAM:
         print("skipped: the page in Firefox, since there is none (package firefox-esr)")
@@ -196,7 +212,7 @@ def run(folder):
             print(f"FAIL Firefox: {error}".replace("\n", " "))
             return 1
         try:
-            for name, check in {"editing in Firefox": edits, "saving and loading in Firefox": saved}.items():
+            for name, check in {"editing in Firefox": edits, "saving and loading in Firefox": saved, "reading in Firefox": read}.items():
                 try:
                     check(b, page)
                     print("ok " + name, flush=True)

@@ -55,7 +55,7 @@ func correctingPanel(_ timeline: Timeline, proposals: [String: String] = [:]) ->
         <details id="work" class="correcting" hidden><summary>Recording, notes and quotations</summary>
         <h2>Notes</h2><button id="add-note" type="button">Note at this place</button><ul id="notes"></ul>
         <h2>Quotations</h2>
-        <label>Word <input id="word" list="words-used"></label>\
+        <label>Tag <input id="word" list="words-used"></label>\
         <datalist id="words-used"><option>problem</option><option>idea</option></datalist>
         <label>Colour <select id="colour"><option>yellow</option><option>green</option><option>blue</option>\
         <option>red</option></select></label>

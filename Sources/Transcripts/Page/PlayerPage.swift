@@ -30,7 +30,7 @@ private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     facts.append(("Length", clockTime(timeline.length)))
     if timeline.hasSeveralSpeakers, let speakers = timeline.speakers {
         let times = speakers.seconds.enumerated().filter { $1 > 0 }.map { speaker, seconds in
-            chip(timeline, speaker) + " " + clockTime(SamplePosition(seconds: seconds))
+            chip(timeline, speaker) + "&nbsp;" + clockTime(SamplePosition(seconds: seconds))
         }
         facts.append(("Who spoke", times.joined(separator: ", ")))
     }
@@ -132,11 +132,9 @@ private func foot(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     <footer>
     \(correctingPanel(timeline, proposals: details.proposals))    <p class="keys">Click a word to hear it. <kbd>Space</kbd> plays, <kbd>←</kbd> <kbd>→</kbd> go 3 seconds, \
     <kbd>/</kbd> searches, <kbd>?</kbd> shows all keys.</p>
-    <p>Transcribed by a machine, which is least certain of the <span class="shaded"><span class="c1">dotted</span> and \
-    <span class="c0">wavy</span></span> words.</p>
-    \(wordsToReview(timeline))\(historyPart(details.history))</footer>
+    \(timeline.segments.contains { !$0.words.isEmpty } ? uncertainNote : "")\(wordsToReview(timeline))\(historyPart(details.history))</footer>
     <dialog id="help" aria-labelledby="help-title">
-    <h2 id="help-title">Keys</h2>
+    <h2 id="help-title" tabindex="-1" autofocus>Keys</h2>
     <dl>
     <dt><kbd>Space</kbd></dt><dd>play, pause</dd>
     <dt><kbd>←</kbd> <kbd>→</kbd></dt><dd>3 seconds back, forward</dd>
@@ -153,6 +151,12 @@ private func foot(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     </dialog>
     """
 }
+
+private let uncertainNote = """
+    <p>Transcribed by a machine, which is least certain of the <span class="shaded"><span class="c1">dotted</span> and \
+    <span class="c0">wavy</span></span> words.</p>
+
+    """
 
 func hexadecimal(_ bytes: [UInt8]) -> String {
     let digits = Array("0123456789abcdef".utf8)

@@ -442,12 +442,13 @@ const isInside = () => isPlaced && field.selectionStart === field.selectionEnd
 field.addEventListener('pointerup', () => { isPlaced = true; });
 field.addEventListener('input', () => { isPlaced = false; keepSoon(); });
 // Until the first line is opened, the page says how.
-const hintKey = 'fieldscribe-hint', hintText = 'To correct a line, press Edit or double-click it';
+const hintKey = 'fieldscribe-hint', hintText = 'To correct a line, press Edit ' + (matchMedia('(max-width: 40rem)').matches ? 'in the menu' : 'or double-click it');
 function knowsEditing() {
   if (byId('kept').textContent === hintText) tellKept('');
   try { localStorage.setItem(hintKey, 'known'); } catch { /* It is said again. */ }
 }
 function hint() {
+  if (!order.length) return;
   try { if (localStorage.getItem(hintKey)) return; } catch { /* It is said each time. */ }
   tellKept(hintText);
 }

@@ -15,9 +15,9 @@ function tellKept(text, isKnown) {
   kept.classList.remove('past');
   toldAt = Date.now();
 }
-for (const name of ['pointerdown', 'keydown']) addEventListener(name, () => {
+for (const name of ['pointerdown', 'keydown', 'wheel', 'touchmove']) addEventListener(name, () => {
   if (Date.now() - toldAt > 4000) kept.classList.add('past');
-}, true);
+}, { capture: true, passive: true });
 function document_() {
   const isLater = state.turns || [...state.edits.values()].some(edit => edit.breaks || edit.joined);
   return {

@@ -132,7 +132,7 @@ function showWhoSpoke(all) {
   spoke.hidden = all.length < 2;
   const parts = all.flatMap(label => {
     const length = state.turns?.reduce((sum, turn) => sum + (turn.speaker === label ? turn.end - turn.start : 0), 0);
-    return [', ', nameOf(label), ' ' + clock(ms(length ?? 0))];
+    return [', ', nameOf(label), '\u00a0' + clock(ms(length ?? 0))];
   });
   spoke.querySelector('dd').replaceChildren(...(state.turns ? parts.slice(1) : spokeFirst?.cloneNode(true).childNodes ?? []));
   makeButtons();

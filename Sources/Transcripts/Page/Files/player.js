@@ -278,7 +278,7 @@ function setMenu(isOpen) {
 }
 byId('menu-button').addEventListener('click', () => setMenu(!bar.matches('.more')));
 bar.addEventListener('click', event => {
-  if (!wide.matches && event.target.closest('#tools button, #edit, #notes-button, #save')) setMenu(false);
+  if (!wide.matches && event.target.closest('#tools button:not(#download), #edit, #notes-button, #save')) setMenu(false);
 }, true);
 bar.addEventListener('keydown', event => {
   if (event.key !== 'Escape' || event.defaultPrevented || !bar.matches('.more')) return;
@@ -360,8 +360,8 @@ find.form.addEventListener('submit', event => event.preventDefault());
 find.addEventListener('keydown', event => {
   if (event.key === 'Enter') {
     event.preventDefault();
-    leap(event.shiftKey ? -1 : 1);
-    if (!wide.matches) setMenu(false);
+    // Where the menu lies over the text, the present hit is behind it.
+    if (!wide.matches && bar.matches('.more')) setMenu(false); else leap(event.shiftKey ? -1 : 1);
   }
   if (event.key === 'Escape') { find.value = ''; search(); find.blur(); event.preventDefault(); }
 });
