@@ -23,7 +23,12 @@ extension SQLiteArchive {
         let known = try journalEntries(of: recording)
         var entries = known.compactMap { entry -> JournalEntry? in
             switch entry {
-            case .recording, .began, .dated, .ended: return entry
+            case .began(let startedAt, let clock, let microphone, let boot, let monotonic):
+                return .began(
+                    startedAt: startedAt, clock: clock,
+                    microphone: AddedFile.isSource(microphone) ? AddedFile.sealedSource : microphone, boot: boot,
+                    monotonic: monotonic)
+            case .recording, .dated, .ended: return entry
             case .exported(var content):
                 content.pass = nil
                 return .exported(content: content)
@@ -68,6 +73,11 @@ extension SQLiteArchive {
             }
             try connection.run("UPDATE export SET pass = NULL WHERE recording = ?", .integer(recording))
             try connection.run("UPDATE recording SET has_speakers = 0 WHERE id = ?", .integer(recording))
+            if let row = try queries.recording(recording), AddedFile.isSource(row.microphone) {
+                try connection.run(
+                    "UPDATE recording SET microphone = ?2 WHERE id = ?1", .integer(recording),
+                    .text(AddedFile.sealedSource))
+            }
         }
         try await scrub()
         let bytes = try journal.size(of: recording)

@@ -75,7 +75,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
         let monotonic = Boot.nanoseconds - ((0...60).contains(earlier) ? Int64(earlier * 1e9) : 0)
         let start = JournalRecord.Start(
             startedAt: startedAt, clock: clock, microphone: microphone, boot: Boot.id, monotonic: monotonic)
-        let id = try claimNumber()
+        let id = try claimNumber(journal.claim(_:))
         do {
             try connection.transaction {
                 try insert(start, id: id)
@@ -95,16 +95,16 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
         return id
     }
 
-    /// Returns the next number, above those of all rows and folders, and creates its folder.
+    /// Returns the next number, above those of all rows and folders, whose folder `claim` could make.
     ///
     /// A rebuilt database lacks the folders that could not be read; none of them is written to.
-    private func claimNumber() throws -> Int {
+    func claimNumber(_ claim: (Int) throws -> Bool) throws -> Int {
         let used = try highestRow()
         let highest = try highestFolder ?? max(journal.highestNumber(), numbers.kept)
         highestFolder = highest
         // Ignores a folder that somebody gave the highest possible number.
         let last = highest < Journal.highest - 1_000_000 ? max(used, highest) : used
-        for id in (last + 1)...(last + 1_000) where try journal.claim(id) { return id }
+        for id in (last + 1)...(last + 1_000) where try claim(id) { return id }
         throw DeviceError(
             .failed, "mkdir", "\(journal.root): a thousand names for a new recording are taken; move some of them away"
         )

@@ -77,7 +77,7 @@ struct CopyFolder: Sendable {
         }
         do throws(DeviceError) {
             let temporary = try folder.folder(name)
-            for file in CopySettings.allNames { try temporary.remove(file) }
+            for file in try temporary.names() where CopySettings.isName(file) { try temporary.remove(file) }
             try folder.removeFolder(name)
         } catch {
             // Files of other programs, or another file system that is mounted there.

@@ -44,8 +44,10 @@ package struct CopySettings: Hashable, Sendable {
     /// changes least between versions.
     var tellingFormat: TranscriptFormat? { TranscriptFormat.allCases.first { formats.contains($0) && $0 != .html } }
 
-    /// Every file name in a copy with any settings. Interrupted copies are cleared of these.
-    static let allNames: [String] =
+    /// Whether a file of a copy with any settings may have this name. Interrupted copies are cleared of these.
+    static func isName(_ name: String) -> Bool { allNames.contains(name) || RecordingFolder.isOriginal(name) }
+
+    private static let allNames: [String] =
         TranscriptFormat.allCases.map(\.fileName) + AudioForm.allCases.map { "audio.\($0.rawValue)" }
         + [historyFileName, publicKeyName, signatureName, manifestName]
 

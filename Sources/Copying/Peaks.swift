@@ -1,20 +1,20 @@
 /// The loudest sample of each of 1,200 equal stretches of audio.
-struct Peaks {
+package struct Peaks {
     private static let count = 1_200
 
     /// 0 to 255 each; empty without samples.
-    private(set) var values: [UInt8]
+    package private(set) var values: [UInt8]
     private let length: Int64
     private var place: Int64 = 0
 
     /// - Parameter length: the number of samples to come.
-    init(length: Int64) {
+    package init(length: Int64) {
         self.length = max(1, length)
         values = [UInt8](repeating: 0, count: Int(min(Int64(Self.count), max(0, length))))
     }
 
     /// Adds samples, channels interleaved.
-    mutating func add(_ samples: UnsafeBufferPointer<Int16>, channels: Int) {
+    package mutating func add(_ samples: UnsafeBufferPointer<Int16>, channels: Int) {
         guard !values.isEmpty else { return }
         let stretches = Int64(values.count)
         var taken = 0

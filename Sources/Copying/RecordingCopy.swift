@@ -45,6 +45,13 @@ struct RecordingCopy {
             digests[name] = Digest.of(bytes)
             try write(bytes, as: name, in: folder)
         }
+        if let name = source.original {
+            let copied = try NewFile(name, in: folder, shouldStop: shouldStop)
+            digests[name] = try readOriginal(name, source.originalBytes) { part throws(DeviceError) in
+                try copied.write(part, at: copied.length)
+            }
+            try copied.sync()
+        }
         try folder.sync()
         try folder.syncFileSystem()
 
@@ -99,7 +106,9 @@ struct RecordingCopy {
     }
 
     /// The names of sound and texts in a copy with these settings.
-    var names: Set<String> { Set(settings.formats.map(\.fileName) + [settings.audioName]) }
+    var names: Set<String> {
+        Set(settings.formats.map(\.fileName) + [settings.audioName]).union([source.original].compactMap { $0 })
+    }
 
     /// The same names in an existing copy.
     static func names(in manifest: Manifest) -> Set<String> {
@@ -129,6 +138,7 @@ struct RecordingCopy {
             ? length.samples * frame + 65_536 : max(0, length.samples - lost) * frame / 10 * 6 + 65_536
         // A file occupies whole clusters, of at most 64 KiB on usual sticks.
         var bytes = sound + Int64(settings.formats.count + 5) * 65_536
+        if source.original != nil { bytes += try source.originalBytes + 65_536 }
         for format in settings.formats { bytes += Int64(try render(format, details(peaks: [])).count) }
         return bytes
     }
@@ -148,6 +158,7 @@ struct RecordingCopy {
             powerOn: summary.powerOn, device: settings.device.text, audio: settings.audioName,
             index: "../../index.html", peaks: peaks,
             identity: sound.map { RecordingIdentity(recording: summary.id, pass: timeline.pass, sound: $0) })
+        details.givenTitle = summary.title
         details.history = history.map(\.entry)
         details.pauseSeconds = settings.pauseSeconds
         details.proposals = settings.proposals[summary.id] ?? [:]
@@ -190,6 +201,28 @@ struct RecordingCopy {
     }
 
     func soundDigest() throws(DeviceError) -> String { try readSource { _ in } }
+
+    /// Reads the file that the recording was converted from.
+    ///
+    /// - Parameter bytes: its expected size.
+    /// - Returns: its digest.
+    func readOriginal(
+        _ name: String, _ bytes: Int64, _ body: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
+    ) throws(DeviceError) -> String {
+        var (digest, count) = (Digest(), Int64(0))
+        let file = try source.openOriginal(name)
+        try file.forEachBlock { part throws(DeviceError) in
+            if shouldStop() { throw Copying.interrupted }
+            digest.add(part)
+            count += Int64(part.count)
+            try body(part)
+        }
+        guard count == bytes else {
+            throw DeviceError(
+                .damaged, "read", on: file.path, "changed while it was copied", remedy: "copy the recording again")
+        }
+        return digest.finish()
+    }
 
     /// Reads the recording as `readSamples` does.
     ///

@@ -58,7 +58,9 @@ package struct DrivePlan {
         let settings = CopySettings(configuration, volume: "", now: 0)
         let fitting = DriveContents.fitting(ended, in: room.budget) {
             let audio = RecordingFolder(storage: directory, recording: $0.id).audio
-            return settings.expectedBytes($0.length, channels: (try? RecordingReader(path: audio))?.channels ?? 1)
+            let reader = try? RecordingReader(path: audio)
+            let original = (try? reader?.originalBytes) ?? 0
+            return settings.expectedBytes($0.length, channels: reader?.channels ?? 1) + original
         }
         var contents = DriveContents(
             isSealed: recipients != nil, settings: Self.digest(settings, configuration, recipients))

@@ -50,6 +50,26 @@ struct Journal: Sendable {
         return true
     }
 
+    /// Makes a prepared folder that of a new recording, with a journal of these lines.
+    ///
+    /// - Returns: false if the name is taken.
+    func claim(_ recording: Int, for prepared: String, _ entries: [JournalEntry]) throws -> Bool {
+        let top = try top()
+        if try top.exists(folderName(of: recording)) { return false }
+        try top.folder(prepared).replace(Self.name, with: entries.flatMap(Self.line))
+        do throws(DeviceError) { try top.rename(prepared, toFree: folderName(of: recording)) } catch {
+            guard error.status == EEXIST else { throw error }
+            return false
+        }
+        try top.sync()
+        return true
+    }
+
+    /// Makes a recording's folder a prepared one again, after its row could not be added.
+    func release(_ recording: Int, as prepared: String) {
+        try? top().rename(folderName(of: recording), toFree: prepared)
+    }
+
     /// Appends lines durably, and creates the recording's folder if it is missing.
     ///
     /// - Parameter committed: the length that the database has for the journal, in bytes, or 0 if unknown. What follows was
@@ -187,9 +207,10 @@ struct Journal: Sendable {
         }.sorted()
     }
 
-    /// The highest number in any name beside the recordings' folders, including those of unfinished erasures.
+    /// The highest number in any name beside the recordings' folders, including those of unfinished erasures. The number in
+    /// a scratch folder's name is a process's.
     func highestNumber() throws(DeviceError) -> Int {
-        try names().compactMap { name in
+        try names().filter { !ScratchFolder.isName($0, for: AddedFile.purpose) }.compactMap { name in
             Self.number(name.drop { !$0.isASCII || !$0.isNumber }.prefix { $0.isASCII && $0.isNumber })
         }.max() ?? 0
     }

@@ -24,7 +24,7 @@ struct ArchiveQueries {
             turn: "row_number() OVER (PARTITION BY boot_id ORDER BY id)", where: "\(Self.isNumber) ORDER BY id"
         ).map { found in
             var summary = found
-            summary.title = titles[summary.id]
+            summary.title = titles[summary.id] ?? summary.title
             return summary
         }
     }
@@ -92,7 +92,7 @@ struct ArchiveQueries {
         let turn =
             "(SELECT count(*) FROM recording AS other WHERE other.boot_id = recording.boot_id AND other.id <= recording.id)"
         guard var summary = try summaries(turn: turn, where: "id = ?", [.integer(recording)]).first else { return nil }
-        summary.title = pass?.correction?.title
+        summary.title = pass?.correction?.title ?? summary.title
         var timeline = Timeline(
             name: folderName(of: recording), length: summary.length,
             engine: pass?.engine ?? EngineDescription(name: "", version: "", model: ""),
@@ -244,7 +244,7 @@ private func summary(_ row: Row) -> RecordingSummary {
         clock: RecordingSummary.Clock(rawValue: row.text(2)) ?? .unverified, microphone: row.text(3),
         length: row.position(4), transcribedUpTo: row.position(5),
         stopReason: StopReason(rawValue: row.text(6)) ?? .cutShort, isMissing: row.integer(7) == 1,
-        seal: row.isNull(8) ? nil : row.text(8),
+        seal: row.isNull(8) ? nil : row.text(8), title: AddedFile.title(from: row.text(3)),
         powerOn: row.isNull(9) || row.isNull(10) ? nil : PowerOn(order: row.integer(10), nanoseconds: row.long(9)))
 }
 

@@ -93,6 +93,12 @@ package final class AudioFileReader {
     /// What is missing, in one line; complete once `read` has returned 0.
     var damage: String? { report.damage }
 
+    /// The metadata, by names in lower case. Without ffmpeg, libsndfile reads only a date.
+    func tags() throws(DeviceError) -> [String: String] {
+        if Ffmpeg.isInstalled { return try ContainerDescription(source).tags }
+        return part?.date.map { ["date": $0] } ?? [:]
+    }
+
     private func end(_ ended: SoundPart) throws(DeviceError) {
         account.add(ended.account, at: SamplePosition(partStart))
         part = nil

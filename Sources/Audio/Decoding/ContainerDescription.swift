@@ -27,6 +27,8 @@ struct ContainerDescription: Equatable {
     /// The time that a player shows as 0, on the container's clock, in seconds.
     var start = 0.0
     var tracks: [Track] = []
+    /// The metadata of the file, and of its first track, by names in lower case.
+    var tags: [String: String] = [:]
     /// Whether one audio track is all that the container has.
     var isAlone = false
 
@@ -40,7 +42,7 @@ struct ContainerDescription: Equatable {
             arguments: [
                 "-select_streams", "a", "-of", "json", "-show_entries",
                 "format=format_name,duration,start_time,nb_streams:stream=codec_name,channels,sample_rate,start_time,duration,nb_frames"
-                    + ",time_base:stream_disposition=default:stream_tags",
+                    + ",time_base:stream_disposition=default:stream_tags:format_tags",
             ]
         ) { line in if text.utf8.count < 1 << 20 { text += line + "\n" } }
         self.init(json: text)
@@ -57,6 +59,10 @@ struct ContainerDescription: Equatable {
         format = probe.format?.format_name?.split(separator: ",").first.map(String.init) ?? ""
         start = probe.format?.start_time.flatMap(Double.init) ?? 0
         isAlone = probe.format?.nb_streams == 1
+        for (name, text) in [probe.format?.tags, probe.streams?.first?.tags].compactMap({ $0 }).joined()
+        where tags[name.lowercased()] == nil {
+            tags[name.lowercased()] = text
+        }
         let whole = probe.format?.duration.flatMap(Double.init)
         tracks = (probe.streams ?? []).map { stream in
             let tags = stream.tags ?? [:]
@@ -85,6 +91,7 @@ struct ContainerDescription: Equatable {
             var duration: String?
             var start_time: String?
             var nb_streams: Int?
+            var tags: [String: String]?
         }
         struct Stream: Decodable {
             var codec_name: String?

@@ -141,6 +141,9 @@ final class SoundPart {
     /// The number of channels to read, 1 or 2.
     var outputs: Int { converter.outputs }
 
+    /// The date in the metadata.
+    var date: String? { sf_get_string(handle, Int32(SF_STR_DATE)).map { String(cString: $0) } }
+
     /// The expected length.
     var estimatedLength: SamplePosition? {
         promisedFrames.map { frames in

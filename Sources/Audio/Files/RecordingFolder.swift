@@ -33,6 +33,24 @@ package struct RecordingFolder: Hashable, Sendable {
     /// The name of a file that exists during a redaction.
     package static let redactionName = ".striking"
 
+    /// The name of an added file that was converted: `original.m4a`.
+    ///
+    /// - Parameter name: the name that it had; an ending is kept if it is short and plain.
+    package static func originalName(for name: String) -> String {
+        let ending = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
+        return isOriginal("\(original).\(ending)") ? "\(original).\(ending)" : original
+    }
+
+    /// Whether a file's name is one that `originalName` gives.
+    package static func isOriginal(_ name: String) -> Bool {
+        if name == original { return true }
+        guard name.hasPrefix("\(original).") else { return false }
+        let ending = name.utf8.dropFirst(original.utf8.count + 1)
+        return 1...8 ~= ending.count && ending.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) }
+    }
+
+    private static let original = "original"
+
     /// The path of the encrypted file.
     package var sealed: String { "\(path)/\(Self.sealedName)" }
 

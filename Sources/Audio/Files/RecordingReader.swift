@@ -35,6 +35,8 @@ package final class RecordingReader: Sendable {
 
     /// The recording's channel count, 1 or 2.
     package let channels: Int
+    /// The name of the added file beside it that it was converted from; nil if there is none.
+    package let original: String?
     private let place: RecordingPlace
     /// `audio.wav` and the parts over it; the last one takes precedence.
     private let layers: Mutex<[Layer]>
@@ -47,6 +49,7 @@ package final class RecordingReader: Sendable {
         self.place = place
         let first = try Layer(place.name, in: place.folder, start: .zero, turn: 0)
         channels = first.layout.channels
+        original = try place.folder.names().sorted().first(where: RecordingFolder.isOriginal)
         layers = Mutex([first])
         refresh()
     }
@@ -57,6 +60,16 @@ package final class RecordingReader: Sendable {
             refresh()
             return try Self.end(of: layers.withLock { $0 })
         }
+    }
+
+    /// The size of the file that it was converted from, in bytes; 0 if there is none.
+    package var originalBytes: Int64 {
+        get throws(DeviceError) { try original.map { name throws(DeviceError) in try openOriginal(name).size() } ?? 0 }
+    }
+
+    /// Opens the file that it was converted from.
+    package func openOriginal(_ name: String) throws(DeviceError) -> FileDescriptor {
+        try place.folder.openFile(name, O_RDONLY)
     }
 
     /// Why the recording ended, as of opening; nil if its files do not say.

@@ -28,7 +28,7 @@ package struct Manifest: Equatable {
             throw error
         }
         self.init(reading: String(decoding: bytes, as: UTF8.self))
-        guard digests.keys.allSatisfy(CopySettings.allNames.contains), Array(text.utf8) == bytes else { return nil }
+        guard digests.keys.allSatisfy(CopySettings.isName), Array(text.utf8) == bytes else { return nil }
     }
 
     /// Parses a manifest with any names in the same folder; nil if a line has another format or a name occurs twice.

@@ -59,10 +59,12 @@ struct SealedCopy {
         let audio = try measured.finish().measure
         progress(SamplePosition(length / 2))
         // All digests have the same length.
-        let manifest = manifest(of: texts, audio: String(repeating: "0", count: 64))
+        let placeholder = String(repeating: "0", count: 64)
+        let manifest = manifest(of: texts, audio: placeholder, original: placeholder)
         var bytes = Int64(Tar.folder(folderName, time: 0).count + Tar.end.count) + Tar.size(audio.length)
         for (_, text) in texts { bytes += Tar.size(Int64(text.count)) }
         bytes += Tar.size(Int64(manifest.text.utf8.count))
+        if copy.source.original != nil { bytes += Tar.size(try copy.source.originalBytes) }
         return Plan(audio: audio, sound: sound, texts: texts, bytes: bytes)
     }
 
@@ -109,7 +111,8 @@ struct SealedCopy {
         try half.encodeAudioAgain(into: audio, named: copy.settings.audioName)
         let digest = try audio.finish().digest
         try sealer.write(Tar.padding(after: plan.audio.length))
-        let manifest = manifest(of: plan.texts, audio: digest)
+        let original = try writeOriginal(time, to: sealer)
+        let manifest = manifest(of: plan.texts, audio: digest, original: original)
         try write(Array(manifest.text.utf8), as: CopySettings.manifestName, time, to: sealer)
         if let signature = copy.signature(of: manifest) {
             try write(Array(signature.utf8), as: CopySettings.signatureName, time, to: sealer)
@@ -125,8 +128,21 @@ struct SealedCopy {
         try sealer.write(Tar.padding(after: count))
     }
 
-    private func manifest(of texts: [(name: String, bytes: [UInt8])], audio: String) -> Manifest {
+    /// - Returns: the digest of the file that the recording was converted from; nil if there is none.
+    private func writeOriginal(_ time: Int64, to sealer: Sealer) throws(DeviceError) -> String? {
+        guard let name = copy.source.original else { return nil }
+        let bytes = try copy.source.originalBytes
+        try sealer.write(Tar.file("\(folderName)/\(name)", bytes: bytes, time: time))
+        let digest = try copy.readOriginal(name, bytes) { part throws(DeviceError) in try sealer.write(part) }
+        try sealer.write(Tar.padding(after: bytes))
+        return digest
+    }
+
+    private func manifest(
+        of texts: [(name: String, bytes: [UInt8])], audio: String, original: String?
+    ) -> Manifest {
         var digests = [copy.settings.audioName: audio]
+        if let name = copy.source.original { digests[name] = original }
         for (name, bytes) in texts { digests[name] = Digest.of(bytes) }
         return Manifest(digests)
     }

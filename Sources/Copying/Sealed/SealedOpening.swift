@@ -61,7 +61,8 @@ package struct SealedOpening {
         try file.sync()
     }
 
-    /// Writes the sound into a folder as `audio.wav`. Reads the whole encrypted file.
+    /// Writes the sound into a folder as `audio.wav`, and beside it the file that it was converted from, if any. Reads the
+    /// whole encrypted file.
     ///
     /// - Parameters:
     ///   - length: the expected length.
@@ -71,11 +72,18 @@ package struct SealedOpening {
         let stops: @Sendable () -> Bool = { [goesOn] in !goesOn() }
         defer { try? target.remove(Self.encoded) }
         let encoded = try NewFile(Self.encoded, in: target, shouldStop: stops)
+        var original: NewFile?
         _ = try read(until: nil) { name, bytes throws(DeviceError) in
+            if RecordingFolder.isOriginal(name) {
+                try expectRoom(for: bytes, in: target)
+                original = try NewFile(name, in: target, shouldStop: stops)
+                return { part throws(DeviceError) in try original?.write(part, at: original?.length ?? 0) }
+            }
             guard name.hasPrefix("audio.") else { return nil }
             try expectRoom(for: bytes + length.samples * Frames.bytes(channels: 1), in: target)
             return { part throws(DeviceError) in try encoded.write(part, at: encoded.length) }
         }
+        try original?.flush()
         guard encoded.length > 0 else { throw foreign }
         let decoder = try AudioDecoder(encoded, named: path)
         guard 1...2 ~= decoder.channels else { throw foreign }

@@ -13,6 +13,8 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
 
         /// The recording was closed: `length`, `reason`.
         package static let recorded = Act(rawValue: "recorded")
+        /// It was made from a file: `digest`, `kept`. The file's name stays with the recording, which can be erased.
+        package static let added = Act(rawValue: "added")
         /// An engine completed its text: `pass`, `engine`.
         package static let written = Act(rawValue: "written")
         /// A person corrected its text: `pass`. The person's name stays with the text, which can be erased.
@@ -69,8 +71,10 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
     package var volume: String?
     /// The copy's name on it.
     package var folder: String?
-    /// The SHA-256 of the copy's SHA256SUMS, or of the encrypted file.
+    /// The SHA-256 of the copy's SHA256SUMS, of the encrypted file, or of the added file.
     package var digest: String?
+    /// The name of the added file in the recording's folder: `original.m4a`.
+    package var kept: String?
     /// The SHA-256 of the samples (mono, 16-bit little-endian, 16 kHz).
     package var sound: String?
     /// The second and fourth line of minisign's signature of `statement`, joined by a space.

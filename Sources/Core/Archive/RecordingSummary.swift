@@ -26,7 +26,7 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
     package var startedAt: Double { didSet { startedAt = startedAt.asWallTime } }
     /// Whether the clock of `startedAt` was set.
     package var clock: Clock
-    /// The microphone, as the configuration names it.
+    /// The microphone, as the configuration names it; for an added file `AddedFile.source`.
     package var microphone: String
     /// The length of the audio.
     package var length: SamplePosition
@@ -46,7 +46,8 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
     /// Whether only the private key can read it.
     package var isSealed: Bool { seal != nil }
 
-    /// The title that a person gave it; nil without one, and if only the private key can read it.
+    /// The title that a person gave it, else the name of the file that it was added from; nil without both, and if only the
+    /// private key can read it.
     package var title: String?
 
     /// The position since power-on; nil if the clock was set or nothing is known.

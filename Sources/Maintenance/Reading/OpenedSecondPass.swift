@@ -40,7 +40,7 @@ struct OpenedSecondPass: Sendable {
                 do {
                     if readers == nil { readers = try await pool() }
                     try await openSound(of: recording, open)
-                    defer { try? Self.folder(of: recording.id, open).remove(RecordingFolder.audioName) }
+                    defer { try? Self.removeSound(from: Self.folder(of: recording.id, open)) }
                     guard let readers, try await secondPass.run([recording], pool: readers) == [recording.id],
                         let manifest = try await SealingRecordings(configuration, archive: archive).seal(
                             again: recording.id, from: open)
@@ -66,6 +66,12 @@ struct OpenedSecondPass: Sendable {
             let source = try SealingRecordings.folder(of: recording.id, in: storage)
             try SealedOpening(source, manifest, key: key, goesOn: goesOn).sound(
                 recording.length, recording.stopReason, into: Self.folder(of: recording.id, open))
+        }
+    }
+
+    private static func removeSound(from folder: Folder) throws(DeviceError) {
+        for name in try folder.names() where name == RecordingFolder.audioName || RecordingFolder.isOriginal(name) {
+            try folder.remove(name)
         }
     }
 

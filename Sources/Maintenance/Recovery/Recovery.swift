@@ -54,6 +54,8 @@ package struct Recovery: Sendable {
             depth == .everything || marker.exists || (FileStatus(path)?.bytes ?? 0) <= checkedAtOnce
         let opened = try await SQLiteArchive.openRepairing(path: path, isChecked: isChecked, catchesUp: false)
         if isChecked { marker.remove() }
+        // Left by a killed `add`.
+        ScratchFolder.sweep(for: AddedFile.purpose, in: "\(configuration.storage.directory)/recordings")
         var findings: [StorageFinding] = []
         if let aside = opened.setAside {
             findings.append(

@@ -94,6 +94,11 @@ package struct Redaction: Sendable {
                 try await archive.redact(recording: id)
                 notes += LearnedVocabulary(storage: storage).forget(
                     id, keeping: try await Learning.corrected(in: id, of: archive))
+                for name in try folder.names().filter(RecordingFolder.isOriginal).sorted() {
+                    // In any format, a part of it cannot be silenced without writing all of it again.
+                    try folder.remove(name)
+                    notes.append("\(folder.path)/\(name): the file that was added was erased as a whole")
+                }
                 if try folder.exists(RecordingFolder.audioName) {
                     try await onThread(named: "redaction") {
                         try SoundRedaction.silence(ranges, in: audio)

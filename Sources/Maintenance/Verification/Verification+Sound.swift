@@ -1,6 +1,7 @@
 import Audio
 import Copying
 import Core
+import Glibc
 import System
 
 extension Verification {
@@ -81,6 +82,40 @@ extension Verification {
                 ))
             return (findings, nil)
         } catch { return (findings, .uncheckedSignature(DeviceError(wrapping: error).reason)) }
+    }
+
+    /// Compares the file that a recording was converted from with its SHA-256 in the history. A redaction has erased it.
+    func checkOriginal(of row: RecordingSummary) async throws -> [StorageFinding] {
+        let history = try await archive.history(of: row.id).map(\.entry)
+        guard let added = history.last(where: { $0.act == .added }), let name = added.kept,
+            RecordingFolder.isOriginal(name), !history.contains(where: { $0.act == .redacted })
+        else { return [] }
+        let storage = storage
+        let path = "\(RecordingFolder(storage: storage, recording: row.id).path)/\(name)"
+        do {
+            let digest = try await onStoppableThread(named: "verify") { goesOn throws(DeviceError) -> String in
+                var digest = Digest()
+                let file = try SealingRecordings.folder(of: row.id, in: storage).openFile(name, O_RDONLY)
+                try file.forEachBlock { bytes throws(DeviceError) in
+                    guard goesOn() else { throw DeviceError(.failed, "verify", status: ECANCELED, "was interrupted") }
+                    digest.add(bytes)
+                }
+                return digest.finish()
+            }
+            if digest == added.digest { return [] }
+        } catch let error as DeviceError {
+            if error.status == ECANCELED { throw CancellationError() }
+            guard error.code == .missing else {
+                return [StorageFinding(.damaged, recording: row.id, error, at: path)]
+            }
+            return [damage(row.id, path, "is gone; put a copy of the added file back")]
+        }
+        return [
+            damage(
+                row.id, path,
+                "is not the file that was added at \(added.time) (SHA-256, entry \(added.number) of the history); restore a copy "
+                    + "of it")
+        ]
     }
 
     /// One note for each kind of evidence, listing the recordings.

@@ -56,6 +56,7 @@ package struct Verification: Sendable {
                 }
                 let isSound = findings.count == before
                 if !isQuick {
+                    findings += try await checkOriginal(of: row)
                     let (found, evidence) = try await checkSound(of: row)
                     findings += found
                     if isSound, found.isEmpty, let evidence { compared[evidence, default: []].append(id) }

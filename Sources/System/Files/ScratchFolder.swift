@@ -46,6 +46,9 @@ package final class ScratchFolder: Sendable {
     /// Removes the folders of killed processes.
     package static func sweep(for purpose: String, in parent: String) { sweep(parent, prefix(purpose)) }
 
+    /// Whether a folder's name is that of one for this purpose.
+    package static func isName(_ name: String, for purpose: String) -> Bool { name.hasPrefix(prefix(purpose)) }
+
     private static func prefix(_ purpose: String) -> String { "fieldscribe-\(purpose)-" }
 
     /// Removes this user's folders whose processes no longer exist.

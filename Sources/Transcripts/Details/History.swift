@@ -16,6 +16,7 @@ extension HistoryEntry {
         let details: String? =
             switch act {
             case .recorded: length.map { "\(Self.clock($0)), ended by: \(reason ?? "unknown")" }
+            case .added: digest.map { "from a file, SHA-256 \($0)" }
             case .written: engine.map { "by \($0), pass \(pass ?? 1)" }
             case .corrected: pass.map { "by a person, pass \($0)" }
             case .copied: volume.map { "to \($0 == "folder" ? "a folder" : "the stick \($0)"), \(folder ?? "")" }

@@ -2,8 +2,10 @@ import Core
 
 /// Details of a recording for pages, besides its transcript.
 package struct RecordingDetails: Hashable, Sendable {
-    /// The page's title.
+    /// The page's title if nobody gave one.
     package var title: String
+    /// The recording's own title, if it has one without a person's: of an added file.
+    package var givenTitle: String?
     /// The start in local time for people; nil if unknown.
     var started: String?
     /// The start as RFC 3339.
@@ -53,9 +55,8 @@ package struct RecordingDetails: Hashable, Sendable {
         self.init(title: timeline.name, audio: timeline.name.contains(".") ? timeline.name : "audio.wav")
     }
 
-    /// Returns the recording's title by a person, else `title`.
+    /// Returns the recording's title by a person, else its own, else `title`.
     func title(of timeline: Timeline) -> String {
-        let own = oneLine(timeline.annotations?.title ?? "")
-        return own.isEmpty ? title : own
+        [timeline.annotations?.title, givenTitle].map { oneLine($0 ?? "") }.first { !$0.isEmpty } ?? title
     }
 }

@@ -3,13 +3,10 @@ import FoundationEssentials
 
 extension TranscriptFormat {
     /// One JSON object.
-    package static let json = TranscriptFormat("json", namesItsRecording: true) { timeline, _ in
-        try jsonDocument(timeline)
+    package static let json = TranscriptFormat("json", namesItsRecording: true) { timeline, details in
+        try jsonObject(TranscriptJSON(timeline, title: details.givenTitle)) + "\n"
     }
 }
-
-/// Returns the transcript as one JSON object on one line.
-func jsonDocument(_ timeline: Timeline) throws -> String { try jsonObject(TranscriptJSON(timeline)) + "\n" }
 
 /// Returns a value as one line of JSON without a newline; equal values give equal bytes.
 func jsonObject(_ value: some Encodable) throws -> String {
@@ -33,8 +30,9 @@ struct TranscriptJSON: Encodable {
     var voice: VoiceJSON?
     var metadata: MetadataJSON?
 
-    init(_ timeline: Timeline) {
-        header = HeaderJSON(timeline)
+    /// - Parameter title: the recording's own, if nobody gave it one.
+    init(_ timeline: Timeline, title: String? = nil) {
+        header = HeaderJSON(timeline, title: title)
         segments = timeline.segments.map { SegmentJSON($0, of: timeline) }
         gaps = timeline.gaps.map(GapJSON.init)
         marks = timeline.marks.map(MarkJSON.init)
@@ -59,7 +57,7 @@ struct TranscriptJSON: Encodable {
 
 struct HeaderJSON: Encodable {
     var file: String
-    /// Only if a person gave it one.
+    /// Only if a person gave it one, or it is an added file.
     var title: String?
     var duration: Double
     var sampleRate = SamplePosition.rate
@@ -69,10 +67,10 @@ struct HeaderJSON: Encodable {
     /// Only if diarized.
     var speakers: [SpeakerJSON]?
 
-    init(_ timeline: Timeline) {
+    init(_ timeline: Timeline, title given: String? = nil) {
         writtenUpTo = timeline.unwritten?.start.seconds
         file = timeline.name
-        title = timeline.annotations.flatMap { $0.title.isEmpty ? nil : $0.title }
+        title = timeline.annotations.flatMap { $0.title.isEmpty ? nil : $0.title } ?? given
         duration = timeline.length.seconds
         engine = timeline.engine
         speakers = timeline.speakers.map { speakers in

@@ -46,7 +46,8 @@ struct PageData: Encodable {
         markTexts = ordered.map { oneLine($0.text) }
         let annotations = timeline.annotations ?? Annotations()
         details = DetailsJSON(
-            title: annotations.title, people: annotations.people, place: annotations.place, note: annotations.note,
+            title: annotations.title.isEmpty ? page.givenTitle ?? "" : annotations.title, people: annotations.people,
+            place: annotations.place, note: annotations.note,
             consent: annotations.consent)
         notes = annotations.notes.map(MarkJSON.init)
         quotations = annotations.quotations.map(QuotationJSON.init)

@@ -1,0 +1,56 @@
+import Core
+import FoundationEssentials
+import Glibc
+import System
+
+extension SQLiteArchive {
+    /// Adds a recording whose files are complete and durable in a folder beside the recordings' folders.
+    ///
+    /// The folder gets its final name with the recording's journal in it. So after a power cut there is the whole recording,
+    /// or only the prepared folder, which is removed later.
+    /// - Parameters:
+    ///   - prepared: The folder's name.
+    ///   - file: What `AddedFile.description` in the folder says.
+    /// - Returns: The recording's number.
+    /// - Throws: `DeviceError` with `busy` if the same file was added before; nothing is changed then.
+    package func add(_ file: AddedFile, in prepared: String) throws -> Int {
+        try checkPlace()
+        guard ScratchFolder.isName(prepared, for: AddedFile.purpose) else {
+            throw DeviceError(.unsupported, "add", "\(prepared): is not the folder of a prepared file")
+        }
+        if let known = try queries.history(of: nil).map(\.entry).recording(addedFrom: file.digest) {
+            throw AddedFile.known(known, file.name)
+        }
+        // Without a boot: the clock of now says nothing about then.
+        let start = JournalRecord.Start(
+            startedAt: file.startedAt, clock: file.clock, microphone: file.source, boot: nil, monotonic: nil)
+        let gaps = file.damage.map { Gap($0, cause: .damage) }
+        let id = try claimNumber { id in
+            let entries: [JournalEntry] = [
+                .recording(number: id, startedAt: start.startedAt, sound: nil, length: nil),
+                .began(
+                    startedAt: start.startedAt, clock: start.clock, microphone: start.microphone, boot: nil,
+                    monotonic: nil),
+            ]
+            return try journal.claim(id, for: prepared, entries + gaps.map { .gap(content: $0) })
+        }
+        do {
+            try connection.transaction {
+                try insert(start, id: id)
+                for gap in gaps { _ = try insert(gap, recording: id) }
+                try connection.run(
+                    "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(id),
+                    .integer(journal.size(of: id)))
+                try addToHistory(.added, of: id) {
+                    $0.digest = file.digest
+                    $0.kept = file.kept
+                }
+            }
+        } catch {
+            journal.release(id, as: prepared)
+            throw error
+        }
+        try endRecording(id, length: file.length, reason: file.reason)
+        return id
+    }
+}

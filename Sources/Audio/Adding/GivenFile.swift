@@ -1,0 +1,59 @@
+import Core
+import Glibc
+import System
+
+/// A file that a person names, opened with that person's rights.
+package final class GivenFile: Sendable {
+    /// The name in errors.
+    let path: String
+    /// The file's name; `standard input` for a pipe.
+    package let name: String
+    /// When the file was last changed, in seconds since 1970; nil for a pipe.
+    let modified: Double?
+    private let file: FileDescriptor
+
+    /// Opens a file or a pipe; `-` is standard input. Does not wait for a named pipe's writer.
+    ///
+    /// - Throws: `DeviceError` with `missing`, `denied`, or `unsupported` for anything else.
+    package init(_ path: String) throws(DeviceError) {
+        let isInput = path == "-"
+        self.path = isInput ? "standard input" : path
+        if isInput {
+            let copy = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+            guard copy >= 0 else { throw .system("fcntl", on: self.path) }
+            file = FileDescriptor(adopting: copy, named: self.path)
+        } else {
+            file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+            _ = fcntl(file.number, F_SETFL, fcntl(file.number, F_GETFL) & ~O_NONBLOCK)
+        }
+        var status = stat()
+        guard fstat(file.number, &status) == 0 else { throw .system("fstat", on: self.path) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG:
+            modified = Double(status.st_mtim.tv_sec)
+            name = isInput ? self.path : path.split(separator: "/").last.map(String.init) ?? path
+        case S_IFIFO, S_IFSOCK:
+            modified = nil
+            name = "standard input"
+        case S_IFDIR:
+            throw DeviceError(
+                .unsupported, "open", on: self.path, "is a folder",
+                remedy: "name a file, or use a pattern like \(path)/*")
+        default:
+            throw DeviceError(
+                .unsupported, "open", on: self.path, "is a device, not an audio file", remedy: "name an audio file")
+        }
+    }
+
+    /// Reads it once, from where it is, a megabyte at a time.
+    func forEachBlock(_ body: (UnsafeRawBufferPointer) throws(DeviceError) -> Void) throws(DeviceError) {
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4_096)
+        defer { room.deallocate() }
+        while true {
+            let count = uninterrupted { read(file.number, room.baseAddress, room.count) }
+            if count == 0 { return }
+            guard count > 0 else { throw .system("read", on: path) }
+            try body(UnsafeRawBufferPointer(rebasing: room[..<count]))
+        }
+    }
+}

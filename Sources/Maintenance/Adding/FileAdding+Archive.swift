@@ -1,0 +1,34 @@
+import Archive
+import Audio
+import Core
+import FoundationEssentials
+import Glibc
+import System
+
+extension FileAdding {
+    /// Adds a prepared file to an archive.
+    ///
+    /// - Parameters:
+    ///   - prepared: the name of its folder.
+    ///   - storage: the archive's storage directory.
+    /// - Returns: the number of the recording.
+    package static func add(
+        _ prepared: String, in storage: String, to archive: SQLiteArchive
+    ) async throws -> Int {
+        let file = try await onThread(named: "adding") { () throws(DeviceError) -> AddedFile in
+            let folder = try Folder(opening: storage, crosses: true).folder("recordings").folder(prepared)
+            let bytes = try folder.openFile(AddedFile.description, O_RDONLY).content(limit: 1 << 20)
+            let file: AddedFile
+            do { file = try JSONDecoder().decode(AddedFile.self, from: Data(bytes)) } catch {
+                throw DeviceError(.damaged, "add", on: "\(folder.path)/\(AddedFile.description)", "cannot be read")
+            }
+            let audio = "\(folder.path)/\(RecordingFolder.audioName)"
+            guard try RecordingReader(path: audio).length == file.length else {
+                throw DeviceError(.damaged, "add", on: audio, "is incomplete", remedy: "add the file again")
+            }
+            try folder.remove(AddedFile.description)
+            return file
+        }
+        return try await archive.add(file, in: prepared)
+    }
+}

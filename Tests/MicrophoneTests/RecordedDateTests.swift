@@ -1,0 +1,59 @@
+import Glibc
+import Testing
+
+@testable import Audio
+@testable import Core
+
+@Suite("The date in a file's metadata") struct RecordedDateTests {
+    private static let now = 1_800_000_000.0
+
+    private func found(_ tags: [String: String]) -> RecordedDate? { RecordedDate(tags, now: Self.now) }
+
+    /// A time in this machine's time zone.
+    private func local(_ hour: Int32, _ minute: Int32, _ second: Int32) -> Double {
+        var parts = tm()
+        (parts.tm_year, parts.tm_mon, parts.tm_mday) = (119, 4, 3)
+        (parts.tm_hour, parts.tm_min, parts.tm_sec, parts.tm_isdst) = (hour, minute, second, -1)
+        return Double(mktime(&parts))
+    }
+
+    @Test(
+        "a time with an offset is one moment",
+        arguments: [
+            "2019-05-03T10:11:12Z", "2019-05-03T10:11:12.000000Z", "2019-05-03T12:11:12+02:00",
+            "2019-05-03T12:11:12+0200", "2019-05-03T05:11:12-05:00", "2019-05-03 10:11:12Z",
+        ])
+    func moment(text: String) throws {
+        let date = try #require(found(["creation_time": text]))
+        #expect(date.seconds == 1_556_878_272 && date.isVerified)
+    }
+
+    @Test("a phone's own time wins, a Broadcast WAV has day and time apart, and other devices use the local time")
+    func devices() {
+        let phone = found([
+            "creation_time": "2019-05-03T10:11:20Z", "com.apple.quicktime.creationdate": "2019-05-03T12:11:12+0200",
+        ])
+        #expect(phone?.seconds == 1_556_878_272)
+        #expect(found(["date": "2019-05-03", "creation_time": "10:11:12"])?.seconds == local(10, 11, 12))
+        #expect(found(["date": "2019:05:03 10:11:12"])?.seconds == local(10, 11, 12))
+    }
+
+    @Test("a day without a time, and a time of a clock that was not set, are not verified")
+    func unverified() {
+        #expect(found(["date": "2019-05-03"])?.seconds == local(0, 0, 0))
+        #expect(found(["date": "2019-05-03"])?.isVerified == false)
+        let copy = ["date": "2019-05-03T12:11:12+02:00", "comment": "recording 7; clock unverified; stopped: button"]
+        #expect(found(copy)?.isVerified == false && found(copy)?.seconds == 1_556_878_272)
+    }
+
+    @Test(
+        "anything else is no date",
+        arguments: [
+            "", "2019", "yesterday", "1904-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "2200-01-01T00:00:00Z",
+            "2019-05-03T10:11:12 noon", "2019-05-03T10:11:12+aa:bb", "2019-13-45T99:99:99Z",
+            "2019-05-03T10:11:12+\u{FF11}200",
+        ])
+    func none(text: String) {
+        #expect(found(["creation_time": text]) == nil && found(["comment": text]) == nil)
+    }
+}

@@ -1,0 +1,252 @@
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+@testable import Archive
+@testable import Audio
+@testable import Core
+@testable import Maintenance
+@testable import Settings
+
+@Suite("Files added as recordings", .serialized) struct AddingTests {
+    private let storage = Storage()
+    private let given = TemporaryFolder()
+    /// When the files were last changed.
+    private static let changed = 1_500_000_000.0
+    private static let converted = ["audio.sums", "audio.wav", "journal.jsonl", "original.wav"]
+
+    /// Writes a WAV as another recorder does, of 16-bit mono.
+    private func file(_ name: String, _ samples: [Int16], rate: UInt32 = 8_000) throws -> String {
+        func number(_ value: UInt32, _ bytes: Int = 4) -> [UInt8] {
+            (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        }
+        let sound = samples.flatMap { number(UInt32(UInt16(bitPattern: $0)), 2) }
+        let format = number(1, 2) + number(1, 2) + number(rate) + number(2 * rate) + number(2, 2) + number(16, 2)
+        let head = Array("RIFF".utf8) + number(36 + UInt32(sound.count)) + Array("WAVEfmt ".utf8) + number(16) + format
+        let path = given.file(name)
+        try Data(head + Array("data".utf8) + number(UInt32(sound.count)) + sound).write(to: URL(filePath: path))
+        let time = timespec(tv_sec: Int(Self.changed), tv_nsec: 0)
+        #expect(utimensat(AT_FDCWD, path, [time, time], 0) == 0)
+        return path
+    }
+
+    private func adding(reserve: Int = 0) -> FileAdding {
+        FileAdding(
+            storage: storage.folder.path,
+            reserve: DiskReserve(directory: storage.folder.path, megabytes: reserve), channels: 1, track: .automatic)
+    }
+
+    private func prepare(_ path: String) async throws -> FileAdding.Prepared {
+        let given = try GivenFile(path)
+        return try await adding().prepare(given, named: given.name, known: { _ in nil }, progress: { _ in })
+    }
+
+    private func add(_ path: String, to archive: SQLiteArchive) async throws -> Int {
+        let prepared = try await prepare(path)
+        return try await FileAdding.add(prepared.folder, in: storage.folder.path, to: archive)
+    }
+
+    private func names(_ folder: String = "000001") throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: storage.folder.file("recordings/\(folder)")).sorted()
+    }
+
+    private func recordings() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: storage.folder.file("recordings")).sorted()
+    }
+
+    private func verify(_ archive: SQLiteArchive) async throws -> [StorageFinding] {
+        try await Verification(storage: storage.folder.path, archive: archive).run([]).wrong
+    }
+
+    private func redact(_ archive: SQLiteArchive) async throws -> [String] {
+        try await Redaction(storage: storage.folder.path, archive: archive).redact(
+            SampleRange(SamplePosition(100), SamplePosition(200)), of: 1)
+    }
+
+    @Test("a file that is what a recording is becomes the recording's sound, without a second copy")
+    func ready() async throws {
+        let path = try file("Talk.wav", numbered(20_000), rate: 16_000)
+        do {
+            let archive = try storage.archive()
+            #expect(try await add(path, to: archive) == 1)
+            #expect(try names() == ["audio.sums", "audio.wav", "journal.jsonl"] && recordings() == ["000001"])
+            #expect(try bytes(storage.audio(1)) == bytes(path) && samples(of: storage.audio(1)) == numbered(20_000))
+            let row = try #require(try await archive.recordings().first)
+            #expect(row.title == "Talk" && row.length == SamplePosition(20_000) && row.stopReason == .ended)
+            #expect(row.startedAt == Self.changed - 1.25 && row.clock == .unverified && row.powerOn == nil)
+            #expect(try await archive.unfinished().map(\.id) == [1])
+            #expect(try await archive.unsigned().map { $0.recording } == [1])
+            #expect(try await archive.history(of: 1).map(\.entry.act) == [.added, .recorded])
+            #expect(try await verify(archive) == [])
+        }
+        #expect(try await storage.recover().wrong == [])
+        #expect(try bytes(storage.audio(1)) == bytes(path))
+    }
+
+    @Test("any other file is kept byte for byte beside its sound, which a rebuilt database has, too")
+    func converted() async throws {
+        let path = try file("Über Anna.WAV", numbered(8_000))
+        do {
+            let archive = try storage.archive()
+            #expect(try await add(path, to: archive) == 1)
+            #expect(try names() == Self.converted)
+            #expect(try bytes(storage.folder.file("recordings/000001/original.wav")) == bytes(path))
+            #expect(try await archive.recordings().first?.title == "Über Anna")
+            #expect(try RecordingReader(path: storage.audio(1)).length == SamplePosition(16_000))
+            #expect(try await verify(archive) == [])
+        }
+        for ending in ["", "-wal", "-shm"] { unlink(storage.configuration.archivePath + ending) }
+        try await storage.recover()
+        let archive = try storage.archive()
+        let row = try #require(try await archive.recordings().first)
+        #expect(row.title == "Über Anna" && row.length == SamplePosition(16_000))
+        #expect(row.startedAt == Self.changed - 1)
+    }
+
+    @Test(
+        "the title is the file's name without its ending",
+        arguments: [
+            ("talk.m4a", "talk"), ("Anna", "Anna"), (".m4a", ".m4a"),
+            ("3.5 hours at the mill", "3.5 hours at the mill"),
+            ("a.b.WAV", "a.b"), ("über.äöü", "über.äöü"), ("end.", "end"),
+        ])
+    func titles(name: String, title: String) {
+        #expect(AddedFile.title(from: "added: \(name)") == title)
+        #expect(AddedFile.title(from: name) == nil)
+    }
+
+    @Test("a file that the archive has is not added again, until its recording was deleted")
+    func twice() async throws {
+        let archive = try storage.archive()
+        let path = try file("talk.wav", numbered(8_000))
+        #expect(try await add(path, to: archive) == 1)
+        let history = try await archive.history(of: nil).map(\.entry)
+        let again = try await adding().prepare(
+            GivenFile(path), named: "talk.wav", known: { history.recording(addedFrom: $0) }, progress: { _ in }
+        ).known
+        #expect(again == 1)
+        await #expect(throws: AddedFile.known(1, "talk.wav")) { _ = try await add(path, to: archive) }
+        #expect(try recordings() == ["000001"])
+        try await Erasure(storage: storage.folder.path, archive: archive).erase([1])
+        #expect(try await add(path, to: archive) == 2)
+    }
+
+    @Test("a killed preparation leaves nothing, and takes no number")
+    func killed() async throws {
+        let gone = try #require((2...32_768).reversed().first { kill($0, 0) != 0 && errno == ESRCH })
+        let left = storage.folder.file("recordings/fieldscribe-adding-\(gone)-AbC123")
+        try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: true)
+        try Data([1]).write(to: URL(filePath: "\(left)/original.wav"))
+        let archive = try storage.archive()
+        #expect(try await archive.beginRecording(startedAt: 1, clock: .unverified, microphone: "m") == 1)
+        _ = try await prepare(try file("talk.wav", numbered(8_000)))
+        #expect(try recordings() == ["000001"])
+    }
+
+    @Test("a recorder that ends between the folder's rename and the row has the recording after its next start")
+    func interrupted() async throws {
+        let prepared = try await prepare(try file("talk.wav", numbered(8_000)))
+        do {
+            let archive = try storage.archive()
+            unlink(storage.folder.file("recordings/\(prepared.folder)/\(AddedFile.description)"))
+            let start = prepared.file.startedAt
+            let isClaimed = try await archive.journal.claim(
+                1, for: prepared.folder,
+                [
+                    .recording(number: 1, startedAt: start, sound: nil, length: nil),
+                    .began(
+                        startedAt: start, clock: .unverified, microphone: prepared.file.source, boot: nil,
+                        monotonic: nil),
+                ])
+            #expect(isClaimed)
+        }
+        try await storage.recover(.start)
+        let archive = try storage.archive()
+        let row = try #require(try await archive.recordings().first)
+        #expect(row.title == "talk" && row.startedAt == prepared.file.startedAt && row.length == SamplePosition(16_000))
+        #expect(try await archive.unsigned().map { $0.recording } == [1])
+        #expect(try names() == Self.converted)
+        #expect(try await verify(archive) == [])
+    }
+
+    @Test("redacting a part erases the file that was added as a whole")
+    func redacted() async throws {
+        let archive = try storage.archive()
+        _ = try await add(try file("talk.wav", numbered(8_000)), to: archive)
+        let notes = try await redact(archive)
+        #expect(notes.count == 1 && notes.first?.contains("original.wav: the file that was added was erased") == true)
+        #expect(try names() == ["audio.sums", "audio.wav", "journal.jsonl"])
+        #expect(try samples(of: storage.audio(1))[100..<200].allSatisfy { $0 == 0 })
+        #expect(try await verify(archive) == [])
+    }
+
+    @Test("a changed or lost file is found")
+    func verified() async throws {
+        let archive = try storage.archive()
+        _ = try await add(try file("talk.wav", numbered(8_000)), to: archive)
+        let original = storage.folder.file("recordings/000001/original.wav")
+        try change(original) { $0[100] ^= 1 }
+        #expect(try await verify(archive).map(\.file) == [original])
+        unlink(original)
+        #expect(try await verify(archive).first?.message.contains("is gone") == true)
+    }
+
+    @Test("a sealed recording has the file inside, and its name nowhere else")
+    func sealed() async throws {
+        signal(SIGPIPE, SIG_IGN)
+        let key = given.file("key.txt")
+        let shell = { (command: String) throws -> String in
+            guard let stream = popen(command, "r") else { throw DeviceError.system("popen", on: command) }
+            defer { pclose(stream) }
+            var room = [UInt8](repeating: 0, count: 4_096)
+            return String(decoding: room[..<fread(&room, 1, room.count, stream)], as: UTF8.self)
+        }
+        let recipient = try shell("age-keygen -o '\(key)' 2>/dev/null; age-keygen -y '\(key)'")
+        var configuration = storage.configuration
+        configuration.storage.seal = [String(recipient.prefix { $0 != "\n" })]
+        configuration.recognizer.secondPass = .no
+        let archive = try storage.archive()
+        let path = try file("Zanzibar.wav", numbered(8_000))
+        _ = try await add(path, to: archive)
+        let pass = try await archive.beginPass(recording: 1, engine: engine, profile: "live")
+        try await archive.commit(segment(1, "apples"), pass: pass, recording: 1)
+        try await archive.transcribed(upTo: SamplePosition(16_000), recording: 1)
+        try await archive.endPass(pass, recording: 1)
+        #expect(try await SealingRecordings(configuration, archive: archive).run().isEmpty)
+        #expect(try names() == ["journal.jsonl", "sealed.age"])
+        #expect(try shell("cd '\(storage.folder.path)' && grep -rail zanzibar .") == "")
+        #expect(try await archive.recordings().first?.title == nil)
+        let folder = storage.folder.file("recordings/000001")
+        let opened = try shell(
+            "mkdir '\(given.path)/opened' && cd '\(given.path)/opened' && age -d -i '\(key)' '\(folder)/sealed.age' "
+                + "| tar x --strip-components=1 && sha256sum --quiet -c SHA256SUMS 2>&1; grep -c Zanzibar journal.jsonl"
+        )
+        #expect(opened == "1\n")
+        #expect(try bytes(given.file("opened/original.wav")) == bytes(path))
+        // Nor is it added again.
+        await #expect(throws: AddedFile.known(1, "Zanzibar.wav")) { _ = try await add(path, to: archive) }
+    }
+
+    @Test("nothing is left of what cannot be added")
+    func refused() async throws {
+        _ = try storage.archive()
+        try FileManager.default.createDirectory(
+            atPath: storage.folder.file("recordings"), withIntermediateDirectories: true)
+        let path = try file("talk.wav", numbered(8_000))
+        let adding = adding(reserve: 1 << 40)
+        let full = await thrown {
+            _ = try await adding.prepare(GivenFile(path), named: "talk.wav", known: { _ in nil }, progress: { _ in })
+        }
+        #expect(full?.code == .full)
+        let empty = given.file("empty.wav")
+        try Data().write(to: URL(filePath: empty))
+        let pipe = given.file("pipe.wav")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        for path in [empty, pipe, given.path, "/dev/null", given.file("missing.wav")] {
+            let message = await thrown { _ = try await prepare(path) }?.message ?? ""
+            #expect(message.hasPrefix("\(path): ") && !message.contains("\n"), "\(path) \(message)")
+        }
+        #expect(try recordings() == [])
+    }
+}
