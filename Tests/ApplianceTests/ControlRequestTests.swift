@@ -29,6 +29,10 @@ import TestKit
             #"{"command":"verify","recordings":[]}"#
         ),
         (.archive(.exportsTo(volume: "v"), directory: nil), #"{"command":"exports","volume":"v"}"#),
+        (
+            .archive(.adding(folder: "fieldscribe-adding-1-a"), directory: nil),
+            #"{"command":"adding","name":"fieldscribe-adding-1-a"}"#
+        ),
         (.archive(.exportsOf(recording: 7), directory: nil), #"{"command":"exports","recording":7}"#),
     ]
 

@@ -249,6 +249,16 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 ended1     | maintenance      | idle     | doubleFlash
                 """),
         RecorderMarbles(
+            name: "an added file is maintained, also behind maintenance that runs and behind a recording",
+            table: """
+                added7     | maintenance      | idle     | off
+                added8     | break-off        | idle     | off
+                broken-off | maintenance      | idle     | off
+                kept       |                  | idle     | off
+                start opened1 begun1 +100 written1 | open1 record1 a:1 | recording | steady
+                added9     |                  | recording | steady
+                """),
+        RecorderMarbles(
             name: "the maintenance steps back, and comes again",
             table: """
                 start opened1 closed1 ended1 | open1 record1 =idle a:1 maintenance | idle | off

@@ -106,6 +106,7 @@ struct RecorderRig {
         case "unsealed": return .event(.opened(recordings: [1]))
         case "locked": return .event(.opened(recordings: []))
         case "unplugged": return .event(.laptop(isConnected: false))
+        case "added": return .added(number)
         case "writes": return .maintenanceWrites(true)
         case "kept": return .maintenanceEnded(.done)
         case "broken-off": return .maintenanceEnded(.interrupted)

@@ -39,11 +39,14 @@ package enum ArchiveRequest: Hashable, Sendable {
     /// `ControlAnswers` joins the parts: the handler gets only the last one, with the whole text.
     case importing(ImportPart, recording: Int?)
 
+    /// Adds a prepared file, by the name of its folder beside the recordings' folders.
+    case adding(folder: String)
+
     /// Whether the request can be cancelled when its client disconnects.
     var onlyReads: Bool {
         switch self {
         case .list, .show, .reading, .passes, .pass, .search, .history, .verify, .exportsOf, .exportsTo: true
-        case .delete, .redact, .exported, .importing: false
+        case .delete, .redact, .exported, .importing, .adding: false
         }
     }
 
@@ -51,7 +54,7 @@ package enum ArchiveRequest: Hashable, Sendable {
     var mayTakeLong: Bool {
         switch self {
         case .list, .show, .reading, .passes, .pass, .search, .history, .verify, .delete, .redact, .importing: true
-        case .exportsOf, .exportsTo, .exported: false
+        case .exportsOf, .exportsTo, .exported, .adding: false
         }
     }
 }

@@ -65,6 +65,15 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
         return response.notes?.first ?? ""
     }
 
+    /// Adds a file that is prepared in a folder of this name beside the recordings' folders; returns the recording.
+    package func add(prepared folder: String) throws -> Int {
+        let response = try ask(.adding(folder: folder))
+        guard let recording = response.recording else {
+            throw DeviceError(.failed, "add", "the appliance is running another version; restart it")
+        }
+        return recording
+    }
+
     /// Checks recordings; without numbers all of them and the database.
     ///
     /// - Parameter isQuick: whether to skip the audio.

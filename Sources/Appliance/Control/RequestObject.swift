@@ -6,7 +6,7 @@ struct RequestObject: Codable {
         case start, stop, toggle, pause, resume, mark, status, watch, press, release, lamp
         case list, show, pass, passes, search, history, delete, verify
         case redact = "strike"
-        case exports, exported, exporting, claim, importing, settings, laptop, open, lock
+        case exports, exported, exporting, claim, importing, adding, settings, laptop, open, lock
     }
 
     var command: Command
@@ -30,7 +30,7 @@ struct RequestObject: Codable {
     var entry: ExportEntry?
     /// For `exporting`.
     var export: Event.ExportState?
-    /// For `open`: a private key, which is never logged, and its source.
+    /// For `open`: a private key, which is never logged, and its source. For `adding`, the folder's name.
     var key: String?
     var name: String?
     /// For `laptop`.
@@ -104,6 +104,7 @@ extension ControlRequest: Codable {
                 throw DeviceError(.unsupported, "control", "importing: there is no part; give a part of the file")
             }
             self = archive(.importing(part, recording: object.recording))
+        case .adding: self = archive(.adding(folder: object.name ?? ""))
         case .exported:
             guard let entry = object.entry else {
                 throw DeviceError(.unsupported, "control", "exported: there is no entry; give the entry of the copy")
@@ -162,6 +163,7 @@ extension ArchiveRequest {
         case .exportsOf(let recording): object = RequestObject(command: .exports, recording: recording)
         case .exportsTo(let volume): object = RequestObject(command: .exports, volume: volume)
         case .exported(let entry): object = RequestObject(command: .exported, entry: entry)
+        case .adding(let folder): object = RequestObject(command: .adding, name: folder)
         }
         object.directory = directory
         return object

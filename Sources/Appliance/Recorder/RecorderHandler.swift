@@ -1,3 +1,4 @@
+import Audio
 import Core
 import Maintenance
 import Settings
@@ -80,7 +81,7 @@ struct RecorderHandler: Sendable {
         let opened = recorder.opened
         switch request {
         // These work on files by path: the folder must still be the one that was opened.
-        case .verify, .delete, .redact, .importing, .exported: try archive.checkPlace()
+        case .verify, .delete, .redact, .importing, .exported, .adding: try archive.checkPlace()
         case .list, .show, .reading, .passes, .pass, .search, .history, .exportsOf, .exportsTo: break
         }
         var response = ControlResponse()
@@ -117,6 +118,10 @@ struct RecorderHandler: Sendable {
         case .exportsOf(let recording): response.exports = try await archive.exports(of: recording)
         case .exportsTo(let volume): response.exports = try await archive.exports(to: volume)
         case .exported(let entry): try await archive.add(entry)
+        case .adding(let folder):
+            let recording = try await FileAdding.add(folder, in: own, to: archive)
+            recorder.inbox.tell(.added(recording))
+            response.recording = recording
         }
         return response
     }

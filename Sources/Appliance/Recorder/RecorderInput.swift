@@ -53,6 +53,8 @@ struct RecorderInput: Hashable, Sendable {
         case marked(Result<Recorder.Answer, DeviceError>, RecorderTicket?)
         /// An event that another part published.
         case event(Event)
+        /// A file was added as a recording, which waits for its text.
+        case added(Int)
         /// Whether maintenance is writing text now.
         case maintenanceWrites(Bool)
         case maintenanceEnded(MaintenanceEnd)

@@ -50,6 +50,7 @@ extension RecorderState {
         case .ended(let id, let end): return ended(id, end, at: input.moment)
         case .marked(let result, let ticket): return marked(result, ticket, at: input.moment)
         case .event(let event): return follow(event, at: input.moment)
+        case .added(let id): return added(id)
         case .maintenanceWrites(let writes):
             if case .working = maintenance { maintenance = .working(writingSince: writes ? now : nil) }
             return []
@@ -140,6 +141,12 @@ extension RecorderState {
                     .notice, "opened",
                     ["state": recordings.isEmpty ? "locked" : "open", "recordings": "\(recordings.count)"]))
         ]
+    }
+
+    /// Running maintenance may be past what the recording needs.
+    private mutating func added(_ id: Int) -> [RecorderEffect] {
+        if maintenance == .done { maintenance = .due }
+        return interruptMaintenance() + [.log(LogLine(.information, "added", ["recording": "\(id)"]))]
     }
 
     // Faults.
