@@ -105,6 +105,34 @@ import TestKit
         #expect(clash.errors.count == 1 && clash.errors[0].contains("b/talk.flac"))
     }
 
+    @Test(
+        "a page has its waveform and its sound: the file beside it, else a copy that nobody else's takes the place of")
+    func page() throws {
+        let folder = TemporaryFolder()
+        let (talk, pages) = (folder.file("talk.wav"), folder.file("pages"))
+        try Fieldscribe.tool("cp", Speech.all[4], talk, in: folder)
+        func text(_ name: String) throws -> String { try Fieldscribe.text(folder.file(name)) }
+        func transcribe(into target: String) throws -> Fieldscribe.Ending {
+            try Fieldscribe.run(
+                "transcribe", "--engine", "pocketsphinx", "--format", "html", "--output", target, talk, in: folder)
+        }
+        for _ in 1...2 { #expect(try transcribe(into: pages).errors.isEmpty) }
+        let page = try text("pages/talk.html")
+        #expect(page.contains(#"src="./talk.flac""#) && !page.contains(#""peaks":"""#))
+        let names = try FileManager.default.contentsOfDirectory(atPath: pages).sorted()
+        #expect(names == [".fieldscribe", "talk.flac", "talk.html"])
+        try Fieldscribe.tool("sox", "\(pages)/talk.flac", folder.file("played.wav"), in: folder)
+        #expect(
+            try Data(contentsOf: URL(filePath: folder.file("played.wav"))).suffix(32_000)
+                == Data(contentsOf: URL(filePath: talk)).suffix(32_000))
+        #expect(try transcribe(into: folder.path).status == 0)
+        #expect(try text("talk.html").contains(#"src="./talk.wav""#) && access(folder.file("talk.flac"), F_OK) != 0)
+        try Data("mine".utf8).write(to: URL(filePath: "\(pages)/talk.flac"))
+        let refused = try transcribe(into: pages)
+        #expect(refused.status == 1 && refused.errors.first?.contains("talk.flac: was edited") == true)
+        #expect(try text("pages/talk.flac") == "mine")
+    }
+
     @Test("standard input is read like a file")
     func standardInput() throws {
         let folder = TemporaryFolder()

@@ -12,7 +12,9 @@ enum TranscribeCommand: Command {
     static let summary = "Transcribe audio files."
     static let threads: Int? = 11
     private static let output = Option(
-        "--output", "DIR", "write DIR/talk.txt for talk.wav, and so on, instead of standard output", .folders)
+        "--output", "DIR",
+        "write DIR/talk.txt for talk.wav, and so on, instead of standard output; for html, also the sound, unless it is in DIR",
+        .folders)
     private static let force = Option.flag("--force", "also overwrite texts that somebody edited")
     private static let resume = Option.flag(
         "--resume", "skip files whose text is in DIR and not older than the file")
@@ -31,11 +33,11 @@ enum TranscribeCommand: Command {
         "identify speakers: no, auto or their number, 1 to 12, with the model that deploy/model speakers makes; default recognizer.speakers",
         "not a number of people; allowed: no, auto or 1 to 12", .words(["no", "auto", "2", "3", "4"]),
         parse: Configuration.Recognizer.Speakers.init)
-    private static let channels = Option.number(
+    static let channels = Option.number(
         "--channels",
         "2: each channel of a stereo file is one person's microphone, and the louder one tells who spoke, without a model; 1 mixes them; default capture.channels",
         in: 1...2)
-    private static let track = Option.parsed(
+    static let track = Option.parsed(
         "--track", "N|all",
         "the Nth track with sound of a film; all: two tracks are one person's microphone each, more are mixed; default the track that players choose",
         "not a track; allowed: 1 to 99 or all", parse: SoundTrack.init)
@@ -65,7 +67,7 @@ enum TranscribeCommand: Command {
         let output = try TranscriptOutput(
             folder: arguments[Self.output], format: arguments[.format], inputs: arguments.rest,
             pauseSeconds: configuration.export.pauseSeconds, isForced: arguments[force],
-            resumes: arguments[resume])
+            resumes: arguments[resume], track: track)
         guard !arguments[resume] || arguments[Self.output] != nil else {
             throw UsageError("transcribe: --resume needs --output DIR, the folder of the texts")
         }

@@ -1,3 +1,4 @@
+import Audio
 import Core
 import Glibc
 import Synchronization
@@ -14,6 +15,7 @@ final class TranscriptOutput: Sendable {
     private let isForced: Bool
     /// Whether to print each file's name before its transcript; JSON contains it.
     private let hasHeads: Bool
+    private let track: SoundTrack
     private let written: Mutex<WrittenTexts?>
     private let printed = Atomic<Int>(0)
 
@@ -21,8 +23,9 @@ final class TranscriptOutput: Sendable {
     ///   holds an edited file.
     init(
         folder: String?, format: TranscriptFormat, inputs: [String], pauseSeconds: Int, isForced: Bool = false,
-        resumes: Bool = false
+        resumes: Bool = false, track: SoundTrack = .automatic
     ) throws {
+        self.track = track
         self.folder = folder
         self.format = format
         self.isForced = isForced
@@ -49,7 +52,11 @@ final class TranscriptOutput: Sendable {
         try makeFolder(folder, mode: 0o750)
         let texts = WrittenTexts(in: folder)
         // Checked before hours of transcription.
-        for input in inputs where !resumes || !isCurrent(input) { try check(input, texts, in: folder) }
+        for input in inputs where !resumes || !isCurrent(input) {
+            for name in [fileName(of: input), soundCopy(of: input)].compactMap({ $0 }) {
+                try check(name, texts, in: folder)
+            }
+        }
         written.withLock { $0 = texts }
     }
 
@@ -68,7 +75,7 @@ final class TranscriptOutput: Sendable {
     }
 
     func write(_ timeline: Timeline, of input: String) throws {
-        var details = RecordingDetails(timeline)
+        var details = try format == .html ? pageDetails(timeline, of: input) : RecordingDetails(timeline)
         details.pauseSeconds = pauseSeconds
         if format == .eaf, let wave = Self.wave(beside: input) { details.audio = wave }
         guard let folder else {
@@ -78,10 +85,32 @@ final class TranscriptOutput: Sendable {
         }
         try written.withLock { texts in
             guard var now = texts else { return }
-            try check(input, now, in: folder)
+            try check(fileName(of: input), now, in: folder)
             try now.write(try format.file(timeline, details: details), as: fileName(of: input))
             texts = now
         }
+    }
+
+    /// The details of a page, with its sound; copies that into the folder if needed.
+    private func pageDetails(_ timeline: Timeline, of input: String) throws -> RecordingDetails {
+        let sound = PageSound(input: input, folder: folder, track: track)
+        guard let folder, let copy = soundCopy(of: input) else {
+            return try sound.details(timeline, into: nil, named: nil)
+        }
+        return try written.withLock { texts in
+            guard var now = texts else { return RecordingDetails(timeline) }
+            try check(copy, now, in: folder)
+            var details = RecordingDetails(timeline)
+            try now.write(as: copy) { file in details = try sound.details(timeline, into: file, named: copy) }
+            texts = now
+            return details
+        }
+    }
+
+    /// The name of the file that a page's sound is copied to; nil if the format needs none.
+    private func soundCopy(of input: String) -> String? {
+        guard format == .html else { return nil }
+        return PageSound(input: input, folder: folder, track: track).copy(beside: fileName(of: input))
     }
 
     /// The WAV file of the same name beside an input, for `eaf`: some of ELAN's players do not play FLAC or MP3.
@@ -93,8 +122,7 @@ final class TranscriptOutput: Sendable {
         return names.first { access(folder + $0, R_OK) == 0 }
     }
 
-    private func check(_ input: String, _ texts: WrittenTexts, in folder: String) throws {
-        let name = fileName(of: input)
+    private func check(_ name: String, _ texts: WrittenTexts, in folder: String) throws {
         // Even with --force.
         try texts.check(name)
         guard !isForced, texts.isForeign(name) else { return }

@@ -1,3 +1,4 @@
+import Copying
 import Core
 import Glibc
 import System
@@ -34,15 +35,42 @@ struct WrittenTexts {
         let path = "\(folder)/\(name)"
         var status = stat()
         guard lstat(path, &status) == 0 else { return false }
-        guard status.st_mode & S_IFMT == S_IFREG, let known = digests[name], let bytes = try? content(ofFile: path)
-        else { return true }
-        return Digest.of(bytes) != known
+        guard status.st_mode & S_IFMT == S_IFREG, let known = digests[name] else { return true }
+        return (try? Self.digest(path)) != known
+    }
+
+    private static func digest(_ path: String) throws(DeviceError) -> String {
+        var digest = Digest()
+        try FileDescriptor(opening: path, O_RDONLY).forEachBlock { bytes in digest.add(bytes) }
+        return digest.finish()
+    }
+
+    /// Writes a file as `body` does, which may be large, and its checksum.
+    mutating func write(as name: String, _ body: (NewFile) throws -> Void) throws {
+        let folder = try Folder(opening: folder, crosses: true)
+        let temporary = ".\(name).new"
+        try folder.remove(temporary)
+        do {
+            let file = try NewFile(temporary, in: folder, shouldStop: { false })
+            try body(file)
+            try file.sync()
+            try folder.rename(temporary, replacing: name)
+        } catch {
+            try? folder.remove(temporary)
+            throw error
+        }
+        try folder.sync()
+        try keep(Self.digest("\(self.folder)/\(name)"), of: name)
     }
 
     /// Writes a file and its checksum.
     mutating func write(_ bytes: [UInt8], as name: String) throws {
         try durableReplace(path: "\(folder)/\(name)", with: bytes, mode: 0o640)
-        digests[name] = Digest.of(bytes)
+        try keep(Digest.of(bytes), of: name)
+    }
+
+    private mutating func keep(_ digest: String, of name: String) throws {
+        digests[name] = digest
         let lines = digests.sorted { $0.key < $1.key }.map { "\($0.value)  \($0.key)\n" }
         try durableReplace(path: "\(folder)/\(Self.list)", with: lines.joined(), mode: 0o640)
     }
