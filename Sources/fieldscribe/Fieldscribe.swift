@@ -14,7 +14,7 @@ import Transcripts
                     [
                         RecordCommand.self, StartCommand.self, StopCommand.self, ToggleCommand.self, PauseCommand.self,
                         ResumeCommand.self, MarkCommand.self, StatusCommand.self, WatchCommand.self,
-                        TranscribeCommand.self,
+                        TranscribeCommand.self, AddCommand.self,
                     ]
                 ),
                 (

@@ -88,7 +88,7 @@ enum RecoverCommand: Command {
         if findings.contains(where: { $0.outcome == .damaged }) { throw ExitError(status: 4) }
     }
 
-    private static func transcribe(
+    static func transcribe(
         _ configuration: Configuration, archive: SQLiteArchive, isQuiet: Bool
     ) async throws -> [Int] {
         let hub = EventHub()

@@ -1,0 +1,139 @@
+import Appliance
+import Archive
+import Audio
+import Core
+import Glibc
+import Maintenance
+import Settings
+import System
+import Transcripts
+
+enum AddCommand: Command {
+    static let name = "add"
+    static let summary = "Add audio files to the archive."
+    private static let addOnly = Option.flag(
+        "--no-transcribe", "add only; the appliance, or fieldscribe recover, transcribes")
+    static let help: [any HelpPart] = [
+        Argument(
+            "FILE...",
+            "a phone's or another recorder's file, of any kind that fieldscribe transcribe reads; - is standard input",
+            .files), addOnly, TranscribeCommand.channels, TranscribeCommand.track, Option.directory, Option.engine,
+        """
+        Each file becomes a recording, which is transcribed, exported, corrected, sealed and deleted like any other. Its
+        title is the file's name. Its start is the one in the file's metadata; without one, the time of the file's last
+        change less its length, which fieldscribe list marks with a question mark.
+        """,
+        """
+        The file itself is kept, byte for byte, beside the recording's own sound of 16 kHz, as original.m4a for instance,
+        and every copy has it. A part of it cannot be redacted: the first redaction erases it as a whole. A file that is
+        in the archive already is not added again.
+        """,
+        """
+        Exit status: 0 all files are in the archive; 1, 3 or 4 that of the first file that is not; 4 also if a file was
+        damaged, and what is there was added.
+        """,
+    ]
+
+    static func run(_ arguments: Arguments) async throws {
+        guard !arguments.rest.isEmpty else { throw arguments.usage("name a file") }
+        let configuration = try arguments.archiveConfiguration()
+        let track = arguments[TranscribeCommand.track] ?? .automatic
+        let channels =
+            arguments[TranscribeCommand.channels] ?? (track == .all ? 2 : configuration.capture.kept)
+        let owner = try ArchiveOwner(of: configuration.storage.directory)
+        Interrupts.handle { _ in
+            Terminal.say("fieldscribe: interrupted; what was added is kept")
+            exit(130)
+        }
+        var batch = AddedBatch(
+            owner: owner, archive: try await owner.act { try await AddedBatch.open(configuration) },
+            adding: FileAdding(
+                storage: configuration.storage.directory, reserve: configuration.reserve, channels: channels,
+                track: track), storage: configuration.storage.directory)
+        var status: Int32 = 0
+        for path in arguments.rest {
+            let ended = try await batch.add(path)
+            if status == 0 { status = ended }
+        }
+        if case .us(let archive) = batch.archive, !batch.added.isEmpty, !arguments[addOnly] {
+            try owner.switchToOwner()
+            _ = try await RecoverCommand.transcribe(configuration, archive: archive, isQuiet: false)
+            if configuration.recognizer.speakers != .no {
+                _ = try await PostDiarization(configuration: configuration, archive: archive).run(isQuiet: false)
+            }
+        }
+        if status != 0 { throw ExitError(status: status) }
+    }
+}
+
+/// The files of one command, added one after the other.
+private struct AddedBatch {
+    let owner: ArchiveOwner
+    let archive: ArchivePlace.Owner
+    let adding: FileAdding
+    let storage: String
+    /// The recordings that were added, by the SHA-256 of their files.
+    private(set) var added: [String: Int] = [:]
+
+    init(owner: ArchiveOwner, archive: ArchivePlace.Owner, adding: FileAdding, storage: String) {
+        (self.owner, self.archive, self.adding, self.storage) = (owner, archive, adding, storage)
+    }
+
+    /// Opens the archive, or creates it, unless the appliance has it.
+    static func open(_ configuration: Configuration) async throws -> ArchivePlace.Owner {
+        let remote = RemoteArchive(configuration, directory: configuration.storage.directory)
+        if (try? await remote.answers) ?? false { return .appliance(remote) }
+        let opened = try await Recovery.open(configuration, depth: .start, within: .seconds(2))
+        for finding in opened.findings { Terminal.say("fieldscribe: \(finding.line)") }
+        return .us(opened.archive)
+    }
+
+    /// Adds one file and prints what became of it; returns the exit status for it.
+    mutating func add(_ path: String) async throws -> Int32 {
+        let name = path == "-" ? "standard input" : oneLine(path)
+        do {
+            // With the rights of the user, not of the archive's owner.
+            let given = try GivenFile(path)
+            let (prepared, id) = try await owner.act { try await take(given, named: name) }
+            TerminalStatusLine.clear()
+            guard let id else {
+                Terminal.say("fieldscribe: \(AddedFile.known(prepared.known ?? 0, name).message)")
+                return 0
+            }
+            added[prepared.file.digest] = id
+            try Terminal.print("recording \(id): \(name), \(RecordingScreen.clock(prepared.file.length))\n")
+            for note in prepared.report.notes { Terminal.say("fieldscribe: \(name): \(note)") }
+            guard let damage = prepared.report.damage else { return 0 }
+            Terminal.say("fieldscribe: \(name): \(damage); what is there was added")
+            return 4
+        } catch let error as DeviceError {
+            TerminalStatusLine.clear()
+            let message = oneLine(error.message)
+            Terminal.say("fieldscribe: \(message.hasPrefix(name) ? message : "\(name): \(message)")")
+            return error.exitStatus
+        }
+    }
+
+    /// - Returns: the prepared file, and the new recording; nil if the file was added before.
+    private func take(_ given: GivenFile, named name: String) async throws -> (FileAdding.Prepared, Int?) {
+        let history = try await reader.history(of: nil).map(\.entry)
+        let bar = ShareBar("adding \(name)")
+        let prepared = try await adding.prepare(
+            given, named: oneLine(given.name),
+            known: { [added] in added[$0] ?? history.recording(addedFrom: $0) }, progress: bar.reached)
+        if prepared.known != nil { return (prepared, nil) }
+        switch archive {
+        case .us(let archive): return (prepared, try await FileAdding.add(prepared.folder, in: storage, to: archive))
+        case .appliance(let archive): return (prepared, try await archive.add(prepared: prepared.folder))
+        case .nobody: throw ArchivePlace.Owner.denied("the archive", AddCommand.name)
+        }
+    }
+
+    private var reader: any ArchiveReading {
+        switch archive {
+        case .us(let archive): archive
+        case .appliance(let archive): archive
+        case .nobody(let archive): archive
+        }
+    }
+}

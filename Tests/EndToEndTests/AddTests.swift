@@ -1,0 +1,190 @@
+import FoundationEssentials
+import Glibc
+import Testing
+import TestKit
+
+/// Files of phones and other recorders become recordings.
+@Suite("add", .serialized) struct AddTests {
+    private let folder = TemporaryFolder()
+
+    private var storage: String { folder.file("storage") }
+
+    private struct Row: Decodable {
+        var id: Int
+        var title: String?
+        var start: String
+        var clock: String
+        var duration: Double
+        var transcribedUpTo: Double
+    }
+
+    private func run(_ words: String..., input: String = "/dev/null") throws -> Fieldscribe.Ending {
+        try Fieldscribe(words + ["--directory", storage], in: folder, input: input).wait()
+    }
+
+    private func add(_ words: String..., input: String = "/dev/null") throws -> Fieldscribe.Ending {
+        let engine = words.contains("--no-transcribe") ? [] : ["--engine", "pocketsphinx"]
+        return try Fieldscribe(["add"] + words + engine + ["--directory", storage], in: folder, input: input).wait()
+    }
+
+    private func rows() throws -> [Row] {
+        try JSONDecoder().decode([Row].self, from: Data(try run("list", "--json").output.utf8))
+    }
+
+    private func files(_ id: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: "\(storage)/recordings/\(id)").sorted()
+    }
+
+    private func content(_ path: String) throws -> Data { try Data(contentsOf: URL(filePath: path)) }
+
+    /// Five seconds as a telephone records them, which have no metadata.
+    private func telephone(_ name: String) throws -> String {
+        let path = folder.file(name)
+        try Fieldscribe.tool("sox", Speech.all[0], "-r", "8000", path, in: folder)
+        return path
+    }
+
+    @Test("a phone's file is a recording like any other, and stays byte for byte, also in a copy")
+    func phone() throws {
+        let path = folder.file("Anna at the mill.m4a")
+        try Fieldscribe.tool(
+            "ffmpeg", "-v", "error", "-i", Speech.all[0], "-metadata", "creation_time=2019-05-03T10:11:12Z", path,
+            in: folder)
+        let added = try add(path)
+        #expect(added.status == 0, "\(added.errors)")
+        #expect(added.output.hasPrefix("recording 1: \(path), 00:0"))
+        let row = try #require(try rows().first)
+        #expect(row.title == "Anna at the mill" && row.start.hasPrefix("2019-05-03T10:11:12"))
+        #expect(row.clock == "synchronized" && row.duration > 3 && row.transcribedUpTo == row.duration)
+        #expect(try files("000001").contains("original.m4a"))
+        #expect(try content("\(storage)/recordings/000001/original.m4a") == content(path))
+        #expect(try Transcript(try run("show", "1", "--format", "json").output).words.count > 3)
+        #expect(try run("show", "1", "--format", "markdown").output.contains("Anna at the mill"))
+        #expect(try run("history", "1").output.contains("added from a file, SHA-256 "))
+        try expectAllIsWell(run("verify"))
+        let stick = folder.file("stick")
+        try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: true)
+        let copied = try run("export", "--to", stick)
+        let copy = try #require(copied.output.split(separator: "\n").first?.split(separator: " ").last.map(String.init))
+        #expect(try content("\(copy)/original.m4a") == content(path))
+        try Fieldscribe.tool("sh", "-c", "cd '\(copy)' && sha256sum --quiet -c SHA256SUMS", in: folder)
+        #expect(try run("export", "--to", stick).status == 0)
+        #expect(try run("redact", "1", "0", "1", "--yes").status == 0)
+        #expect(try !files("000001").contains("original.m4a"))
+        #expect(try run("export", "--to", stick).status == 0)
+        #expect(access("\(copy)/original.m4a", F_OK) != 0)
+        #expect(try run("delete", "1", "--yes").status == 0)
+        #expect(try rows().isEmpty)
+    }
+
+    @Test("what a recording's sound is already gets no second copy")
+    func recording() throws {
+        let added = try add(Speech.all[0], "--no-transcribe")
+        #expect(added.status == 0 && added.errors.isEmpty, "\(added.errors)")
+        #expect(try files("000001") == ["audio.sums", "audio.wav", "journal.jsonl"])
+        #expect(try content("\(storage)/recordings/000001/audio.wav") == content(Speech.all[0]))
+        let row = try #require(try rows().first)
+        #expect(row.clock == "unverified" && row.transcribedUpTo == 0)
+        // Another recorder's, with our own header.
+        let other = folder.file("other")
+        let recorded = try Fieldscribe.run(
+            "record", "--audio-only", "--seconds", "2", "--microphone", "tone+fast:440", "--directory", other,
+            in: folder)
+        #expect(recorded.status == 0)
+        #expect(try add("\(other)/recordings/000001/audio.wav", "--no-transcribe").status == 0)
+        #expect(try files("000002") == ["audio.sums", "audio.wav", "journal.jsonl"])
+        let recovered = try run("recover")
+        #expect(recovered.status == 0, "\(recovered.errors)")
+        #expect(try rows().allSatisfy { $0.transcribedUpTo == $0.duration })
+        try expectAllIsWell(run("verify"))
+    }
+
+    @Test("what cannot be added is said in a line each, the rest is added, and a file is added once")
+    func strangers() throws {
+        let name = "two\nlines.wav"
+        let talk = try telephone("talk.wav")
+        try FileManager.default.moveItem(atPath: talk, toPath: folder.file(name))
+        try Data("no sound".utf8).write(to: URL(filePath: folder.file("notes.m4a")))
+        try Data().write(to: URL(filePath: folder.file("empty.wav")))
+        #expect(mkfifo(folder.file("pipe"), 0o600) == 0)
+        symlink(folder.file(name), folder.file("link.wav"))
+        let bad = ["missing.wav", "notes.m4a", "empty.wav", "pipe"].map(folder.file) + [folder.path, "/dev/null"]
+        let ending = try Fieldscribe(
+            ["add", "--no-transcribe", "--directory", storage] + bad + [folder.file(name), folder.file("link.wav")],
+            in: folder
+        ).wait()
+        #expect(ending.status == 3, "\(ending.errors)")
+        #expect(ending.output.hasPrefix("recording 1: \(folder.path)/two lines.wav, 00:"), "\(ending.output)")
+        #expect(ending.errors.count == bad.count + 1, "\(ending.errors)")
+        for (path, line) in zip(bad, ending.errors) { #expect(line.hasPrefix("fieldscribe: \(path): "), "\(line)") }
+        #expect(ending.errors.last?.contains("link.wav: is recording 1 already") == true)
+        #expect(try rows().map(\.title) == ["two lines"])
+        #expect(try add(folder.file(name), "--no-transcribe").status == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(storage)/recordings") == ["000001"])
+    }
+
+    @Test("standard input is taken, and a file that was cut off up to where it ends, with status 4")
+    func cutOff() throws {
+        let path = try telephone("talk.wav")
+        let whole = try content(path)
+        #expect(try add("-", "--no-transcribe", input: path).status == 0)
+        let cut = folder.file("cut.wav")
+        try whole.prefix(whole.count / 2).write(to: URL(filePath: cut))
+        let ending = try add(cut, "--no-transcribe")
+        #expect(ending.status == 4)
+        #expect(ending.errors.count == 1 && ending.errors[0].hasSuffix("; what is there was added"), "\(ending.errors)")
+        let rows = try rows()
+        #expect(rows.map(\.title) == ["standard input", "cut"])
+        #expect(abs(rows[1].duration - rows[0].duration / 2) < 0.1)
+        try expectAllIsWell(run("verify"))
+    }
+
+    @Test("a kill leaves nothing half added, and takes no number")
+    func killed() throws {
+        let path = folder.file("long.wav")
+        try Fieldscribe.tool("sox", "-n", "-r", "44100", "-b", "16", path, "synth", "1200", "sine", "300", in: folder)
+        let process = try Fieldscribe(["add", "--no-transcribe", "--directory", storage, path], in: folder)
+        let recordings = "\(storage)/recordings"
+        func names() -> [String] { (try? FileManager.default.contentsOfDirectory(atPath: recordings)) ?? [] }
+        try process.wait(until: "sound that is being converted") {
+            names().contains { access("\(recordings)/\($0)/audio.wav", F_OK) == 0 }
+        }
+        kill(process.id, SIGKILL)
+        _ = try process.wait()
+        #expect(try rows().isEmpty)
+        let talk = try telephone("talk.wav")
+        #expect(try add(talk, "--no-transcribe").output.hasPrefix("recording 1: "))
+        #expect(names() == ["000001"])
+        try expectAllIsWell(run("verify"))
+    }
+
+    @Test("a full disk is said, and nothing is left")
+    func full() throws {
+        let configuration = folder.file("fieldscribe.conf")
+        try Data("[storage]\ndirectory = \(storage)\nreserve-megabytes = 1000000\n".utf8).write(
+            to: URL(filePath: configuration))
+        let talk = try telephone("talk.wav")
+        let ending = try Fieldscribe.run("add", talk, "--no-transcribe", "--config", configuration, in: folder)
+        #expect(ending.status == 1 && ending.errors.count == 1, "\(ending.errors)")
+        #expect(ending.errors.first?.contains("storage.reserve-megabytes") == true)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(storage)/recordings").isEmpty)
+    }
+
+    @Test("the appliance takes a file while it records, and transcribes it afterwards")
+    func appliance() throws {
+        let appliance = try ApplianceProcess(
+            in: folder, microphone: "tone:440", further: "[recognizer]\nengine = pocketsphinx\nsecond-pass = no")
+        #expect(try appliance.run("start").status == 0)
+        let talk = try telephone("talk.wav")
+        let added = try appliance.run("add", talk)
+        #expect(added.status == 0 && added.output.hasPrefix("recording 2: "), "\(added.output) \(added.errors)")
+        #expect(try appliance.run("add", talk).errors.first?.contains("is recording 2 already") == true)
+        try appliance.hear(seconds: 1)
+        #expect(try appliance.run("stop").status == 0)
+        try appliance.process.wait(until: "the text of the added file") {
+            try appliance.run("show", "2", "--format", "json").output.contains(#""words":[{"#)
+        }
+        try expectAllIsWell(appliance.run("verify"))
+        _ = try appliance.end()
+    }
+}
