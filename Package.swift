@@ -161,7 +161,7 @@ let package = Package(
             of: ["Core", "System", "Recognition", "Archive", "Settings", "Maintenance", "Appliance"]),
         tests(
             "OfficeTests",
-            of: ["Core", "System", "Transcripts", "Audio", "Copying", "Office", "fieldscribe-office"],
+            of: ["Core", "System", "Transcripts", "Audio", "Copying", "Office", "fieldscribe", "fieldscribe-office"],
             excluding: ["serving.py", "relay.py"]),
         tests(
             "DeployTests",

@@ -10,7 +10,7 @@ import Transcripts
             "fieldscribe-office",
             "fieldscribe-office collects, searches and corrects the recordings of many recorders.",
             groups: [
-                ("Collect", [GatherCommand.self, ImportCommand.self]),
+                ("Collect", [GatherCommand.self, AddCommand.self, ImportCommand.self]),
                 (
                     "Read",
                     [

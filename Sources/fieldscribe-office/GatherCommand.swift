@@ -5,7 +5,7 @@ import System
 enum GatherCommand: Command {
     static let name = "gather"
     static let summary = "Add copies from sticks and folders to the archive."
-    private static let target = Option(
+    static let target = Option(
         "--into", "ARCHIVE",
         "a folder or postgresql://..., created if it is missing; default $FIELDSCRIBE_ARCHIVE, else fieldscribe-archive in your home folder",
         .folders)

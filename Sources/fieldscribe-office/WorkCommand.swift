@@ -16,7 +16,7 @@ enum WorkCommand: Command {
         "--lease",
         "give a machine's recording to another after so long without a sign of it, 2 to 86,400", in: 2...86_400,
         default: 60, as: "SECONDS")
-    private static let program = Option(
+    static let program = Option(
         "--program", "FILE",
         "the fieldscribe program to run; default the one beside this program, else the one in PATH", .files)
     static let help: [any HelpPart] = [

@@ -41,7 +41,8 @@ struct ReadingProgram {
             name: model.engine, model: model.name, label: "\(model.engine) \(model.name) \(model.sha256.prefix(12))")
     }
 
-    private static func find(_ named: String?) throws(DeviceError) -> String {
+    /// Returns the path of the program: the one beside ours, or in `PATH`, if none is named.
+    static func find(_ named: String?) throws(DeviceError) -> String {
         let name = "fieldscribe"
         var paths: [String] = []
         if let named {
