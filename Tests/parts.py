@@ -35,7 +35,7 @@ LONG_SUITES = ["EndToEndTests", "RecognizingTests", "SpeechTests", "OfficeTests"
 SHARDS = {
     "EndToEndTests.run": ["RunTests", "StalledDiskTests", "KilledParentTests", "StickSettingsRunTests", "OverrunTests",
                           "WrongClockTests", "LoggingTests", "OpeningRunTests"],
-    "EndToEndTests.archive": ["OwnerTests", "ExportTests", "SealedExportTests", "ImportTests", "RecoverTests", "DayOfUseTests"],
+    "EndToEndTests.archive": ["OwnerTests", "ExportTests", "SealedExportTests", "ImportTests", "AddTests", "RecoverTests", "DayOfUseTests"],
 }
 # Injected faults, in short; Tests/Chaos/run has the long forms.
 FAULTS = {

@@ -18,9 +18,13 @@ extension SQLiteArchive {
         guard ScratchFolder.isName(prepared, for: AddedFile.purpose) else {
             throw DeviceError(.unsupported, "add", "\(prepared): is not the folder of a prepared file")
         }
-        if let known = try queries.history(of: nil).map(\.entry).recording(addedFrom: file.digest) {
-            throw AddedFile.known(known, file.name)
-        }
+        let known = try connection.rows(
+            """
+            SELECT recording FROM history WHERE act = '\(HistoryEntry.Act.added.rawValue)' AND instr(line, ?) > 0
+            AND recording IN (SELECT id FROM recording)
+            """, [.text("\"digest\":\"\(file.digest)\"")]
+        ) { $0.integer(0) }.last
+        if let known { throw AddedFile.known(known, file.name) }
         // Without a boot: the clock of now says nothing about then.
         let start = JournalRecord.Start(
             startedAt: file.startedAt, clock: file.clock, microphone: file.source, boot: nil, monotonic: nil)

@@ -1,3 +1,4 @@
+import Audio
 import Core
 import Glibc
 import System
@@ -30,7 +31,11 @@ struct PlainWriter: CopyWriter {
             guard let manifest = found else { return .unusable }
             let place = other ?? copy.name.text
             let folder = try folder.folder.folder(place)
-            guard try self.copy.hasSound(in: folder) else {
+            // A redaction erases the file that was added.
+            let isErased = manifest.digests.keys.contains {
+                RecordingFolder.isOriginal($0) && $0 != self.copy.source.original
+            }
+            guard try !isErased && self.copy.hasSound(in: folder) else {
                 outdated.append((place, manifest))
                 return .unusable
             }

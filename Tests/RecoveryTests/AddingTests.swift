@@ -116,6 +116,20 @@ import Testing
         #expect(AddedFile.title(from: name) == nil)
     }
 
+    @Test(
+        "the file is kept under a name that any stick can hold",
+        arguments: [
+            ("talk.M4A", "original.m4a"), ("talk", "original"), ("talk.", "original"), ("a.b.3gp", "original.3gp"),
+            ("talk.été", "original"), ("talk.123456789", "original"), ("talk.m4a ", "original"),
+            (".wav", "original.wav"),
+        ])
+    func kept(name: String, kept: String) {
+        #expect(RecordingFolder.originalName(for: name) == kept && RecordingFolder.isOriginal(kept))
+        for other in ["original.", "original.a/b", "originals.wav", "audio.wav"] {
+            #expect(!RecordingFolder.isOriginal(other))
+        }
+    }
+
     @Test("a file that the archive has is not added again, until its recording was deleted")
     func twice() async throws {
         let archive = try storage.archive()

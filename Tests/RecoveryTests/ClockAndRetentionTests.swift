@@ -105,6 +105,17 @@ extension Storage {
         #expect(expired == (goes.contains(kind) ? [7] : []))
     }
 
+    @Test(
+        "An added file of earlier days is erased that many days after its copy", arguments: ["added: a.m4a", "added"])
+    func added(source: String) {
+        var candidate = candidate(.fine)
+        candidate.recording.microphone = source
+        candidate.exports[0].exportedAt = Self.now - 29 * 86_400
+        #expect(Retention(.eraseAfterDays(30)).expired([candidate], now: Self.now) == [])
+        candidate.exports[0].exportedAt = Self.now - 30 * 86_400
+        #expect(Retention(.eraseAfterDays(30)).expired([candidate], now: Self.now) == [7])
+    }
+
     @Test("A sealed recording is erased after its sealed file was copied, and for no other copy")
     func sealed() {
         func manifest(_ content: Character) -> SealedManifest {

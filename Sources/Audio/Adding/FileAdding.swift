@@ -26,6 +26,9 @@ package struct FileAdding: Sendable {
     /// The largest file on a stick with FAT, in bytes.
     private static let largest = Int64(UInt32.max)
 
+    /// Bytes to write between two syncs. A sync of a running recording waits for what is not on the disk yet.
+    private static let step: Int64 = 4 << 20
+
     private let storage: String
     private let reserve: DiskReserve
     private let channels: Int
@@ -119,12 +122,16 @@ package struct FileAdding: Sendable {
     /// Copies the file durably; returns its SHA-256.
     private func copy(_ given: GivenFile, to folder: Folder, as name: String) throws(DeviceError) -> String {
         let target = try folder.openFile(name, O_RDWR | O_CREAT | O_EXCL)
-        var (digest, length) = (Digest(), Int64(0))
+        var (digest, length, synced) = (Digest(), Int64(0), Int64(0))
         try given.forEachBlock { bytes throws(DeviceError) in
             try reserve.check()
             try target.write(bytes, at: length)
             digest.add(bytes)
             length += Int64(bytes.count)
+            if length - synced >= Self.step {
+                try target.syncData()
+                synced = length
+            }
             guard length <= Self.largest else {
                 throw DeviceError(
                     .unsupported, "read", on: given.path, "is larger than 4 GB, which not every stick can hold",
@@ -146,11 +153,15 @@ package struct FileAdding: Sendable {
         let target = try WaveFile(new: "\(folder.path)/\(RecordingFolder.audioName)", channels: reader.outputs)
         let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 1 << 18)
         defer { buffer.deallocate() }
-        var length = SamplePosition.zero
+        var (length, synced) = (SamplePosition.zero, SamplePosition.zero)
         while case let count = try reader.read(into: buffer), count > 0 {
             try reserve.check()
             try target.append(UnsafeBufferPointer(rebasing: buffer[..<count]))
             length = length + Int64(count / reader.outputs)
+            if (length - synced) * Frames.bytes(channels: reader.outputs) >= Self.step {
+                try target.sync()
+                synced = length
+            }
             if let whole = reader.estimatedLength { progress(length.seconds / max(1, whole.seconds)) }
         }
         try target.close(reason: .ended)

@@ -53,11 +53,13 @@ package struct AddedFile: Hashable, Sendable, Codable {
     }
 
     /// Whether a recording's `microphone` says that the recording is an added file.
-    package static func isSource(_ microphone: String) -> Bool { microphone.hasPrefix(prefix) }
+    package static func isSource(_ microphone: String) -> Bool {
+        microphone.hasPrefix(prefix) || microphone == sealedSource
+    }
 
     /// Returns the title of a recording that was added: the file's name without its ending; nil for other recordings.
     package static func title(from microphone: String) -> String? {
-        guard isSource(microphone) else { return nil }
+        guard microphone.hasPrefix(prefix) else { return nil }
         let name = microphone.dropFirst(prefix.count)
         guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return String(name) }
         let ending = name[dot...].dropFirst()

@@ -19,7 +19,7 @@ struct Retention: Hashable, Sendable {
     init(_ rule: Configuration.AfterExport) { self.rule = rule }
 
     /// The recordings to erase: completely transcribed, with a verified copy of the shown text, and, if days count, ended
-    /// at least this many days ago by a clock that was set.
+    /// at least this many days ago by a clock that was set; of added files, the copy is as old.
     ///
     /// - Parameter now: seconds since 1970-01-01T00:00:00Z, by a clock that was set.
     func expired(_ candidates: [Candidate], now: Double) -> [Int] {
@@ -33,8 +33,11 @@ struct Retention: Hashable, Sendable {
             case .erase: return !exports.isEmpty
             case .eraseAfterDays(let days):
                 let ended = recording.startedAt + recording.length.seconds
-                guard recording.clock == .synchronized, ended + Double(days) * 86_400 < now else { return false }
-                return exports.contains { $0.exportedAt >= ended && $0.exportedAt <= now }
+                let kept = Double(days) * 86_400
+                guard recording.clock == .synchronized, ended + kept < now else { return false }
+                // An old file is not erased on the day on which it is added.
+                let since = AddedFile.isSource(recording.microphone) ? kept : 0
+                return exports.contains { $0.exportedAt >= ended && $0.exportedAt + since <= now }
             }
         }.map(\.recording.id)
     }

@@ -45,11 +45,9 @@ enum AddCommand: Command {
             Terminal.say("fieldscribe: interrupted; what was added is kept")
             exit(130)
         }
-        var batch = AddedBatch(
-            owner: owner, archive: try await owner.act { try await AddedBatch.open(configuration) },
-            adding: FileAdding(
-                storage: configuration.storage.directory, reserve: configuration.reserve, channels: channels,
-                track: track), storage: configuration.storage.directory)
+        let adding = FileAdding(
+            storage: configuration.storage.directory, reserve: configuration.reserve, channels: channels, track: track)
+        var batch = try await owner.act { try await AddedBatch(configuration, owner: owner, adding: adding) }
         var status: Int32 = 0
         for path in arguments.rest {
             let ended = try await batch.add(path)
@@ -69,71 +67,66 @@ enum AddCommand: Command {
 /// The files of one command, added one after the other.
 private struct AddedBatch {
     let owner: ArchiveOwner
-    let archive: ArchivePlace.Owner
     let adding: FileAdding
     let storage: String
+    let archive: ArchivePlace.Owner
+    private let history: [HistoryEntry]
     /// The recordings that were added, by the SHA-256 of their files.
     private(set) var added: [String: Int] = [:]
 
-    init(owner: ArchiveOwner, archive: ArchivePlace.Owner, adding: FileAdding, storage: String) {
-        (self.owner, self.archive, self.adding, self.storage) = (owner, archive, adding, storage)
-    }
-
     /// Opens the archive, or creates it, unless the appliance has it.
-    static func open(_ configuration: Configuration) async throws -> ArchivePlace.Owner {
-        let remote = RemoteArchive(configuration, directory: configuration.storage.directory)
-        if (try? await remote.answers) ?? false { return .appliance(remote) }
+    init(_ configuration: Configuration, owner: ArchiveOwner, adding: FileAdding) async throws {
+        (self.owner, self.adding, storage) = (owner, adding, configuration.storage.directory)
+        let remote = RemoteArchive(configuration, directory: storage)
+        if (try? await remote.answers) ?? false {
+            archive = .appliance(remote)
+            history = try await remote.history(of: nil).map(\.entry)
+            return
+        }
         let opened = try await Recovery.open(configuration, depth: .start, within: .seconds(2))
         for finding in opened.findings { Terminal.say("fieldscribe: \(finding.line)") }
-        return .us(opened.archive)
+        archive = .us(opened.archive)
+        history = try await opened.archive.history(of: nil).map(\.entry)
     }
 
     /// Adds one file and prints what became of it; returns the exit status for it.
     mutating func add(_ path: String) async throws -> Int32 {
         let name = path == "-" ? "standard input" : oneLine(path)
+        let (prepared, id): (FileAdding.Prepared, Int?)
         do {
             // With the rights of the user, not of the archive's owner.
             let given = try GivenFile(path)
-            let (prepared, id) = try await owner.act { try await take(given, named: name) }
-            TerminalStatusLine.clear()
-            guard let id else {
-                Terminal.say("fieldscribe: \(AddedFile.known(prepared.known ?? 0, name).message)")
-                return 0
-            }
-            added[prepared.file.digest] = id
-            try Terminal.print("recording \(id): \(name), \(RecordingScreen.clock(prepared.file.length))\n")
-            for note in prepared.report.notes { Terminal.say("fieldscribe: \(name): \(note)") }
-            guard let damage = prepared.report.damage else { return 0 }
-            Terminal.say("fieldscribe: \(name): \(damage); what is there was added")
-            return 4
+            (prepared, id) = try await owner.act { try await take(given, named: name) }
         } catch let error as DeviceError {
             TerminalStatusLine.clear()
             let message = oneLine(error.message)
             Terminal.say("fieldscribe: \(message.hasPrefix(name) ? message : "\(name): \(message)")")
             return error.exitStatus
         }
+        TerminalStatusLine.clear()
+        guard let id else {
+            Terminal.say("fieldscribe: \(AddedFile.known(prepared.known ?? 0, name).message)")
+            return 0
+        }
+        added[prepared.file.digest] = id
+        try Terminal.print("recording \(id): \(name), \(RecordingScreen.clock(prepared.file.length))\n")
+        for note in prepared.report.notes { Terminal.say("fieldscribe: \(name): \(note)") }
+        guard let damage = prepared.report.damage else { return 0 }
+        Terminal.say("fieldscribe: \(name): \(damage); what is there was added")
+        return 4
     }
 
     /// - Returns: the prepared file, and the new recording; nil if the file was added before.
     private func take(_ given: GivenFile, named name: String) async throws -> (FileAdding.Prepared, Int?) {
-        let history = try await reader.history(of: nil).map(\.entry)
         let bar = ShareBar("adding \(name)")
         let prepared = try await adding.prepare(
             given, named: oneLine(given.name),
-            known: { [added] in added[$0] ?? history.recording(addedFrom: $0) }, progress: bar.reached)
+            known: { [added, history] in added[$0] ?? history.recording(addedFrom: $0) }, progress: bar.reached)
         if prepared.known != nil { return (prepared, nil) }
         switch archive {
         case .us(let archive): return (prepared, try await FileAdding.add(prepared.folder, in: storage, to: archive))
         case .appliance(let archive): return (prepared, try await archive.add(prepared: prepared.folder))
-        case .nobody: throw ArchivePlace.Owner.denied("the archive", AddCommand.name)
-        }
-    }
-
-    private var reader: any ArchiveReading {
-        switch archive {
-        case .us(let archive): archive
-        case .appliance(let archive): archive
-        case .nobody(let archive): archive
+        case .nobody: throw ArchivePlace.Owner.denied(storage, AddCommand.name)
         }
     }
 }
