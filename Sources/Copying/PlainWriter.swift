@@ -35,7 +35,7 @@ struct PlainWriter: CopyWriter {
             let isErased = manifest.digests.keys.contains {
                 RecordingFolder.isOriginal($0) && $0 != self.copy.source.original
             }
-            guard try !isErased && self.copy.hasSound(in: folder) else {
+            guard !isErased, try self.copy.hasSound(in: folder) else {
                 outdated.append((place, manifest))
                 return .unusable
             }
