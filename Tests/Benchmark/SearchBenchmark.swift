@@ -107,7 +107,7 @@ struct SearchBenchmark {
         print("meanwhile \(busy.end()) answers\n")
         kill(appliance.id, SIGTERM)
         var rest = [UInt8](repeating: 0, count: 4_096)
-        while try rest.withUnsafeMutableBytes({ try appliance.read(into: $0, timeoutSeconds: 60) }) > 0 {}
+        while try rest.withUnsafeMutableBytes({ try appliance.pipes.read(into: $0, timeoutSeconds: 60) }) > 0 {}
         guard missed.isEmpty else {
             throw DeviceError(.failed, "benchmark", "missed its target: \(missed.joined(separator: "; "))")
         }

@@ -14,7 +14,9 @@ import TestKit
 
     private func write(to child: borrowing ChildProcess, timeoutSeconds: Int) -> DeviceError? {
         much.withUnsafeBytes { bytes -> DeviceError? in
-            do throws(DeviceError) { try child.write(bytes, timeoutSeconds: timeoutSeconds) } catch { return error }
+            do throws(DeviceError) { try child.pipes.write(bytes, timeoutSeconds: timeoutSeconds) } catch {
+                return error
+            }
             return nil
         }
     }
@@ -39,7 +41,7 @@ import TestKit
         let child = try ChildProcess(
             "/bin/sh", arguments: ["-c", "echo \"$ADDED $HOME\""], environment: ["ADDED": "new", "HOME": "/other"])
         var answer = [UInt8](repeating: 0, count: 1_000)
-        let count = try answer.withUnsafeMutableBytes { try child.read(into: $0, timeoutSeconds: 60) }
+        let count = try answer.withUnsafeMutableBytes { try child.pipes.read(into: $0, timeoutSeconds: 60) }
         let home = String(cString: try #require(getenv("HOME")))
         #expect(String(decoding: answer[..<count], as: UTF8.self) == "new \(home)\n")
     }
@@ -59,7 +61,7 @@ import TestKit
 
         func answer() throws -> String {
             var answer = [UInt8](repeating: 0, count: 64)
-            let count = try answer.withUnsafeMutableBytes { try child.read(into: $0, timeoutSeconds: 60) }
+            let count = try answer.withUnsafeMutableBytes { try child.pipes.read(into: $0, timeoutSeconds: 60) }
             return String(decoding: answer[..<count], as: UTF8.self)
         }
     }
@@ -70,7 +72,7 @@ import TestKit
             (try Handed("/bin/cat", []), try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self"))
         }
         try await eventually("the thread ends") { access("/proc/\(thread)", F_OK) != 0 }
-        try Array("still here".utf8).withUnsafeBytes { try cat.child.write($0, timeoutSeconds: 60) }
+        try Array("still here".utf8).withUnsafeBytes { try cat.child.pipes.write($0, timeoutSeconds: 60) }
         #expect(try cat.answer() == "still here")
     }
 
@@ -103,7 +105,7 @@ import TestKit
     func ended() throws {
         let child = try ChildProcess("/bin/true", arguments: [])
         var answer = [UInt8](repeating: 0, count: 8)
-        _ = try answer.withUnsafeMutableBytes { try child.read(into: $0, timeoutSeconds: 300) }
+        _ = try answer.withUnsafeMutableBytes { try child.pipes.read(into: $0, timeoutSeconds: 300) }
         #expect(write(to: child, timeoutSeconds: 300)?.operation == "write")
     }
 }

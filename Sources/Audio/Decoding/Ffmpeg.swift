@@ -57,7 +57,7 @@ enum Ffmpeg {
         var pending: [UInt8] = []
         while true {
             let count: Int
-            do throws(DeviceError) { count = try child.read(into: room, timeoutSeconds: limits.timeout) } catch {
+            do throws(DeviceError) { count = try child.pipes.read(into: room, timeoutSeconds: limits.timeout) } catch {
                 throw DeviceError(
                     .damaged, program, on: source.name, "ffmpeg did nothing for \(limits.timeout) s and was stopped",
                     remedy: "convert it by hand: ffmpeg -i FILE FILE.wav")

@@ -90,7 +90,7 @@ package struct Age: Sendable {
     private func answer(to arguments: [String]) throws(DeviceError) -> (status: Int32, text: String) {
         let isQuestion = arguments.first == "--version"
         let child = try child(arguments, mergesErrors: !isQuestion)
-        child.closeInput()
+        child.pipes.closeInput()
         let text = try child.output(upTo: 65_536, timeoutSeconds: Self.timeout)
         let status = try child.exitStatus(timeoutSeconds: Self.timeout)
         let line = String(decoding: text, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""

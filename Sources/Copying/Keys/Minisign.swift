@@ -92,12 +92,12 @@ package struct Minisign: Sendable {
         func secondsLeft() -> Int { Int(max(0, deadline - MonotonicClock.nanoseconds + 999_999_999) / 1_000_000_000) }
         do throws(DeviceError) {
             do throws(DeviceError) {
-                try rethrowing { try bytes.withUnsafeBytes { try child.write($0, timeoutSeconds: timeout) } }
+                try rethrowing { try bytes.withUnsafeBytes { try child.pipes.write($0, timeoutSeconds: timeout) } }
             } catch {
                 // It refused its input early; the exit status says so.
                 guard error.status == EPIPE else { throw error }
             }
-            child.closeInput()
+            child.pipes.closeInput()
             let answer = try child.output(upTo: 65_536, timeoutSeconds: secondsLeft())
             return (try child.exitStatus(timeoutSeconds: secondsLeft()), answer)
         } catch {

@@ -22,7 +22,7 @@ package final class Sealer {
         self.child = child
         self.take = take
         beginning = isSealing ? [] : nil
-        self.child.widenPipes()
+        self.child.pipes.widen()
     }
 
     deinit {
@@ -61,9 +61,9 @@ package final class Sealer {
     /// - Throws: `DeviceError` with `failed` if age fails or refuses its input.
     package func finish() throws(DeviceError) {
         try send()
-        child.closeInput()
+        child.pipes.closeInput()
         while true {
-            let count = try child.read(into: incoming, timeoutSeconds: Age.timeout)
+            let count = try child.pipes.read(into: incoming, timeoutSeconds: Age.timeout)
             if count == 0 { break }
             try pass(UnsafeRawBufferPointer(rebasing: incoming[..<count]))
         }
@@ -79,7 +79,7 @@ package final class Sealer {
 
     private func send(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
         do throws(DeviceError) {
-            try child.exchange(bytes, incoming, timeoutSeconds: Age.timeout) { came throws(DeviceError) in
+            try child.pipes.exchange(bytes, incoming, timeoutSeconds: Age.timeout) { came throws(DeviceError) in
                 try pass(came)
             }
         } catch {

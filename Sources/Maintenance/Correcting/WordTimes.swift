@@ -58,12 +58,9 @@ package struct WordTimes: Sendable {
         defer { room.deallocate() }
         for piece in pieces {
             let line = Array(try JSONEncoder().encode(piece)) + [0x0A]
-            let sent = UnsafeMutableRawBufferPointer.allocate(byteCount: line.count, alignment: 8)
-            defer { sent.deallocate() }
-            sent.copyBytes(from: line)
-            try child.write(UnsafeRawBufferPointer(sent), timeoutSeconds: Self.timeoutSeconds)
+            try line.withUnsafeBytes { try child.pipes.write($0, timeoutSeconds: Self.timeoutSeconds) }
             while !received.contains(0x0A) {
-                let count = try child.read(into: room, timeoutSeconds: Self.timeoutSeconds)
+                let count = try child.pipes.read(into: room, timeoutSeconds: Self.timeoutSeconds)
                 guard count > 0 else { throw DeviceError(.failed, "read", "the aligner has ended") }
                 received += room[..<count]
             }

@@ -159,11 +159,8 @@ package struct DiarizationProcess: Sendable {
         running.begin(child.id)
         defer { running.forget() }
         let line = Array(try JSONEncoder().encode(order)) + [0x0A]
-        let sent = UnsafeMutableRawBufferPointer.allocate(byteCount: line.count, alignment: 8)
-        defer { sent.deallocate() }
-        sent.copyBytes(from: line)
-        try child.write(UnsafeRawBufferPointer(sent), timeoutSeconds: Self.timeoutSeconds)
-        child.closeInput()
+        try line.withUnsafeBytes { try child.pipes.write($0, timeoutSeconds: Self.timeoutSeconds) }
+        child.pipes.closeInput()
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 8)
         defer { room.deallocate() }
         var received: [UInt8] = []
@@ -179,7 +176,7 @@ package struct DiarizationProcess: Sendable {
                 done += 1
                 progress((Double(done) / Double(pieces)).asShare)
             }
-            let got = try child.read(into: room, timeoutSeconds: Self.timeoutSeconds)
+            let got = try child.pipes.read(into: room, timeoutSeconds: Self.timeoutSeconds)
             guard got > 0 else {
                 throw DeviceError(
                     .failed, "read", on: model.path, "the process that identifies speakers exited",

@@ -68,7 +68,7 @@ struct ReadingProgram {
         shouldContinue: () throws(DeviceError) -> Bool
     ) throws(DeviceError) {
         let child = try ChildProcess(path, arguments: arguments)
-        child.closeInput()
+        child.pipes.closeInput()
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
         defer { room.deallocate() }
         while true {
@@ -78,7 +78,7 @@ struct ReadingProgram {
                 return
             }
             let count: Int
-            do throws(DeviceError) { count = try child.read(into: room, timeoutSeconds: 1) } catch {
+            do throws(DeviceError) { count = try child.pipes.read(into: room, timeoutSeconds: 1) } catch {
                 guard error.status == ETIMEDOUT else { throw error }
                 continue
             }

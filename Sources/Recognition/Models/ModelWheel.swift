@@ -139,7 +139,7 @@ struct ModelWheel {
         defer { room.deallocate() }
         var count: Int64 = 0
         while true {
-            let got = try child.read(into: room, timeoutSeconds: Self.timeoutSeconds)
+            let got = try child.pipes.read(into: room, timeoutSeconds: Self.timeoutSeconds)
             if got == 0 { return }
             count += Int64(got)
             guard count <= most else {

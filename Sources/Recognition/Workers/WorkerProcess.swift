@@ -243,7 +243,7 @@ final class WorkerProcess: Worker {
         frame.append(payload)
         let seconds = try secondsLeft
         try frame.withUnsafeBytes { bytes in
-            try child.write(bytes, timeoutSeconds: seconds) { () throws(DeviceError) in try stall.watch(child) }
+            try child.pipes.write(bytes, timeoutSeconds: seconds) { () throws(DeviceError) in try stall.watch(child) }
         }
     }
 
@@ -280,7 +280,9 @@ final class WorkerProcess: Worker {
             }
             let seconds = try secondsLeft
             let count = try chunk.withUnsafeMutableBytes { room in
-                try child.read(into: room, timeoutSeconds: seconds) { () throws(DeviceError) in try stall.watch(child) }
+                try child.pipes.read(into: room, timeoutSeconds: seconds) { () throws(DeviceError) in
+                    try stall.watch(child)
+                }
             }
             guard count > 0 else {
                 throw DeviceError(

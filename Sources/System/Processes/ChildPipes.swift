@@ -45,19 +45,23 @@ package final class ChildPipes {
         childOutput = nil
     }
 
-    func closeInput() { input = nil }
+    /// Closes its standard input.
+    package func closeInput() { input = nil }
 
     /// Enlarges both pipes as far as the system permits, for fewer context switches.
-    func widen() {
+    package func widen() {
         if let number = input?.number { fieldscribe_widen_pipe(number) }
         fieldscribe_widen_pipe(output.number)
     }
 
-    /// Writes all bytes within a total timeout.
+    /// Writes all bytes to its standard input.
     ///
-    /// - Parameter watch: Called each second while blocked; an error ends the wait.
-    func write(
-        _ bytes: UnsafeRawBufferPointer, timeoutSeconds: Int, watch: () throws(DeviceError) -> Void
+    /// - Parameters:
+    ///   - timeoutSeconds: The timeout for all of them.
+    ///   - watch: Called each second while blocked; an error ends the wait.
+    /// - Throws: `DeviceError` with `failed` if the child no longer reads.
+    package func write(
+        _ bytes: UnsafeRawBufferPointer, timeoutSeconds: Int, watch: () throws(DeviceError) -> Void = {}
     ) throws(DeviceError) {
         guard let number = input?.number else { throw .system("write", status: EPIPE, on: name) }
         let deadline = MonotonicClock.nanoseconds + Int64(min(timeoutSeconds, 1_000_000)) * 1_000_000_000
@@ -79,12 +83,14 @@ package final class ChildPipes {
         }
     }
 
-    /// Writes all bytes while reading the child's output, so that neither side blocks the other.
+    /// Writes all bytes while reading its output, for a child that filters: neither side blocks the other.
     ///
     /// - Parameters:
     ///   - buffer: The buffer for output.
     ///   - timeoutSeconds: The longest time without progress.
-    func exchange(
+    ///   - take: Called with output, valid during the call.
+    /// - Throws: `DeviceError` with `failed` if the child no longer reads or writes, or the error of `take`.
+    package func exchange(
         _ bytes: UnsafeRawBufferPointer, _ buffer: UnsafeMutableRawBufferPointer, timeoutSeconds: Int,
         take: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
     ) throws(DeviceError) {
@@ -118,11 +124,12 @@ package final class ChildPipes {
         }
     }
 
-    /// Reads output; returns 0 at its end.
+    /// Reads its standard output; returns 0 at its end.
     ///
     /// - Parameter watch: Called each second while blocked; an error ends the wait.
-    func read(
-        into buffer: UnsafeMutableRawBufferPointer, timeoutSeconds: Int, watch: () throws(DeviceError) -> Void
+    /// - Throws: `DeviceError` with `failed` at the timeout.
+    package func read(
+        into buffer: UnsafeMutableRawBufferPointer, timeoutSeconds: Int, watch: () throws(DeviceError) -> Void = {}
     ) throws(DeviceError) -> Int {
         let deadline = MonotonicClock.nanoseconds + Int64(min(timeoutSeconds, 1_000_000)) * 1_000_000_000
         guard try Self.wait(for: output.number, POLLIN, until: deadline, watch) else {

@@ -11,7 +11,8 @@ package struct ChildProcess: ~Copyable {
     package let id: Int32
     /// The program, for errors.
     package let name: String
-    private let pipes: ChildPipes
+    /// Its standard input and output.
+    package let pipes: ChildPipes
 
     private static let fileNumber: Int32 = 3
     /// The path at which a child finds its `file`. `/proc/PID/fd` of the parent would fail after it dropped root: only
@@ -89,28 +90,6 @@ package struct ChildProcess: ~Copyable {
         }
     }
 
-    /// Writes all bytes to its standard input.
-    ///
-    /// - Parameters:
-    ///   - timeoutSeconds: The timeout for all of them.
-    ///   - watch: Called each second while blocked; an error ends the wait.
-    /// - Throws: `DeviceError` with `failed` if the child no longer reads.
-    package borrowing func write(
-        _ bytes: UnsafeRawBufferPointer, timeoutSeconds: Int, watch: () throws(DeviceError) -> Void = {}
-    ) throws(DeviceError) {
-        try pipes.write(bytes, timeoutSeconds: timeoutSeconds, watch: watch)
-    }
-
-    /// Reads its standard output; returns 0 at its end.
-    ///
-    /// - Parameter watch: Called each second while blocked; an error ends the wait.
-    /// - Throws: `DeviceError` with `failed` at the timeout.
-    package borrowing func read(
-        into buffer: UnsafeMutableRawBufferPointer, timeoutSeconds: Int, watch: () throws(DeviceError) -> Void = {}
-    ) throws(DeviceError) -> Int {
-        try pipes.read(into: buffer, timeoutSeconds: timeoutSeconds, watch: watch)
-    }
-
     /// Reads its standard output to the end, or until there are more than `most` bytes.
     ///
     /// - Parameter timeoutSeconds: The timeout for all of it.
@@ -123,25 +102,11 @@ package struct ChildProcess: ~Copyable {
         while output.count <= most {
             let left = deadline - MonotonicClock.nanoseconds
             guard left > 0 else { throw .system("poll", status: ETIMEDOUT, on: name) }
-            let count = try read(into: buffer, timeoutSeconds: Int((left + 999_999_999) / 1_000_000_000))
+            let count = try pipes.read(into: buffer, timeoutSeconds: Int((left + 999_999_999) / 1_000_000_000))
             if count == 0 { break }
             output += buffer[..<count]
         }
         return output
-    }
-
-    /// Writes all bytes while reading its output, for a child that filters: neither side blocks the other.
-    ///
-    /// - Parameters:
-    ///   - buffer: The buffer for output.
-    ///   - timeoutSeconds: The longest time without progress.
-    ///   - take: Called with output, valid during the call.
-    /// - Throws: `DeviceError` with `failed` if the child no longer reads or writes, or the error of `take`.
-    package borrowing func exchange(
-        _ bytes: UnsafeRawBufferPointer, _ buffer: UnsafeMutableRawBufferPointer, timeoutSeconds: Int,
-        take: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
-    ) throws(DeviceError) {
-        try pipes.exchange(bytes, buffer, timeoutSeconds: timeoutSeconds, take: take)
     }
 
     /// Limits the child's resources (prlimit); it writes no core dump.
@@ -153,12 +118,6 @@ package struct ChildProcess: ~Copyable {
     package borrowing func limit(memory: UInt64, data: UInt64, cpuSeconds: UInt64, file: UInt64 = 0) {
         fieldscribe_limit_child(id, memory, data, cpuSeconds, file)
     }
-
-    /// Enlarges the pipes as far as the system permits.
-    package borrowing func widenPipes() { pipes.widen() }
-
-    /// Closes its standard input.
-    package borrowing func closeInput() { pipes.closeInput() }
 
     /// Waits for its end; returns its exit status, or 128 plus the signal's number.
     ///

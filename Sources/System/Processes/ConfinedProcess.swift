@@ -52,9 +52,9 @@ package struct ConfinedProcess: Sendable {
         // The child reads everything before it answers. One that hangs (SIGSTOP, a hung disk) is ended.
         let seconds = Int(limits.cpuSeconds) * Self.wallFactor
         do throws(DeviceError) {
-            try rethrowing { try bytes.withUnsafeBytes { try child.write($0, timeoutSeconds: seconds) } }
+            try rethrowing { try bytes.withUnsafeBytes { try child.pipes.write($0, timeoutSeconds: seconds) } }
         } catch { throw refusal(name, error.status == ETIMEDOUT ? nil : try child.exitStatus(timeoutSeconds: seconds)) }
-        child.closeInput()
+        child.pipes.closeInput()
         let answer: [UInt8]
         do throws(DeviceError) {
             answer = try child.output(upTo: limits.answer, timeoutSeconds: seconds)

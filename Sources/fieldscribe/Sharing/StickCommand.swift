@@ -78,9 +78,9 @@ enum StickCommand: Command {
         }
         let steps = getenv("FIELDSCRIBE_STICK_STEPS").map { String(cString: $0) } ?? "/usr/lib/fieldscribe/stick"
         let child = try ChildProcess(steps, arguments: ["repair", name])
-        child.closeInput()
+        child.pipes.closeInput()
         var (answer, room) = ([UInt8](), [UInt8](repeating: 0, count: 4_096))
-        while case let count = try room.withUnsafeMutableBytes({ try child.read(into: $0, timeoutSeconds: 900) }),
+        while case let count = try room.withUnsafeMutableBytes({ try child.pipes.read(into: $0, timeoutSeconds: 900) }),
             count > 0
         {
             answer += room[..<count]
