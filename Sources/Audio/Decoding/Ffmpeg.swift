@@ -17,7 +17,7 @@ enum Ffmpeg {
 
     /// Whether both programs and the shell for their limits exist; the service's sandbox has no shell.
     static var isInstalled: Bool {
-        path(of: "ffmpeg") != nil && path(of: "ffprobe") != nil && access("/bin/sh", X_OK) == 0
+        installedProgram("ffmpeg") != nil && installedProgram("ffprobe") != nil && access("/bin/sh", X_OK) == 0
     }
 
     /// Whether a file begins like MP4, MOV, M4A, WebM or Matroska.
@@ -39,7 +39,7 @@ enum Ffmpeg {
         _ program: String, on source: ByteSource, options: [String] = [], arguments: [String], target: Int32? = nil,
         line: (Substring) -> Void
     ) throws(DeviceError) -> Int32 {
-        guard let path = path(of: program) else { throw missing(source.name) }
+        guard let path = installedProgram(program) else { throw missing(source.name) }
         // In blocks of 512 bytes.
         let blocks = target == nil ? 0 : limits.bytes / 512
         let child = try ChildProcess(
@@ -80,10 +80,5 @@ enum Ffmpeg {
         DeviceError(
             .unsupported, "ffmpeg", on: name, "is not audio that libsndfile can read, but ffmpeg can",
             remedy: "install it: apt install ffmpeg")
-    }
-
-    private static func path(of program: String) -> String? {
-        let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin"
-        return folders.split(separator: ":").map { "\($0)/\(program)" }.first { access($0, X_OK) == 0 }
     }
 }

@@ -103,11 +103,4 @@ package struct Age: Sendable {
         let shown = message.prefix(300).filter { $0.isASCII && !$0.isNewline }
         return shown.isEmpty ? "it does not start" : PrivateKey.hidden(in: shown)
     }
-
-}
-
-/// Returns the path of a program in PATH.
-func installedProgram(_ name: String) -> String? {
-    let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin"
-    return folders.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
 }
