@@ -4,6 +4,7 @@ import Testing
 import TestKit
 
 @testable import Archive
+@testable import Audio
 @testable import Copying
 @testable import Core
 @testable import Maintenance
@@ -157,7 +158,7 @@ import TestKit
             #expect(try await archive.beginSealed(1, manifest, journalOf: journal))
             #expect(try await archive.recordings().first?.isSealed == false)
             if cut == .begun { return }
-            try SealingRecordings.removeRest(in: SealingRecordings.folder(of: 1, in: storage.folder.path))
+            try SealingRecordings.removeRest(in: RecordingFolder.open(1, in: storage.folder.path))
         }
         try await begin()
         if cut == .removedLosingDatabase {

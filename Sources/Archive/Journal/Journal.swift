@@ -224,26 +224,13 @@ struct Journal: Sendable {
         try unlessMissing([]) { () throws(DeviceError) in try top().names() }
     }
 
-    /// Returns the result of `body`, or `value` if a file or folder is missing.
-    private func unlessMissing<Value>(
-        _ value: Value, _ body: () throws(DeviceError) -> Value
-    ) throws(DeviceError) -> Value {
-        do throws(DeviceError) { return try body() } catch {
-            guard error.code == .missing else { throw error }
-            return value
-        }
-    }
-
     private func top() throws(DeviceError) -> Folder { try storage.folder(Self.rootName) }
 
     private func opened(_ recording: Int) throws(DeviceError) -> Folder { try top().folder(folderName(of: recording)) }
 
     /// A recording's folder, created if it is missing.
     private func made(_ recording: Int) throws(DeviceError) -> Folder {
-        do throws(DeviceError) { return try opened(recording) } catch {
-            guard error.code == .missing else { throw error }
-        }
-        _ = try claim(recording)
+        if try !hasFolder(recording) { _ = try claim(recording) }
         return try opened(recording)
     }
 

@@ -1,4 +1,5 @@
 import Core
+import System
 
 /// The folder of a recording: `DIRECTORY/recordings/000007/`.
 package struct RecordingFolder: Hashable, Sendable {
@@ -8,6 +9,13 @@ package struct RecordingFolder: Hashable, Sendable {
     /// - Parameter storage: the storage directory.
     package init(storage: String, recording: Int) {
         path = "\(storage)/recordings/\(Self.name(of: recording))"
+    }
+
+    /// Opens the folder of a recording; nothing below the storage directory may be a link.
+    ///
+    /// - Throws: `DeviceError` with `missing` if there is none.
+    package static func open(_ recording: Int, in storage: String) throws(DeviceError) -> Folder {
+        try Folder(opening: storage, crosses: true).folder("recordings").folder(name(of: recording))
     }
 
     /// Returns a folder's name: the number with at least six digits.

@@ -23,8 +23,7 @@ package struct RecordingSealer {
         goesOn: @escaping @Sendable () -> Bool
     ) throws(DeviceError) {
         let place = RecordingFolder(storage: sound ?? storage, recording: summary.id)
-        folder = try Folder(opening: storage, crosses: true).folder("recordings").folder(
-            RecordingFolder.name(of: summary.id))
+        folder = try RecordingFolder.open(summary.id, in: storage)
         let source = try RecordingReader(path: place.audio)
         let recording = RecordingCopy(
             summary: summary, timeline: timeline, settings: settings, source: source, length: try source.length,

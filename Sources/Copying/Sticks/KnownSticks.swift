@@ -30,13 +30,8 @@ package struct KnownSticks: Hashable, Sendable {
     ///
     /// - Throws: `DeviceError` that names the file, and the line if possible.
     package init(in storage: String) throws(DeviceError) {
-        let bytes: [UInt8]
-        do throws(DeviceError) {
-            bytes = try Folder(opening: storage, crosses: true).openFile(Self.fileName, O_RDONLY)
-                .content(limit: Self.largest)
-        } catch {
-            guard error.status == ENOENT else { throw error }
-            bytes = []
+        let bytes = try unlessMissing([]) { () throws(DeviceError) in
+            try Folder(opening: storage, crosses: true).openFile(Self.fileName, O_RDONLY).content(limit: Self.largest)
         }
         try self.init(bytes, path: "\(storage)/\(Self.fileName)")
     }

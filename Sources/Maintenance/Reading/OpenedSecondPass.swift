@@ -40,7 +40,7 @@ struct OpenedSecondPass: Sendable {
                 do {
                     if readers == nil { readers = try await pool() }
                     try await openSound(of: recording, open)
-                    defer { try? Self.removeSound(from: Self.folder(of: recording.id, open)) }
+                    defer { try? Self.removeSound(from: RecordingFolder.open(recording.id, in: open.storage)) }
                     guard let readers, try await secondPass.run([recording], pool: readers) == [recording.id],
                         let manifest = try await SealingRecordings(configuration, archive: archive).seal(
                             again: recording.id, from: open)
@@ -63,9 +63,9 @@ struct OpenedSecondPass: Sendable {
         guard let manifest = open.manifests[recording.id] else { return }
         let (storage, key) = (configuration.storage.directory, open.key)
         try await onStoppableThread(named: "open") { goesOn in
-            let source = try SealingRecordings.folder(of: recording.id, in: storage)
+            let source = try RecordingFolder.open(recording.id, in: storage)
             try SealedOpening(source, manifest, key: key, goesOn: goesOn).sound(
-                recording.length, recording.stopReason, into: Self.folder(of: recording.id, open))
+                recording.length, recording.stopReason, into: RecordingFolder.open(recording.id, in: open.storage))
         }
     }
 
@@ -73,9 +73,5 @@ struct OpenedSecondPass: Sendable {
         for name in try folder.names() where name == RecordingFolder.audioName || RecordingFolder.isOriginal(name) {
             try folder.remove(name)
         }
-    }
-
-    private static func folder(of id: Int, _ open: OpenedRecordings.Open) throws(DeviceError) -> Folder {
-        try Folder(opening: open.storage).folder("recordings").folder(RecordingFolder.name(of: id))
     }
 }

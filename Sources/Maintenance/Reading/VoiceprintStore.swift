@@ -74,14 +74,10 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
     /// - Throws: `DeviceError` with `damaged`, `denied` or another, naming the file.
     package init(in storage: String) throws(DeviceError) {
         let path = "\(storage)/\(Self.fileName)"
-        let bytes: [UInt8]
-        do throws(DeviceError) {
-            bytes = try Folder(opening: storage, crosses: true).openFile(Self.fileName, O_RDONLY)
-                .content(limit: Self.largest)
-        } catch {
-            guard error.status == ENOENT else { throw error }
-            return
+        let bytes: [UInt8]? = try unlessMissing(nil) { () throws(DeviceError) in
+            try Folder(opening: storage, crosses: true).openFile(Self.fileName, O_RDONLY).content(limit: Self.largest)
         }
+        guard let bytes else { return }
         do { self = try JSONDecoder().decode(Self.self, from: Data(JSONStrings.check(bytes))) } catch {
             throw DeviceError(
                 .damaged, "read", on: path, "does not contain saved voices",

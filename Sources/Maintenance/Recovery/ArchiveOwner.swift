@@ -26,7 +26,7 @@ package struct ArchiveOwner: Sendable {
         var folder = stat()
         while stat(place, &folder) != 0 {
             guard errno == ENOENT, place != ".", place != "/" else { throw .system("stat", on: place) }
-            place = Self.above(place)
+            place = System.folder(of: place)
         }
         let kept = ["archive.sqlite", "recordings"].compactMap { FileStatus("\(directory)/\($0)") }
         let isThere = place == directory
@@ -107,11 +107,5 @@ package struct ArchiveOwner: Sendable {
 
     private static func accountName(of user: uid_t) -> String? {
         getpwuid(user).map { String(cString: $0.pointee.pw_name) }
-    }
-
-    private static func above(_ path: String) -> String {
-        let names = path.split(separator: "/")
-        guard names.count > 1 else { return path.hasPrefix("/") ? "/" : "." }
-        return (path.hasPrefix("/") ? "/" : "") + names.dropLast().joined(separator: "/")
     }
 }

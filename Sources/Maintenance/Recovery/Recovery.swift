@@ -187,21 +187,14 @@ package struct Recovery: Sendable {
     ///
     /// - Throws: `DeviceError` if that is unknown: unreadable audio is not missing.
     static func hasAudio(_ id: Int, in storage: String) throws(DeviceError) -> Bool {
-        do throws(DeviceError) {
-            let (folder, name) = try Folder.holding("\(storage)/recordings", crosses: true)
-            return try folder.folder(name).folder(RecordingFolder.name(of: id)).exists(RecordingFolder.audioName)
-        } catch {
-            guard error.code == .missing else { throw error }
-            return false
+        try unlessMissing(false) { () throws(DeviceError) in
+            try RecordingFolder.open(id, in: storage).exists(RecordingFolder.audioName)
         }
     }
 
     /// The recordings that have a folder.
     static func folders(in storage: String) throws -> [Int] {
-        try names(inFolder: "\(storage)/recordings").compactMap { name in
-            guard let id = RecordingFolder.recording(named: name) else { return nil }
-            return id
-        }
+        try names(inFolder: "\(storage)/recordings").compactMap(RecordingFolder.recording(named:))
     }
 
     private func folder(_ id: Int) -> RecordingFolder { RecordingFolder(storage: storage, recording: id) }

@@ -22,7 +22,6 @@ package struct Erasure: Sendable {
 
     private static let prefix = ".erasing-"
 
-    private let recordings: String
     private let storage: String
     private let archive: SQLiteArchive
 
@@ -30,7 +29,6 @@ package struct Erasure: Sendable {
     package init(storage: String, archive: SQLiteArchive) {
         self.storage = storage
         self.archive = archive
-        recordings = "\(storage)/recordings"
     }
 
     /// Erases recordings for a person; a number that is not in the archive erases a folder of that number. Tries all. Words
@@ -113,12 +111,8 @@ package struct Erasure: Sendable {
 
     /// The folder of the recordings' folders; nil if it is missing.
     private func top() throws(DeviceError) -> Folder? {
-        do throws(DeviceError) {
-            let (folder, name) = try Folder.holding(recordings, crosses: true)
-            return try folder.folder(name)
-        } catch {
-            guard error.code == .missing else { throw error }
-            return nil
+        try unlessMissing(nil) { () throws(DeviceError) in
+            try Folder(opening: storage, crosses: true).folder("recordings")
         }
     }
 

@@ -107,7 +107,7 @@ package actor OpenedRecordings {
             } catch let error as DeviceError {
                 if error.status == ECANCELED { throw error }
                 refused[id] = Self.explained(error, folder.path)
-                try? Self.top(folder.path).removeAll(RecordingFolder.name(of: id))
+                try? removeFolder(RecordingFolder(storage: folder.path, recording: id).path)
                 // Older ones stay sealed, too.
                 if error.code == .full { break }
             }
@@ -212,18 +212,10 @@ package actor OpenedRecordings {
         of id: Int, _ manifest: SealedManifest, in storage: String, to path: String, _ key: OpeningKey,
         goesOn: @escaping @Sendable () -> Bool
     ) throws(DeviceError) {
-        let source = try SealingRecordings.folder(of: id, in: storage)
+        let source = try RecordingFolder.open(id, in: storage)
         let opening = try SealedOpening(source, manifest, key: key, goesOn: goesOn)
-        let (target, name) = (try top(path), RecordingFolder.name(of: id))
-        try target.makeFolder(name, mode: 0o700)
-        try opening.journal(into: target.folder(name))
-    }
-
-    /// The tmpfs folder's folder of recordings, created if it is missing.
-    private static func top(_ path: String) throws(DeviceError) -> Folder {
-        let folder = try Folder(opening: path)
-        if try !folder.exists("recordings") { try folder.makeFolder("recordings", mode: 0o700) }
-        return try folder.folder("recordings")
+        try makeFolder(RecordingFolder(storage: path, recording: id).path)
+        try opening.journal(into: RecordingFolder.open(id, in: path))
     }
 
     /// Creates the archive of the opened recordings.

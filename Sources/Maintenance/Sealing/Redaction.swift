@@ -59,7 +59,7 @@ package struct Redaction: Sendable {
                 "recording \(id): is being sealed, so nothing in it can be redacted; delete it, or open a copy"
             )
         }
-        let folder = try Self.folder(of: id, in: storage)
+        let folder = try RecordingFolder.open(id, in: storage)
         if try !folder.exists(RecordingFolder.redactionName) {
             try folder.replace(RecordingFolder.redactionName, with: [])
         }
@@ -81,12 +81,11 @@ package struct Redaction: Sendable {
     /// - Returns: what was removed from the learned words; nil if there was nothing to complete.
     private func complete(_ id: Int, isGrowing: Bool = false, isBegun: Bool = false) async throws -> [String]? {
         var notes: [String] = []
-        let folder: Folder
-        do throws(DeviceError) { folder = try Self.folder(of: id, in: storage) } catch {
-            guard error.code == .missing else { throw error }
-            return nil
-        }
-        guard try isBegun || folder.exists(RecordingFolder.redactionName) else { return nil }
+        guard
+            let folder = try unlessMissing(
+                nil, { () throws(DeviceError) in try RecordingFolder.open(id, in: storage) }),
+            try isBegun || folder.exists(RecordingFolder.redactionName)
+        else { return nil }
         let audio = RecordingFolder(storage: storage, recording: id).audio
         while true {
             let ranges = try await archive.gaps(of: id).redacted
@@ -146,11 +145,6 @@ package struct Redaction: Sendable {
 
     /// Whether a redaction of a recording has begun and not ended.
     static func isUnderWay(_ id: Int, in storage: String) -> Bool {
-        (try? folder(of: id, in: storage).exists(RecordingFolder.redactionName)) ?? true
-    }
-
-    private static func folder(of id: Int, in storage: String) throws(DeviceError) -> Folder {
-        let (top, name) = try Folder.holding("\(storage)/recordings", crosses: true)
-        return try top.folder(name).folder(RecordingFolder.name(of: id))
+        (try? RecordingFolder.open(id, in: storage).exists(RecordingFolder.redactionName)) ?? true
     }
 }

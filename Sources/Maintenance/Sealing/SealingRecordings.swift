@@ -96,7 +96,7 @@ package struct SealingRecordings: Sendable {
         if let row = try await archive.recording(id), !row.isSealed, try await archive.seal(of: id) == nil {
             let storage = storage
             try await onThread(named: "seal", niceness: 5) {
-                let folder = try Self.folder(of: id, in: storage)
+                let folder = try RecordingFolder.open(id, in: storage)
                 try folder.remove(RecordingFolder.sealedName)
                 try folder.sync()
             }
@@ -107,7 +107,7 @@ package struct SealingRecordings: Sendable {
     private func isThere(_ manifest: SealedManifest, _ id: Int) async throws -> Bool {
         let storage = storage
         return try await onThread(named: "seal", niceness: 5) {
-            try RecordingSealer.isThere(manifest, in: Self.folder(of: id, in: storage))
+            try RecordingSealer.isThere(manifest, in: RecordingFolder.open(id, in: storage))
         }
     }
 
@@ -124,7 +124,7 @@ package struct SealingRecordings: Sendable {
         let storage = storage
         guard try await archive.beginResealed(id, made, before: before) else {
             try await onThread(named: "seal", niceness: 5) {
-                try Self.folder(of: id, in: storage).remove(RecordingFolder.resealedName)
+                try RecordingFolder.open(id, in: storage).remove(RecordingFolder.resealedName)
             }
             return nil
         }
@@ -148,7 +148,7 @@ package struct SealingRecordings: Sendable {
     private static func place(
         _ manifest: SealedManifest, of id: Int, in storage: String
     ) throws(DeviceError) -> Folder {
-        let folder = try folder(of: id, in: storage)
+        let folder = try RecordingFolder.open(id, in: storage)
         if try RecordingSealer.isThere(manifest, in: folder, as: RecordingFolder.resealedName) {
             try folder.rename(RecordingFolder.resealedName, replacing: RecordingFolder.sealedName)
             try folder.sync()
@@ -213,10 +213,6 @@ package struct SealingRecordings: Sendable {
             "is not there, or not what recording \(id) was sealed into", remedy: "put it back from a copy or a backup")
     }
 
-    static func folder(of id: Int, in storage: String) throws(DeviceError) -> Folder {
-        try Folder(opening: storage, crosses: true).folder("recordings").folder(RecordingFolder.name(of: id))
-    }
-
     /// The files of a sealed recording.
     static let kept = [RecordingFolder.sealedName, "journal.jsonl"]
 
@@ -234,12 +230,9 @@ extension Recovery {
     func checkSealed(_ id: Int, _ row: RecordingSummary?) async throws -> [StorageFinding]? {
         let storage = storage
         let file = RecordingFolder(storage: storage, recording: id).sealed
-        let hasFile = try await onThread(named: "repair", niceness: 5) { () throws(DeviceError) -> Bool in
-            do throws(DeviceError) {
-                return try SealingRecordings.folder(of: id, in: storage).exists(RecordingFolder.sealedName)
-            } catch {
-                guard error.code == .missing else { throw error }
-                return false
+        let hasFile = try await onThread(named: "repair", niceness: 5) {
+            try unlessMissing(false) { () throws(DeviceError) in
+                try RecordingFolder.open(id, in: storage).exists(RecordingFolder.sealedName)
             }
         }
         if let row, row.isSealed {
@@ -257,7 +250,7 @@ extension Recovery {
             }
             return try await onThread(named: "repair", niceness: 5) {
                 guard hasFile else { return [Self.missingFile(id, file)] }
-                let folder = try SealingRecordings.folder(of: id, in: storage)
+                let folder = try RecordingFolder.open(id, in: storage)
                 guard try RecordingSealer.isThere(manifest, in: folder) else { return [Self.missingFile(id, file)] }
                 try SealingRecordings.removeRest(in: folder)
                 return []
@@ -270,7 +263,7 @@ extension Recovery {
         // Left by a power cut before it counted: the recording is sealed again.
         if hasFile, row != nil, try Self.hasAudio(id, in: storage) {
             try await onThread(named: "repair", niceness: 5) {
-                let folder = try SealingRecordings.folder(of: id, in: storage)
+                let folder = try RecordingFolder.open(id, in: storage)
                 try folder.remove(RecordingFolder.sealedName)
                 try folder.sync()
             }
@@ -288,14 +281,12 @@ extension Recovery {
     private static func isMade(
         _ announced: SealedManifest, instead manifest: SealedManifest, _ id: Int, _ storage: String
     ) async throws -> Bool {
-        try await onThread(named: "repair", niceness: 5) { () throws(DeviceError) -> Bool in
-            let folder: Folder
-            do throws(DeviceError) { folder = try SealingRecordings.folder(of: id, in: storage) } catch {
-                guard error.code == .missing else { throw error }
-                return false
+        try await onThread(named: "repair", niceness: 5) {
+            try unlessMissing(false) { () throws(DeviceError) in
+                let folder = try RecordingFolder.open(id, in: storage)
+                if try RecordingSealer.isThere(announced, in: folder, as: RecordingFolder.resealedName) { return true }
+                return announced == manifest ? false : try RecordingSealer.isThere(announced, in: folder)
             }
-            if try RecordingSealer.isThere(announced, in: folder, as: RecordingFolder.resealedName) { return true }
-            return announced == manifest ? false : try RecordingSealer.isThere(announced, in: folder)
         }
     }
 

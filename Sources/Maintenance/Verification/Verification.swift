@@ -87,7 +87,7 @@ package struct Verification: Sendable {
         var wrong: [(file: String, words: String)] = []
         do {
             wrong = try await onStoppableThread(named: "verify") { goesOn -> [(file: String, words: String)] in
-                let folder = try SealingRecordings.folder(of: row.id, in: storage)
+                let folder = try RecordingFolder.open(row.id, in: storage)
                 guard try RecordingSealer.isThere(manifest, in: folder) else {
                     return [(path, "is gone or was changed; put it back from a copy or a backup")]
                 }

@@ -3,19 +3,20 @@ import Glibc
 
 /// Returns the names in a folder, sorted, without `.` and `..`; empty if there is no such folder.
 package func names(inFolder path: String) throws(DeviceError) -> [String] {
-    guard let stream = opendir(path) else {
-        if errno == ENOENT { return [] }
-        throw .system("opendir", on: path)
+    do throws(DeviceError) { return try Folder(opening: path, crosses: true).names(limit: .max).sorted() } catch {
+        guard error.status == ENOENT else { throw error }
+        return []
     }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-        let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-            pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-        }
-        if name != ".", name != ".." { names.append(name) }
+}
+
+/// Returns the result of `body`, or `value` if a file or folder is missing.
+package func unlessMissing<Value>(
+    _ value: Value, _ body: () throws(DeviceError) -> Value
+) throws(DeviceError) -> Value {
+    do throws(DeviceError) { return try body() } catch {
+        guard error.code == .missing else { throw error }
+        return value
     }
-    return names.sorted()
 }
 
 /// Returns the content of a file.
