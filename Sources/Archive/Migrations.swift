@@ -313,7 +313,3 @@ enum Migrations {
         END;
         """
 }
-
-extension Connection {
-    fileprivate func number(_ sql: String) throws(DeviceError) -> Int { try rows(sql) { $0.integer(0) }.first ?? 0 }
-}

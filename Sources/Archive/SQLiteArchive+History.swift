@@ -30,11 +30,9 @@ extension SQLiteArchive {
             before: last.map { Digest.of($0.line) } ?? HistoryEntry.start,
             own: own.map { Digest.of($0) })
         fill(&entry)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let line = try encoder.encode(entry)
-        let written = try history.append(Array(line), behind: end)
-        try insert(String(decoding: line, as: UTF8.self), entry, end: written)
+        let line = try jsonText(entry)
+        let written = try history.append(Array(line.utf8), behind: end)
+        try insert(String(line.dropLast()), entry, end: written)
     }
 
     /// Where the database's last entry ends in the file, in bytes.

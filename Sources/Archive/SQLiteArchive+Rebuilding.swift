@@ -156,8 +156,7 @@ extension SQLiteArchive {
                 entry.pass = entry.pass.flatMap { ids.indices.contains($0 - 1) ? ids[$0 - 1] : nil }
                 if !ledger.contains(entry) { try insert(entry) }
             }
-            try connection.run(
-                "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(journalBytes))
+            try keep(journalBytes: journalBytes, of: recording)
         }
     }
 
@@ -206,9 +205,7 @@ extension SQLiteArchive {
             return false
         }
         try restore(record, as: recording, journalBytes: try journal.size(of: recording))
-        let bytes = try journal.write(try journalEntries(of: recording), recording: recording)
-        try connection.run(
-            "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(bytes))
+        try keep(journalBytes: journal.write(journalEntries(of: recording), recording: recording), of: recording)
         return true
     }
 

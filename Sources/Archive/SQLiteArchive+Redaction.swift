@@ -22,9 +22,7 @@ extension SQLiteArchive {
             }
             // Copies made before the redaction do not count, so that they are no reason to erase the recording.
             try connection.run("UPDATE export SET pass = NULL WHERE recording = ?", .integer(recording))
-            let bytes = try journal.replace(try journalEntries(of: recording), recording: recording)
-            try connection.run(
-                "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(bytes))
+            try keep(journalBytes: journal.replace(journalEntries(of: recording), recording: recording), of: recording)
         }
         try await scrub()
     }

@@ -39,9 +39,7 @@ extension SQLiteArchive {
         sealing.insert(recording)
         do {
             try connection.transaction {
-                let length = try journal.replace(entries, recording: recording)
-                try connection.run(
-                    "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(length))
+                try keep(journalBytes: journal.replace(entries, recording: recording), of: recording)
             }
         } catch {
             // If the journal was replaced but the row was not, no text may be added until sealing ends.

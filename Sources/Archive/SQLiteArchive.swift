@@ -1,4 +1,5 @@
 import Core
+import Glibc
 import Synchronization
 import System
 
@@ -39,7 +40,8 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
 
     /// - Parameter isChecked: whether to check the whole database for damage.
     init(path: String, isChecked: Bool) throws {
-        try createParentFolder(of: path)
+        let parent = folder(of: path)
+        if access(parent, F_OK) != 0 { try makeFolder(parent) }
         try DatabaseFiles(path).check()
         DatabaseFiles(path).create()
         do { connection = try Self.connect(path, isChecked: isChecked) } catch let error as DeviceError {
@@ -112,12 +114,11 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
 
     /// The highest number that a row has or had, as far as this database knows.
     private func highestRow() throws -> Int {
-        try connection.rows(
+        try connection.number(
             """
             SELECT max(coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = 'recording' AND seq < ?1), 0),
                 coalesce((SELECT max(id) FROM recording WHERE id < ?1), 0))
-            """, [.integer(Journal.highest)]
-        ) { $0.integer(0) }.first ?? 0
+            """, .integer(Journal.highest))
     }
 
     /// Keeps the highest number outside of the database, so that a rebuilt one does not reuse it: an erased recording has
@@ -301,8 +302,13 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
             try isFirst || (try journal.size(of: recording)) > 0
             ? journal.append(entries, recording: recording, committed: committed ?? 0)
             : journal.write(journalEntries(of: recording), recording: recording)
+        try keep(journalBytes: bytes, of: recording)
+    }
+
+    /// Keeps the length of a recording's journal after a change.
+    func keep(journalBytes: Int64, of recording: Int) throws {
         try connection.run(
-            "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(bytes))
+            "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(journalBytes))
     }
 
     /// Refuses text for a sealed recording; its dates and copies can still be added.
@@ -328,9 +334,8 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
 
     /// The number of a pass within its recording: 1, 2 ...
     func number(ofPass pass: Int, in recording: Int) throws -> Int {
-        try connection.rows(
-            "SELECT count(*) FROM pass WHERE recording = ? AND id <= ?", [.integer(recording), .integer(pass)]
-        ) { $0.integer(0) }.first ?? 0
+        try connection.number(
+            "SELECT count(*) FROM pass WHERE recording = ? AND id <= ?", .integer(recording), .integer(pass))
     }
 
     func unknown(recording: Int, pass: Int? = nil) -> DeviceError {

@@ -30,9 +30,7 @@ extension SQLiteArchive {
     package func setAsideJournal(of recording: Int) throws -> String? {
         let aside = try journal.setAside("foreign", of: recording)
         guard try queries.recording(recording) != nil else { return aside }
-        let bytes = try journal.write(try journalEntries(of: recording), recording: recording)
-        try connection.run(
-            "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(bytes))
+        try keep(journalBytes: journal.write(journalEntries(of: recording), recording: recording), of: recording)
         return aside
     }
 

@@ -15,14 +15,14 @@ struct HistoryFile: Sendable {
     /// Whether anything has its name.
     var isThere: Bool { get throws(DeviceError) { try folder.exists(Self.name) } }
 
-    /// Appends a line durably. If something else than our file has its name, that is set aside, so that recording can
-    /// continue.
+    /// Appends a line with its newline durably. If something else than our file has its name, that is set aside, so that
+    /// recording can continue.
     ///
     /// - Parameter end: where the last committed entry ends, in bytes; what follows is truncated.
     /// - Returns: where the new line ends.
     func append(_ line: [UInt8], behind end: Int64) throws(DeviceError) -> Int64 {
         try makeWay()
-        return try folder.append(line + [UInt8(ascii: "\n")], to: Self.name, committed: end)
+        return try folder.append(line, to: Self.name, committed: end)
     }
 
     private func makeWay() throws(DeviceError) {

@@ -43,11 +43,9 @@ extension ArchiveQueries {
     }
 
     private func spoken(_ query: String, by speaker: SpokenPhrases? = nil, limit: Int) throws -> [SearchHit] {
-        let count =
-            try connection.rows(
-                "SELECT count(*) FROM (SELECT 1 FROM segment_text WHERE segment_text MATCH ? LIMIT \(Self.mostCompared + 1))",
-                [.text(query)]
-            ) { $0.integer(0) }.first ?? 0
+        let count = try connection.number(
+            "SELECT count(*) FROM (SELECT 1 FROM segment_text WHERE segment_text MATCH ? LIMIT \(Self.mostCompared + 1))",
+            .text(query))
         return count > Self.mostCompared
             ? try newest(query, by: speaker, limit: limit) : try best(query, by: speaker, limit: limit)
     }
@@ -125,12 +123,10 @@ extension ArchiveQueries {
     /// - Parameter shown: a cache of the shown passes.
     private func isShown(_ pass: Int, of recording: Int, _ shown: inout [Int: Int]) throws(DeviceError) -> Bool {
         if let known = shown[recording] { return known == pass }
-        let found = try connection.rows("SELECT count(*) FROM pass WHERE recording = ?", [.integer(recording)]) {
-            $0.integer(0)
-        }
+        let found = try connection.number("SELECT count(*) FROM pass WHERE recording = ?", .integer(recording))
         // Most recordings have one pass, which needs no comparison.
         let best =
-            found == [1]
+            found == 1
             ? pass
             : try connection.rows(
                 "SELECT id FROM pass WHERE recording = ? ORDER BY \(Self.bestFirst("pass")) LIMIT 1",

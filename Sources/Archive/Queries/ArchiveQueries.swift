@@ -101,11 +101,8 @@ struct ArchiveQueries {
             annotations: pass?.correction?.annotations,
             speakers: try pass?.correction?.annotations.turns ?? speakers(of: recording))
         if let pass {
-            timeline.pass =
-                try connection.rows(
-                    "SELECT count(*) FROM pass WHERE recording = ? AND id <= ?",
-                    [.integer(recording), .integer(pass.id)]
-                ) { $0.integer(0) }.first
+            timeline.pass = try connection.number(
+                "SELECT count(*) FROM pass WHERE recording = ? AND id <= ?", .integer(recording), .integer(pass.id))
         }
         return (summary, timeline)
     }
@@ -207,10 +204,8 @@ struct ArchiveQueries {
 
     /// Who spoke when; nil if the speakers were never identified.
     func speakers(of recording: Int) throws -> Speakers? {
-        let known = try connection.rows("SELECT has_speakers FROM recording WHERE id = ?", [.integer(recording)]) {
-            $0.integer(0)
-        }
-        guard known == [1] else { return nil }
+        let known = try connection.number("SELECT has_speakers FROM recording WHERE id = ?", .integer(recording))
+        guard known == 1 else { return nil }
         return Speakers(
             turns: try connection.rows(
                 "SELECT start_sample, end_sample, speaker FROM turn WHERE recording = ? ORDER BY start_sample",

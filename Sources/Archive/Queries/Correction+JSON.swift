@@ -1,5 +1,6 @@
 import Core
 import FoundationEssentials
+import System
 
 extension Correction {
     /// Decodes the database's JSON; nil if that is damaged.
@@ -10,9 +11,5 @@ extension Correction {
     }
 
     /// The JSON that the database keeps.
-    func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(self), as: UTF8.self)
-    }
+    func json() throws -> String { String(try jsonText(self).dropLast()) }
 }

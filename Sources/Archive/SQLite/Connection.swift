@@ -47,7 +47,7 @@ package final class Connection {
     /// - Parameter timeout: how long to wait for others, in milliseconds.
     package convenience init(sharing path: String, timeout: Int32 = 20_000) throws(DeviceError) {
         try Self.checkJournal(of: path)
-        try self.init(path, openedAs: Self.openShared(path))
+        try self.init(path, openedAs: Self.open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE))
         if sqlite3_db_readonly(handle, "main") == 1 {
             throw .sqlite("sqlite3_open_v2", status: SQLITE_READONLY, systemStatus: 0, path: path, detail: "")
         }
@@ -60,27 +60,26 @@ package final class Connection {
     /// https://www.sqlite.org/tempfiles.html#super_journal_files
     private static func checkJournal(of path: String) throws(DeviceError) {
         let journal = "\(path)-journal"
-        let descriptor = Glibc.open(journal, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
+        guard let file = try? FileDescriptor(opening: journal, O_RDONLY | O_NONBLOCK | O_NOFOLLOW),
+            let status = try? file.status(), status.kind == .file, status.bytes > 512
+        else { return }
         // The name, its length, its checksum, and the journal's magic bytes.
         let mark: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
-        var end = [UInt8](repeating: 0, count: mark.count)
-        guard pread(descriptor, &end, end.count, status.st_size - off_t(end.count)) == end.count, end == mark,
-            status.st_size > 512
-        else { return }
+        guard (try? file.bytes(at: status.bytes - Int64(mark.count), count: mark.count)) == mark else { return }
         throw DeviceError(
             .damaged, "sqlite3_open_v2",
             "\(journal): names another file, which SQLite would delete; Fieldscribe never writes such a journal; "
                 + "remove it, or run fieldscribe recover, which sets it aside and rebuilds the database")
     }
 
-    private static func openShared(_ path: String) -> (status: Int32, handle: OpaquePointer?) {
+    /// Returns SQLite's status, and the handle if there is one.
+    ///
+    /// - Parameter vfs: the name of another VFS than SQLite's own, valid while the handle exists.
+    static func open(
+        _ name: String, _ flags: Int32, vfs: UnsafePointer<CChar>? = nil
+    ) -> (status: Int32, handle: OpaquePointer?) {
         var opened: OpaquePointer?
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        let status = sqlite3_open_v2(path, &opened, flags, nil)
+        let status = sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, vfs)
         return (status, opened)
     }
 
@@ -111,20 +110,16 @@ package final class Connection {
         var escaped = ""
         for byte in path.utf8 {
             let isPlain = byte > 0x20 && byte < 0x7F && !"%?#".utf8.contains(byte)
-            let digits = String(byte, radix: 16)
-            escaped += isPlain ? String(UnicodeScalar(byte)) : "%" + (digits.utf8.count < 2 ? "0" : "") + digits
+            escaped += isPlain ? String(UnicodeScalar(byte)) : "%" + byte.padded(to: 2, radix: 16)
         }
-        var opened: OpaquePointer?
-        let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         // After "file:", SQLite accepts absolute and relative paths.
-        let status = sqlite3_open_v2("file:\(escaped)?immutable=1", &opened, flags, nil)
-        return (status, opened)
+        return open("file:\(escaped)?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
     }
 
     /// The errno of a failed open. If SQLite may not create a file, it tries to open it for reading, and reports that ENOENT.
     private static func cause(_ status: Int32, _ path: String) -> Int32 {
         guard status == ENOENT else { return status }
-        let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o640)
+        let descriptor = Glibc.open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o640)
         guard descriptor >= 0 else { return errno }
         close(descriptor)
         return status
@@ -215,6 +210,11 @@ package final class Connection {
         var elements: [Element] = []
         try statement(sql).run(with: values) { elements.append(read($0)) }
         return elements
+    }
+
+    /// Runs one statement and returns the first integer of its first row; 0 without rows.
+    func number(_ sql: String, _ values: SQLValue...) throws(DeviceError) -> Int {
+        try rows(sql, values) { $0.integer(0) }.first ?? 0
     }
 
     /// Runs one statement and passes rows to `read` until that returns false.

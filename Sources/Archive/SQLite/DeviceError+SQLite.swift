@@ -1,6 +1,7 @@
 import Core
 internal import CSQLite
 import Glibc
+import System
 
 extension DeviceError {
     /// The error of the last failed call on an open database.
@@ -22,12 +23,6 @@ extension DeviceError {
     ) -> DeviceError {
         let (code, what) = explain(status, systemStatus, detail)
         return DeviceError(code, operation, status: status, "\(path): \(what)")
-    }
-
-    /// Whether a resource limit (RLIMIT_FSIZE) bounds the size of the files that this process writes.
-    private static var hasFileSizeLimit: Bool {
-        var limit = rlimit()
-        return getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 && limit.rlim_cur != rlim_t.max
     }
 
     private static func explain(_ status: Int32, _ systemStatus: Int32, _ detail: String) -> (Code, String) {

@@ -29,11 +29,8 @@ final class SharedFile: @unchecked Sendable {
         name.deallocate()
     }
 
-    /// Opens the database; returns SQLite's status, and the handle if there is one.
+    /// Opens the database; see `Connection.open`.
     func open(_ path: String) -> (status: Int32, handle: OpaquePointer?) {
-        var opened: OpaquePointer?
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        let status = sqlite3_open_v2(path, &opened, flags, name)
-        return (status, opened)
+        Connection.open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, vfs: name)
     }
 }

@@ -50,8 +50,8 @@ extension DeviceError {
     }
 }
 
-/// Whether this process has a limit on file sizes.
-private var hasFileSizeLimit: Bool {
+/// Whether a limit (RLIMIT_FSIZE) bounds the size of the files that this process writes.
+package var hasFileSizeLimit: Bool {
     var limit = rlimit()
     return getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 && limit.rlim_cur != rlim_t.max
 }
