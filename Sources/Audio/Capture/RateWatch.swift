@@ -19,8 +19,6 @@ struct RateWatch: Sendable {
     private var samples: Int64 = 0
     private var isWrong = false
 
-    init() {}
-
     /// Adds a block that was captured or lost at `now`.
     ///
     /// - Returns: the relative deviation once the rate is wrong, 0 once it is correct again, else nil.

@@ -21,8 +21,7 @@ extension CopySettings {
     package init(_ configuration: Configuration, volume: String, now: Double) {
         self.init(
             formats: configuration.export.formats,
-            audio: AudioForm(rawValue: configuration.export.audio.rawValue) ?? .flac, device: .host, volume: volume,
-            now: now, identity: machineIdentity,
+            audio: configuration.export.audio, device: .host, volume: volume, now: now, identity: machineIdentity,
             pauseSeconds: configuration.export.pauseSeconds, proposals: configuration.proposedNames)
     }
 }

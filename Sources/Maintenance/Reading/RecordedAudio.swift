@@ -38,8 +38,6 @@ struct RecordedAudio: AudioSource {
 package final class UnreadableRecordings: Sendable {
     private let ids = Mutex<Set<Int>>([])
 
-    init() {}
-
     func contains(_ recording: Int) -> Bool { ids.withLock { $0.contains(recording) } }
 
     func insert(_ recording: Int) { ids.withLock { _ = $0.insert(recording) } }

@@ -173,10 +173,8 @@ package struct SealingRecordings: Sendable {
         }
         let shown = try punctuator.punctuated(timeline)
         let settings = CopySettings(
-            formats: configuration.export.formats,
-            audio: AudioForm(rawValue: configuration.export.audio.rawValue) ?? .flac, device: .host, volume: "",
-            now: MonotonicClock.wallSeconds, identity: machineIdentity,
-            pauseSeconds: configuration.export.pauseSeconds)
+            formats: configuration.export.formats, audio: configuration.export.audio, device: .host, volume: "",
+            now: MonotonicClock.wallSeconds, identity: machineIdentity, pauseSeconds: configuration.export.pauseSeconds)
         let history = try await archive.history(of: id)
         let storage = storage
         let signer: Result<RecorderKey, DeviceError>

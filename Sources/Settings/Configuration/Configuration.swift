@@ -1,3 +1,4 @@
+import Audio
 import Core
 import Recognition
 import Transcripts
@@ -144,9 +145,6 @@ extension Configuration {
 
         /// The number of decode workers, 0 to 64. The default is 0: one per core, as far as memory allows.
         package var workers = 0
-
-        /// The defaults.
-        init() {}
     }
 
     /// `[panel]`: the button and the lamp.
@@ -200,9 +198,6 @@ extension Configuration {
 
     /// `[export]`: copies to sticks and folders.
     package struct Export: Hashable, Sendable {
-        /// The audio format of copies, by its name in the configuration.
-        package enum Audio: String, Sendable, CaseIterable { case flac, wav }
-
         /// Which sticks to write to: any, or only those that have a folder `Fieldscribe`.
         package enum Accept: String, Sendable, CaseIterable { case any, marked }
 
@@ -216,7 +211,7 @@ extension Configuration {
         package var pauseSeconds = 3
 
         /// The default is `flac`.
-        package var audio = Audio.flac
+        package var audio = AudioForm.flac
 
         /// The default is `any`.
         package var accept = Accept.any

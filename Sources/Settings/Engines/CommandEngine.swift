@@ -13,8 +13,6 @@ struct CommandEngine: EngineEntry {
     let licence = "its own"
     let needs = ["the program, by its full path"]
 
-    init() {}
-
     func isNamed(by value: String) -> Bool {
         value.hasPrefix(Self.prefix) && value.utf8.count > Self.prefix.utf8.count
     }

@@ -26,7 +26,4 @@ package struct EngineCost: Hashable, Sendable {
 
     /// A board with less memory uses one worker, the faster profile and no second pass. 0 for no limit.
     var smallBoardMegabytes = 0
-
-    /// Creates PocketSphinx's values.
-    package init() {}
 }

@@ -26,8 +26,6 @@ struct MoonshineEngine: EngineEntry {
         "hugetlb=1", "trim_threshold=268435456", "mmap_threshold=33554432", "arena_max=1", "tcache_max=65536",
     ].map { "glibc.malloc.\($0)" }.joined(separator: ":")
 
-    init() {}
-
     func check(_ configuration: Configuration) throws(DeviceError) {
         let recognizer = configuration.recognizer
         if recognizer.engine == EngineRegistry.automaticName, recognizer.model != Configuration.Recognizer().model,

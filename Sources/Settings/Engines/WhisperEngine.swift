@@ -11,8 +11,6 @@ struct WhisperEngine: EngineEntry {
     let needs = ["whisper-cli on the PATH", "recognizer.whisper-model"]
     let writesPunctuation = true
 
-    init() {}
-
     /// It has one profile.
     func suffices(_ pass: PassSummary) -> Bool { pass.isComplete && pass.engine.name == name }
 

@@ -17,8 +17,6 @@ package enum StickSettings {
 
         /// Whether other settings count from now on.
         package var hasChanged = false
-
-        package init() {}
     }
 
     static let configurationName = "fieldscribe.conf"
