@@ -39,7 +39,7 @@ import TestKit
             configuration: configuration, archive: archive,
             capture: RecordingSession(microphone, configuration: configuration), hub: hub)
         #expect(FileManager.default.fileExists(atPath: folder.file("ballast")))
-        #expect(recording.syncedAt == nil)
+        #expect(recording.observer.syncedAt == nil)
         #expect(recording.position == .zero)
         async let running = recording.run(pool: nil, alternatives: 1)
         try await signalled(reached)
@@ -63,7 +63,7 @@ import TestKit
         recording.stop(reason: .button)
         let outcome = try await running
         #expect(outcome.recording.reason == .button)
-        #expect((recording.syncedAt ?? .zero) > .zero)
+        #expect((recording.observer.syncedAt ?? .zero) > .zero)
         let (summary, timeline) = try #require(try await archive.transcript(of: recording.id))
         #expect(timeline.marks == [mark])
         #expect(summary.length == outcome.recording.length)

@@ -1,4 +1,5 @@
 import Core
+import Maintenance
 
 /// What an order to the recorder changed.
 package enum OrderChange: String, Hashable, Sendable, Codable { case started, resumed, paused, stopped }
@@ -55,12 +56,14 @@ package struct ControlResponse: Hashable, Sendable, Codable {
     /// Remarks for the user.
     package var notes: [String]?
 
-    init() {}
-
-    init(_ error: DeviceError) { self.error = Failure(code: error.code.rawValue, message: error.message) }
 }
 
 extension ControlResponse {
+    init(_ error: DeviceError) {
+        self.init()
+        self.error = Failure(code: error.code.rawValue, message: error.message)
+    }
+
     init(_ answer: Recorder.Answer) {
         self.init()
         recording = answer.recording
@@ -116,21 +119,6 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
         package var clock: String
     }
 
-    /// A recording in its second pass.
-    package struct SecondPass: Hashable, Sendable, Codable {
-        /// The recording's number.
-        package var recording: Int
-
-        /// How far the pass has come, in seconds.
-        package var readUpTo: Double
-
-        /// Its length in seconds.
-        package var length: Double
-
-        /// The number of recordings that wait.
-        package var waiting: Int
-    }
-
     /// Sealed recordings that are open.
     package struct Opened: Hashable, Sendable, Codable {
         /// Their numbers.
@@ -159,7 +147,7 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
     package var directory: String
 
     /// The running second pass.
-    package var secondPass: SecondPass?
+    package var secondPass: SecondPassProgress.Reading?
     /// Whether a laptop is connected to the USB drive; nil with `usb.drive = no`.
     package var laptop: Bool?
     /// The public key of the recorder's signatures, `RW...`; nil if it has none.

@@ -29,10 +29,7 @@ func doctorReadable(_ directory: String) -> [String] {
 /// The folder itself, or its nearest existing parent; the appliance makes the rest.
 private func nearest(to directory: String) -> String {
     var path = directory
-    while access(path, F_OK) != 0, let slash = path.lastIndex(of: "/") {
-        path = slash == path.startIndex ? "/" : String(path[..<slash])
-        if path == "/" { break }
-    }
+    while access(path, F_OK) != 0, folder(of: path) != path { path = folder(of: path) }
     return path
 }
 

@@ -2,6 +2,7 @@ import Audio
 import Copying
 import Core
 import Glibc
+import Maintenance
 import Recognition
 import Settings
 import System
@@ -63,7 +64,7 @@ package struct DoctorExamination: Sendable {
             facts.opened = doctorOpened(configuration)
             if !configuration.storage.seal.isEmpty {
                 facts.recorderSealing = doctorRecorderSealing(configuration)
-                facts.keptAside = doctorKeptAside(configuration)
+                facts.keptAside = (try? Erasure.keptAside(in: configuration.storage.directory)) ?? []
             }
             if configuration.usb.drive { facts.drivePorts = doctorDrivePorts() }
             if configuration.export.sticks == .known { facts.knownSticks = doctorSticks(configuration) }
@@ -122,19 +123,19 @@ func doctorSpeakers(_ configuration: Configuration) async -> Result<String, Devi
 
 /// The number of public keys that copies are encrypted for, or why nothing can be copied.
 func doctorSealing(_ configuration: Configuration) -> Result<Int, DeviceError> {
-    do throws(DeviceError) {
-        guard let recipients = try configuration.recipients() else { return .success(0) }
+    Result { () throws(DeviceError) in
+        guard let recipients = try configuration.recipients() else { return 0 }
         try Age().check(recipients)
-        return .success(recipients.count)
-    } catch { return .failure(error) }
+        return recipients.count
+    }
 }
 
 /// The public key of the recorder's signatures, nil before there is one; or why nothing is signed.
 func doctorSigning(_ configuration: Configuration) -> Result<String?, DeviceError> {
-    do throws(DeviceError) {
+    Result { () throws(DeviceError) in
         _ = try Minisign()
-        return .success(RecorderKey.publicKey(in: configuration.storage.directory))
-    } catch { return .failure(error) }
+        return RecorderKey.publicKey(in: configuration.storage.directory)
+    }
 }
 
 /// The number of public keys that recordings on the recorder are encrypted for, or why none are.
@@ -148,13 +149,6 @@ func doctorRecorderSealing(_ configuration: Configuration) -> Result<Int, Device
         error.remedy = "correct storage.seal, or apt install age; until then nothing is sealed on the recorder"
         return .failure(error)
     }
-}
-
-/// Damaged databases that were kept; they may have the text of sealed recordings.
-func doctorKeptAside(_ configuration: Configuration) -> [String] {
-    let directory = configuration.storage.directory
-    let names = (try? names(inFolder: directory)) ?? []
-    return names.filter { $0.hasPrefix("archive.sqlite.damaged-") }.sorted().map { "\(directory)/\($0)" }
 }
 
 /// The sealed recordings that are open in the appliance.

@@ -38,7 +38,7 @@ final class LiveObserver: RecordingSink {
         return time > 0 ? .nanoseconds(time) : nil
     }
 
-    /// The current faults: message by code.
+    /// The current faults: the message by the code of its `Event.fault`.
     var faults: [String: String] { state.withLock { $0.faults } }
 
     /// The pauses that have ended, up to what is in the file.

@@ -74,9 +74,6 @@ package final class LiveRecording: Sendable {
     /// The end of the recording, which is the position of a bookmark set now.
     var position: SamplePosition { session.position }
 
-    /// The pauses that have ended, up to what is on the disk.
-    var pauses: [SampleRange] { observer.pauses }
-
     /// Returns once everything before a position is on the disk.
     ///
     /// - Throws: `CancellationError` if the recording fails first.
@@ -88,14 +85,8 @@ package final class LiveRecording: Sendable {
         }
     }
 
-    /// Monotonic time at which bytes last reached the disk; nil before the first.
-    var syncedAt: Duration? { observer.syncedAt }
-
     /// Whether the microphone is connected; while it is not, the recording has a gap.
     var microphoneIsAlive: Bool { observer.faults[DeviceError.Code.disconnected.rawValue] == nil }
-
-    /// The current faults: the message by the code of its `Event.fault`.
-    var faults: [String: String] { observer.faults }
 
     /// Adds a bookmark at the position that was recorded this long ago.
     @discardableResult

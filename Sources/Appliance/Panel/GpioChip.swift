@@ -1,6 +1,6 @@
 internal import CGpiod
 import Core
-import Glibc
+import System
 
 /// An open GPIO chip; closed when it goes out of scope.
 struct GpioChip: ~Copyable {
@@ -54,17 +54,9 @@ struct GpioChip: ~Copyable {
 
     /// The devices `gpiochipN` in a folder, ordered by number.
     static func paths(in folder: String) -> [String] {
-        guard let directory = opendir(folder) else { return [] }
-        defer { closedir(directory) }
-        var numbers: [Int] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard name.hasPrefix("gpiochip"), let number = Int(name.dropFirst("gpiochip".count)) else { continue }
-            numbers.append(number)
-        }
-        return numbers.sorted().map { "\(folder)/gpiochip\($0)" }
+        let prefix = "gpiochip"
+        return ((try? names(inFolder: folder)) ?? []).filter { $0.hasPrefix(prefix) }
+            .compactMap { Int($0.dropFirst(prefix.count)) }.sorted().map { "\(folder)/\(prefix)\($0)" }
     }
 }
 

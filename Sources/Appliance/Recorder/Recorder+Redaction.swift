@@ -21,7 +21,7 @@ extension Recorder {
         _ = try order.range(of: id, upTo: end)
         // The pauses before `end` are known only once the audio up to there is on the disk.
         try await live.settle(upTo: end)
-        let range = try order.range(of: id, upTo: end, pauses: live.pauses)
+        let range = try order.range(of: id, upTo: end, pauses: live.observer.pauses)
         let redaction = Redaction(storage: configuration.storage.directory, archive: archive)
         let notes = try await redaction.redact(range, of: id, isGrowing: true)
         hub.publish(.gap(recording: id, gap: Gap(range, cause: .redacted)))

@@ -34,10 +34,7 @@ extension RecorderHandler {
                     time: Date(timeIntervalSince1970: $0.moment.wallSeconds).ISO8601Format(),
                     clock: $0.moment.clock.rawValue)
             }, directory: storage.directory,
-            secondPass: recorder.secondPass.now.map {
-                ApplianceStatus.SecondPass(
-                    recording: $0.recording, readUpTo: $0.readUpTo, length: $0.length, waiting: $0.waiting)
-            }, laptop: recorder.configuration.usb.drive ? now.hasLaptop : nil,
+            secondPass: recorder.secondPass.now, laptop: recorder.configuration.usb.drive ? now.hasLaptop : nil,
             signingKey: RecorderKey.publicKey(in: storage.directory),
             opened: recorder.opened.state.map {
                 ApplianceStatus.Opened(recordings: $0.recordings, secondsLeft: rounded($0.secondsLeft))
@@ -47,7 +44,7 @@ extension RecorderHandler {
     /// See `ApplianceStatus.Microphone.health`.
     private func health(_ live: LiveRecording?) -> String {
         guard let live else { return recorder.configuration.capture.prerollSeconds > 0 ? "listening" : "closed" }
-        return live.faults.keys.sorted().first ?? "alive"
+        return live.observer.faults.keys.sorted().first ?? "alive"
     }
 
     private func rounded(_ number: Double) -> Double { (number * 100).rounded() / 100 }

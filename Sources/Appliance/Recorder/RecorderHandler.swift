@@ -20,6 +20,7 @@ struct RecorderHandler: Sendable {
     ///
     /// - Throws: what the client gets as `ControlResponse.error`.
     func respond(to request: ControlRequest) async throws -> ControlResponse {
+        var response = ControlResponse()
         switch request {
         case .start: return ControlResponse(try await recorder.perform(.start, reason: .command).get())
         case .stop: return ControlResponse(try await recorder.perform(.stop, reason: .command).get())
@@ -33,40 +34,21 @@ struct RecorderHandler: Sendable {
                 throw DeviceError(
                     .unsupported, "press", "the button is a real one; press it by hand, or set panel.button = sim:")
             }
-            return ControlResponse()
-        case .lamp:
-            var response = ControlResponse()
-            response.lamp = recorder.panel.history
-            return response
-        case .status:
-            var response = ControlResponse()
-            response.status = try await status()
-            return response
+        case .lamp: response.lamp = recorder.panel.history
+        case .status: response.status = try await status()
         case .exporting(let state, let message):
             recorder.hub.publish(.export(state, folder: "", message: message))
-            return ControlResponse()
-        case .claim:
-            var response = ControlResponse()
-            response.isHeld = recorder.panel.claimHold()
-            return response
+        case .claim: response.isHeld = recorder.panel.claimHold()
         case .laptop(let isConnected):
             // The request comes repeatedly; subscribers get one event per change.
             if isConnected != recorder.snapshot.hasLaptop { recorder.hub.publish(.laptop(isConnected: isConnected)) }
-            return ControlResponse()
-        case .settings:
-            settingsChanged()
-            return ControlResponse()
-        case .open(let key, let name):
-            var response = ControlResponse()
-            response.notes = try await recorder.opened.open(key, named: name)
-            return response
-        case .lock:
-            var response = ControlResponse()
-            response.wasOpen = await recorder.opened.lock()
-            return response
+        case .settings: settingsChanged()
+        case .open(let key, let name): response.notes = try await recorder.opened.open(key, named: name)
+        case .lock: response.wasOpen = await recorder.opened.lock()
         case .archive(let request, let directory): return try await answer(request, in: directory)
-        case .watch: return ControlResponse()
+        case .watch: break
         }
+        return response
     }
 
     private func answer(_ request: ArchiveRequest, in directory: String?) async throws -> ControlResponse {

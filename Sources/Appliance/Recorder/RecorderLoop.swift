@@ -204,6 +204,6 @@ extension RecorderLoop {
 extension LiveRecording {
     /// The current health of the recording.
     fileprivate var healthCheck: RecorderInput.HealthCheck {
-        RecorderInput.HealthCheck(grewAt: syncedAt, microphoneIsAlive: microphoneIsAlive)
+        RecorderInput.HealthCheck(grewAt: observer.syncedAt, microphoneIsAlive: microphoneIsAlive)
     }
 }

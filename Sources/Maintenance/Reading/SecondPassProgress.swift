@@ -4,7 +4,7 @@ import Synchronization
 /// The second pass's progress, written by the job and read by others.
 package final class SecondPassProgress: Sendable {
     /// The recording that is being transcribed again.
-    package struct Reading: Hashable, Sendable {
+    package struct Reading: Hashable, Sendable, Codable {
         /// The recording's number.
         package var recording: Int
 

@@ -126,7 +126,7 @@ package struct Redaction: Sendable {
             "\(folder.path)/\($0): a damaged journal, kept aside, may still hold the text; remove it once you do not need it"
         }
         return notes
-            + (try Erasure(storage: storage, archive: archive).keptAside()).map {
+            + (try Erasure.keptAside(in: storage)).map {
                 "\($0): a damaged database, kept aside, may still hold the text; remove it once you do not need it"
             }
     }
