@@ -30,21 +30,6 @@ package struct InstalledModel: Hashable, Sendable {
     /// Whether a file is missing.
     package var lacksFile: Bool
 
-    package init(
-        name: String, path: String, language: String, sampleRate: Int, files: [String], bytes: Int64,
-        licence: String? = nil, problems: [String], lacksFile: Bool
-    ) {
-        self.name = name
-        self.path = path
-        self.language = language
-        self.sampleRate = sampleRate
-        self.files = files
-        self.bytes = bytes
-        self.licence = licence
-        self.problems = problems
-        self.lacksFile = lacksFile
-    }
-
     /// The output of `find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum` in the folder.
     package func checksum() throws -> String {
         let names = files.map { "." + $0.dropFirst(path.count) }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }

@@ -147,19 +147,16 @@ package struct Transcriber: Sendable {
     ) {
         let (pool, alternatives) = (pool, settings.alternatives)
         group.addTask {
-            do {
+            let session = await result {
                 if let headStarted,
                     let session = try? await pool.close(headStarted.worker, behind: headStarted.rest, of: job.cut)
                 {
-                    return .begun(job, .success(session))
+                    return session
                 }
-                return .begun(
-                    job,
-                    .success(
-                        try await pool.begin(
-                            job.cut.samples, adaptation: job.adaptation, alternatives: alternatives,
-                            parts: parts(of: job))))
-            } catch { return .begun(job, .failure(error)) }
+                return try await pool.begin(
+                    job.cut.samples, adaptation: job.adaptation, alternatives: alternatives, parts: parts(of: job))
+            }
+            return .begun(job, session)
         }
     }
 
@@ -168,14 +165,12 @@ package struct Transcriber: Sendable {
     ) {
         let (pool, alternatives) = (pool, settings.alternatives)
         group.addTask {
-            do {
-                return .finished(
-                    job,
-                    .success(
-                        try await pool.finish(
-                            session, job.cut.samples, adaptation: job.adaptation, alternatives: alternatives,
-                            parts: parts(of: job))))
-            } catch { return .finished(job, .failure(error)) }
+            let decoded = await result {
+                try await pool.finish(
+                    session, job.cut.samples, adaptation: job.adaptation, alternatives: alternatives,
+                    parts: parts(of: job))
+            }
+            return .finished(job, decoded)
         }
     }
 
@@ -187,14 +182,16 @@ package struct Transcriber: Sendable {
     private func add(_ bridge: Transcription.Bridge, to group: inout ThrowingTaskGroup<Step, any Error>) {
         let pool = pool
         group.addTask {
-            do {
+            let decoded = await result {
                 let session = try await pool.begin(bridge.samples, adaptation: bridge.adaptation, alternatives: 0)
-                return .bridged(
-                    bridge,
-                    .success(
-                        try await pool.finish(session, bridge.samples, adaptation: bridge.adaptation, alternatives: 0)))
-            } catch { return .bridged(bridge, .failure(error)) }
+                return try await pool.finish(session, bridge.samples, adaptation: bridge.adaptation, alternatives: 0)
+            }
+            return .bridged(bridge, decoded)
         }
+    }
+
+    private func result<Value>(_ body: () async throws -> Value) async -> Result<Value, any Error> {
+        do { return .success(try await body()) } catch { return .failure(error) }
     }
 
     /// Releases the workers of steps whose outcome is no longer needed.

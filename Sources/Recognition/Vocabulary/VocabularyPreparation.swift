@@ -89,14 +89,9 @@ package struct VocabularyPreparation: Sendable {
     ///   - folder: where they are kept; it need not exist.
     ///   - name: the result to keep.
     /// - Throws: `DeviceError` for what cannot be deleted.
-    package static func removeLearned(from folder: String, but name: String? = nil) throws(DeviceError) {
-        let open: Folder
-        do throws(DeviceError) { open = try Folder(opening: folder) } catch {
-            guard error.status == ENOENT else { throw error }
-            return
-        }
-        for other in try open.names() where other.hasPrefix(learnedPrefix) && other != name {
-            try open.removeAll(other)
+    static func removeLearned(from folder: String, but name: String? = nil) throws(DeviceError) {
+        for other in try names(inFolder: folder) where other.hasPrefix(learnedPrefix) && other != name {
+            try removeFolder("\(folder)/\(other)")
         }
     }
 
@@ -105,7 +100,7 @@ package struct VocabularyPreparation: Sendable {
         var text = ""
         for path in paths {
             guard let bytes = try? content(ofFile: path) else { return nil }
-            text += "\(digits(hash(bytes)))\n"
+            text += "\(hash(bytes).padded(to: 16, radix: 16))\n"
         }
         return Array(text.utf8)
     }
@@ -180,7 +175,7 @@ package struct VocabularyPreparation: Sendable {
             _ = stat(path, &status)
             add("\(path) \(status.st_size) \(status.st_mtim.tv_sec)\n".utf8)
         }
-        return (isLearned ? Self.learnedPrefix : "") + Self.digits(hash)
+        return (isLearned ? Self.learnedPrefix : "") + hash.padded(to: 16, radix: 16)
     }
 
     /// FNV-1a.
@@ -188,10 +183,5 @@ package struct VocabularyPreparation: Sendable {
         var hash = start
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
         return hash
-    }
-
-    private static func digits(_ hash: UInt64) -> String {
-        let digits = String(hash, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }

@@ -74,12 +74,7 @@ package struct DecodeWorker: ~Copyable {
     }
 
     private mutating func sendResult(_ hypothesis: Hypothesis) throws {
-        try reply(
-            .init(
-                result: .init(
-                    words: hypothesis.words, alternatives: hypothesis.alternatives, cpuSeconds: cpuSinceReport(),
-                    score: hypothesis.score, voice: hypothesis.voice,
-                    voices: hypothesis.voices.isEmpty ? nil : hypothesis.voices)))
+        try reply(.init(result: .init(hypothesis, cpuSeconds: cpuSinceReport())))
     }
 
     private mutating func survey(_ request: WorkerProtocol.Request, _ recognizer: any Recognizer) throws {

@@ -69,10 +69,7 @@ final class LocalWorker: Worker, @unchecked Sendable {
             hypothesis = try self.samples.withUnsafeBufferPointer { try recognizer.read($0, reading) }
         }
         try checkKilled()
-        var result = WorkerProtocol.Result(
-            words: hypothesis.words, alternatives: hypothesis.alternatives, cpuSeconds: cpuSinceReport(),
-            score: hypothesis.score, voice: hypothesis.voice,
-            voices: hypothesis.voices.isEmpty ? nil : hypothesis.voices)
+        var result = WorkerProtocol.Result(hypothesis, cpuSeconds: cpuSinceReport())
         result.settle(within: Int64(samples), parts: reading.parts.count)
         return result
     }

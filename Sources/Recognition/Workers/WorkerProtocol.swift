@@ -93,6 +93,15 @@ enum WorkerProtocol {
     }
 }
 
+extension WorkerProtocol.Result {
+    init(_ hypothesis: Hypothesis, cpuSeconds: Double) {
+        self.init(
+            words: hypothesis.words, alternatives: hypothesis.alternatives, cpuSeconds: cpuSeconds,
+            score: hypothesis.score, voice: hypothesis.voice,
+            voices: hypothesis.voices.isEmpty ? nil : hypothesis.voices)
+    }
+}
+
 extension WorkerProtocol.Failure {
     init(_ error: DeviceError) {
         self.init(
