@@ -8,18 +8,6 @@ struct Debouncer: Hashable, Sendable {
         var pressed: Bool
         /// When the level began to last.
         var time: Duration
-
-        init(pressed: Bool, time: Duration) {
-            self.pressed = pressed
-            self.time = time
-        }
-    }
-
-    /// An input, in chronological order.
-    enum Input: Hashable, Sendable {
-        case edge(ButtonEdge)
-        /// The time now, when no edge is waiting.
-        case time(Duration)
     }
 
     /// The debounced level.
@@ -43,7 +31,7 @@ struct Debouncer: Hashable, Sendable {
     func certain(at now: Duration) -> Duration { min(now, since ?? now) }
 
     /// Handles an input; returns the lasting changes, in order.
-    mutating func handle(_ input: Input) -> [Change] {
+    mutating func handle(_ input: PanelButton.Input) -> [Change] {
         switch input {
         case .time(let now): return settle(by: now)
         case .edge(let edge):

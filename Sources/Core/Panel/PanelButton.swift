@@ -5,6 +5,14 @@ package struct PanelButton: Sendable {
         case edge(ButtonEdge)
         /// The time now, when no edge is waiting.
         case time(Duration)
+
+        /// The time of the edge, or now.
+        fileprivate var date: Duration {
+            switch self {
+            case .edge(let edge): edge.time
+            case .time(let now): now
+            }
+        }
     }
 
     private var debouncer: Debouncer
@@ -30,19 +38,12 @@ package struct PanelButton: Sendable {
 
     /// Returns the gestures that an input completes, in order.
     package mutating func handle(_ input: Input) -> [ButtonGesture.Event] {
-        defer { initial = [] }
-        switch input {
-        case .edge(let edge): return initial + advance(.edge(edge), to: edge.time)
-        case .time(let now): return initial + advance(.time(now), to: now)
-        }
+        var events = initial
+        initial = []
+        for change in debouncer.handle(input) { events += gesture.handle(.change(change)) }
+        return events + gesture.handle(.time(debouncer.certain(at: input.date)))
     }
 
     /// See `ButtonGesture.claim`.
     package mutating func claim(at now: Duration) -> Bool { gesture.claim(at: now) }
-
-    private mutating func advance(_ input: Debouncer.Input, to now: Duration) -> [ButtonGesture.Event] {
-        var events: [ButtonGesture.Event] = []
-        for change in debouncer.handle(input) { events += gesture.handle(.change(change)) }
-        return events + gesture.handle(.time(debouncer.certain(at: now)))
-    }
 }

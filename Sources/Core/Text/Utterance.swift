@@ -8,11 +8,4 @@ package struct Utterance: Hashable, Sendable {
     package var speech: SampleRange
     /// Why it ended where it did.
     package var endedBy: EndReason
-
-    init(id: Int, audio: SampleRange, speech: SampleRange, endedBy: EndReason) {
-        self.id = id
-        self.audio = audio
-        self.speech = speech
-        self.endedBy = endedBy
-    }
 }

@@ -14,8 +14,5 @@ package enum CRC32 {
     }
 
     /// Returns the checksum as eight hexadecimal digits.
-    package static func text(of bytes: some Sequence<UInt8>) -> String {
-        let digits = String(of(Array(bytes)), radix: 16)
-        return String(repeating: "0", count: 8 - digits.count) + digits
-    }
+    package static func text(of bytes: some Sequence<UInt8>) -> String { of(Array(bytes)).padded(to: 8, radix: 16) }
 }
