@@ -68,8 +68,6 @@ package struct CopyName: Hashable, CopyNaming {
         return "\(day) \(WallTime.months[month - 1]) \(numbers[0]), \(numbers[3]):\(numbers[4])"
     }
 
-    var isVerified: Bool { time != nil }
-
     /// A higher number is not a copy's name.
     static let largestCopyNumber = 1_000_000
     private static let unverified = "clock-unverified"

@@ -42,7 +42,7 @@ import TestKit
         let name = try #require(CopyName("000007_2026-11-20_09-30-12"))
         #expect(name.next.text == "000007_2026-11-20_09-30-12_2")
         #expect(name.next.next.text == "000007_2026-11-20_09-30-12_3")
-        #expect(name.title == "20 November 2026, 09:30" && name.isVerified)
+        #expect(name.title == "20 November 2026, 09:30" && name.time != nil)
         #expect(CopyName("000007_clock-unverified")?.title == "Recording 7")
         #expect(CopyName("000007_2026-99-99_99-99-99")?.title == "2026-99-99_99-99-99")
     }

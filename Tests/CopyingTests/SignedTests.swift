@@ -297,7 +297,8 @@ private let hasMinisign = shell("command -v minisign").status == 0
     }
 }
 
-@Suite("Signatures without a process", .enabled(if: hasMinisign && Minisign.hasLibrary)) struct LibrarySignatureTests {
+@Suite("Signatures without a process", .enabled(if: hasMinisign && Sodium.installed != nil))
+struct LibrarySignatureTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
     /// A file that minisign signed, and its folder.

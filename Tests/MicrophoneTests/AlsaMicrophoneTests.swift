@@ -88,7 +88,7 @@ import Testing
         let microphone = try open("null")
         #expect(try samples(of: microphone, blocks: 4) == [Int16](repeating: 0, count: 6_400))
         let configuration = microphone.configuration
-        #expect(configuration.format == "S16_LE")
+        #expect(configuration.sampleFormat.rawValue == "S16_LE")
         #expect(configuration.periodFrames == 1_600)
         #expect(configuration.bufferMilliseconds == 2_000)
         #expect(!configuration.hasCard)

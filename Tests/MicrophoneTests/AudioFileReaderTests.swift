@@ -49,7 +49,7 @@ import Testing
         let tolerance = [SF_FORMAT_IMA_ADPCM: 2_048, SF_FORMAT_VORBIS: 512][kind.format & Int(SF_FORMAT_SUBMASK)] ?? 1
         #expect(abs(output.count - 32_000) <= tolerance)
         #expect(signalToNoise(output, ideal: sine(440, rate: 16_000, count: 32_000)) > kind.fidelity)
-        #expect(reader.damage == nil)
+        #expect(reader.report.damage == nil)
         #expect(reader.rate == shape.rate)
         #expect(reader.channels == shape.channels)
         #expect(abs(try #require(reader.estimatedLength).samples - Int64(output.count)) <= 1)
@@ -100,7 +100,7 @@ import Testing
         defer { close(end) }
         let reader = try AudioFileReader(descriptor: end, named: "standard input")
         #expect(try samples(of: reader) == samples(of: AudioFileReader(path: path)))
-        #expect(reader.damage == nil)
+        #expect(reader.report.damage == nil)
     }
 
     @Test("a descriptor is read from its current offset")
@@ -126,7 +126,7 @@ import Testing
         let ideal = sine(440, rate: 16_000, count: 16_000)
         #expect(signalToNoise(Array(output[..<6_000]), ideal: Array(ideal[..<6_000])) > 60)
         #expect(signalToNoise(Array(output[8_000...]), ideal: Array(ideal[8_000...])) > 60)
-        #expect(reader.damage == "2 samples are not numbers; they were read as silence")
+        #expect(reader.report.damage == "2 samples are not numbers; they were read as silence")
     }
 
     @Test("a recording of the recognizer's own test data is read")

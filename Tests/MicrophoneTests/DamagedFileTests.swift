@@ -38,10 +38,10 @@ import Testing
         let bytes = wav(input, dataSize: example.dataSize, riffSize: example.riffSize, tail: example.tail)
         let reader = try AudioFileReader(path: folder.write(bytes, to: "audio.wav"))
         #expect(try samples(of: reader) == input)
-        #expect((reader.damage == nil) == (example.damage == nil))
+        #expect((reader.report.damage == nil) == (example.damage == nil))
         if let damage = example.damage {
-            #expect(reader.damage?.contains(damage) == true)
-            #expect(reader.damage?.hasSuffix("the file holds 2.00 s") == true)
+            #expect(reader.report.damage?.contains(damage) == true)
+            #expect(reader.report.damage?.hasSuffix("the file holds 2.00 s") == true)
         }
         #expect(reader.report.notes.count == (example.note == nil ? 0 : 1))
         if let note = example.note { #expect(reader.report.notes[0].contains(note)) }
@@ -53,7 +53,7 @@ import Testing
         let input = ramp(32_000)
         let reader = try AudioFileReader(path: folder.write(Array(wav(input).prefix(length)), to: "cut.wav"))
         #expect(try samples(of: reader) == Array(input.prefix((length - 44) / 2)))
-        #expect(reader.damage != nil)
+        #expect(reader.report.damage != nil)
     }
 
     @Test("an empty recording is not damaged, a lost one is")
@@ -77,7 +77,7 @@ import Testing
         bytes.insert(contentsOf: Array("ds64".utf8) + littleEndian(UInt32(28)) + sizes + [0, 0, 0, 0], at: 12)
         let reader = try AudioFileReader(path: folder.write(bytes, to: "large.wav"))
         #expect(try samples(of: reader) == input)
-        #expect(reader.damage == "the header says 1.00 s, the file holds 2.00 s")
+        #expect(reader.report.damage == "the header says 1.00 s, the file holds 2.00 s")
     }
 
     @Test(
@@ -96,7 +96,7 @@ import Testing
         let output = try samples(of: reader)
         #expect(Double(output.count) >= share * 320_000 && output.count < 200_000)
         #expect(output.contains { abs(Int($0)) > 1_000 })
-        #expect(try #require(reader.damage).contains("file"))
+        #expect(try #require(reader.report.damage).contains("file"))
     }
 
     @Test("a complete Ogg file does not count as truncated")
@@ -106,7 +106,7 @@ import Testing
             ramp(48_000).map { Float($0) / 32_768 }, rate: 16_000, format: SF_FORMAT_OGG | SF_FORMAT_VORBIS)
         let reader = try AudioFileReader(path: path)
         #expect(try samples(of: reader).count >= 48_000)
-        #expect(reader.damage == nil)
+        #expect(reader.report.damage == nil)
     }
 
     @Test("concatenated WAVs are read one after the other, whatever their rates and channels")
@@ -122,7 +122,7 @@ import Testing
         #expect(Array(output.prefix(32_000)) == ramp(32_000))
         #expect(abs(output.count - 64_000) <= 2)
         #expect(signalToNoise(Array(output[32_000..<48_000]), ideal: sine(440, rate: 16_000, count: 16_000)) > 60)
-        #expect(reader.damage == nil)
+        #expect(reader.report.damage == nil)
     }
 
     @Test("an unreadable second file is reported")
@@ -132,7 +132,7 @@ import Testing
         other[20] = 0xfe
         let reader = try AudioFileReader(path: folder.write(wav(ramp(32_000)) + other, to: "joined.wav"))
         #expect(try samples(of: reader) == ramp(32_000))
-        #expect(reader.damage?.contains("what follows it") == true, "\(reader.report)")
+        #expect(reader.report.damage?.contains("what follows it") == true, "\(reader.report)")
     }
 
     @Test("a FLAC is read after a damaged place, which keeps its length and is reported", arguments: [2, 3_000])
@@ -153,7 +153,7 @@ import Testing
         let gaps = reader.report.gaps
         #expect(gaps.count == 2 && gaps.allSatisfy { $0.seconds < 1.5 }, "\(gaps)")
         #expect(abs((gaps.first?.start.seconds ?? 0) - 10) < 1, "\(gaps)")
-        #expect(reader.damage?.contains("no sound can be read") == true)
+        #expect(reader.report.damage?.contains("no sound can be read") == true)
     }
 
     @Test("floats above full scale are scaled down, ignoring a few outliers")
@@ -168,7 +168,7 @@ import Testing
             signalToNoise(
                 Array(output[100...]), ideal: Array(sine(440, rate: 16_000, count: 160_000, amplitude: 1)[100...])) > 60
         )
-        #expect(reader.damage == nil)
+        #expect(reader.report.damage == nil)
         #expect(reader.report.notes.count == 1 && reader.report.notes[0].contains("full scale"), "\(reader.report)")
     }
 
@@ -184,7 +184,8 @@ import Testing
         // Both are equally loud.
         let ideal = sine(440, rate: 16_000, count: 32_000)
         #expect(max(signalToNoise(output, ideal: ideal), signalToNoise(output, ideal: ideal.map { -$0 })) > 60)
-        #expect(reader.damage == nil && reader.report.notes.contains { $0.contains("cancel") }, "\(reader.report)")
+        #expect(
+            reader.report.damage == nil && reader.report.notes.contains { $0.contains("cancel") }, "\(reader.report)")
     }
 
     @Test("an unknown length in a pipe is not damage")
@@ -193,7 +194,7 @@ import Testing
         defer { close(end) }
         let reader = try AudioFileReader(descriptor: end, named: "standard input")
         #expect(try samples(of: reader) == ramp(1_000))
-        #expect(reader.damage == nil)
+        #expect(reader.report.damage == nil)
     }
 
     @Test("random bytes are safe, and lengths beyond the file are ignored")

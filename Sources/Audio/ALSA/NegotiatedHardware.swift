@@ -7,9 +7,6 @@ struct NegotiatedHardware: Hashable, Sendable {
     let rate: Int
     let channels: Int
 
-    /// ALSA's name: `S16_LE`.
-    var format: String { sampleFormat.rawValue }
-
     /// Frames per period.
     let periodFrames: Int
 

@@ -3,7 +3,7 @@ import Core
 /// Reads an audio file as 16 kHz mono or stereo, in constant memory.
 ///
 /// libsndfile reads uncompressed audio and FLAC. ffmpeg, if installed, reads everything else and what libsndfile refuses.
-/// Concatenated files are read one after the other. `damage` compares what was read with the containers. Use it on one
+/// Concatenated files are read one after the other. `report` compares what was read with the containers. Use it on one
 /// thread.
 package final class AudioFileReader {
     /// The name for error messages.
@@ -89,9 +89,6 @@ package final class AudioFileReader {
         if let part { report.add(part.account, at: SamplePosition(partStart)) }
         return report
     }
-
-    /// What is missing, in one line; complete once `read` has returned 0.
-    var damage: String? { report.damage }
 
     /// The metadata, by names in lower case. Without ffmpeg, libsndfile reads only a date.
     func tags() throws(DeviceError) -> [String: String] {

@@ -11,7 +11,6 @@ final class JoiningFile {
     private static let step: Int64 = 16 << 20
 
     let name: String
-    private let folder: Folder
     private let file: FileDescriptor
     private var header: WaveHeader
     private let frameBytes: Int64
@@ -37,7 +36,6 @@ final class JoiningFile {
         try file.truncate(to: Int64(WaveHeader.size) + (kept ?? 0))
         header.set(dataBytes: kept ?? 0)
         self.name = name
-        self.folder = folder
         self.file = file
         self.header = header
         dataBytes = kept ?? 0

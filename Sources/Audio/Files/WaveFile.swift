@@ -81,9 +81,6 @@ package final class WaveFile {
     /// The file's descriptor if the file has been deleted.
     var removedFile: Int32? { (try? file.status())?.links == 0 ? file.number : nil }
 
-    /// Marks the file as joined, effective when it is closed.
-    func setJoined() { header.setJoined() }
-
     /// Writes the stop reason and syncs everything.
     package func close(reason: StopReason) throws(DeviceError) {
         header.set(reason: reason)

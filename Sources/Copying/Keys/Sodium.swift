@@ -65,9 +65,6 @@ struct Sodium: Sendable {
 }
 
 extension Minisign {
-    /// Whether libsodium is installed.
-    static var hasLibrary: Bool { Sodium.installed != nil }
-
     /// Checks a signature with libsodium, without a process.
     ///
     /// - Returns: false if it is not valid, and if only minisign can decide.

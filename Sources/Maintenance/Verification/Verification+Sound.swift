@@ -95,7 +95,7 @@ extension Verification {
         do {
             let digest = try await onStoppableThread(named: "verify") { goesOn throws(DeviceError) -> String in
                 var digest = Digest()
-                let file = try SealingRecordings.folder(of: row.id, in: storage).openFile(name, O_RDONLY)
+                let file = try RecordingFolder.open(row.id, in: storage).openFile(name, O_RDONLY)
                 try file.forEachBlock { bytes throws(DeviceError) in
                     guard goesOn() else { throw DeviceError(.failed, "verify", status: ECANCELED, "was interrupted") }
                     digest.add(bytes)

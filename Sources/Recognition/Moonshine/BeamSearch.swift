@@ -46,7 +46,6 @@ struct BeamSearch {
     private struct Path {
         var reading = TokenReading()
         var bias = PhraseTrie.Walk()
-        var score: Double { reading.score + bias.bonus }
     }
 
     private struct Candidate {

@@ -79,9 +79,6 @@ struct UtteranceCutter {
 
     mutating func finish() -> [Cut] { cuts(segmenter.finish(at: end), isInterrupted: true) }
 
-    /// Returns the samples of the current utterance from `position` on.
-    func samples(from position: SamplePosition) -> [Int16] { samples(of: SampleRange(position, end)) }
-
     private mutating func cuts(_ effects: [Segmenter.Effect], isInterrupted: Bool = false) -> [Cut] {
         var complete: [UtteranceGroup] = []
         for effect in effects {
