@@ -55,7 +55,7 @@ package struct MoonshineModel: Hashable, Sendable {
     /// Reads every file in `digests` and compares it.
     ///
     /// - Throws: `DeviceError` with `damaged` for the first file that differs.
-    package func verify() throws(DeviceError) {
+    func verify() throws(DeviceError) {
         try check()
         try ModelDigests(of: path).verify()
     }

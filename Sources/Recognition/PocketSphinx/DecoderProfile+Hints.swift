@@ -8,7 +8,7 @@ extension DecoderProfile {
         ], calibration: final.calibration)
 
     /// For a grammar of a few words, where bestpathlw and the language weight have no effect.
-    package static let confirmation = DecoderProfile(
+    static let confirmation = DecoderProfile(
         name: "confirmation",
         options: [
             "beam": "1e-60", "pbeam": "1e-60", "wbeam": "1e-40", "remove_silence": "no", "cmn": "batch",

@@ -16,7 +16,7 @@ package struct ModelFolder: Hashable, Sendable {
     package let language: String
 
     /// The sample rate of its training audio.
-    package let sampleRate: Int
+    let sampleRate: Int
 
     /// The paths of all its files, sorted.
     package let files: [String]

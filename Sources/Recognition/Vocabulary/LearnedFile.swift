@@ -69,7 +69,7 @@ package struct LearnedFile: Hashable, Sendable {
     /// most frequently corrected ones.
     ///
     /// - Parameter most: the maximum number of lines to use.
-    package func inUse(most: Int) -> String {
+    func inUse(most: Int) -> String {
         let used = Set(ranked.prefix(most))
         return lines.enumerated().map { used.contains($0.offset) ? $0.element.content + "\n" : "\n" }.joined()
     }
@@ -126,7 +126,7 @@ package struct LearnedFile: Hashable, Sendable {
     ///
     /// - Parameter kept: the keys of corrections that still exist in the recording; words are separated by spaces.
     /// - Returns: the number of removed lines.
-    package mutating func forget(_ recording: Int, keeping kept: Set<String>) -> Int {
+    mutating func forget(_ recording: Int, keeping kept: Set<String>) -> Int {
         var forgotten: Set<Int> = []
         for index in lines.indices where lines[index].recordings.contains(recording) {
             if let key = lines[index].key, kept.contains(key) { continue }

@@ -13,7 +13,7 @@ package struct VocabularyPreparation: Sendable {
         var languageModel: String?
 
         /// The grammar; nil for phrases.
-        package var grammar: String?
+        var grammar: String?
 
         /// The report; nil if an earlier result was used.
         package var report: VocabularyReport?

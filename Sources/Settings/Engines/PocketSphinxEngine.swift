@@ -71,12 +71,12 @@ struct PocketSphinxEngine: EngineEntry {
             + (configuration.hasVocabulary ? " with a vocabulary" : "")
     }
 
-    package func models(in configuration: Configuration) -> [InstalledModel] {
+    func models(in configuration: Configuration) -> [InstalledModel] {
         ModelFolder.installed(in: configuration.modelFolders).filter { !MoonshineModel(path: $0.path).isThere }.map {
             InstalledModel($0)
         }
     }
 
     /// Accepts any folder, and reports what it lacks.
-    package func model(at path: String) -> InstalledModel? { InstalledModel(ModelFolder(path: path)) }
+    func model(at path: String) -> InstalledModel? { InstalledModel(ModelFolder(path: path)) }
 }

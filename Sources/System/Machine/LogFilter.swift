@@ -28,7 +28,7 @@ package struct LogFilter: Hashable, Sendable {
     /// The default level.
     static let usual = LogLevel.information
     /// The error for an invalid part, in one line; the other parts count. Nil if all are valid.
-    package private(set) var problem: String?
+    private(set) var problem: String?
 
     private var levels: [LogComponent: LogLevel] = [:]
 

@@ -61,7 +61,7 @@ package struct ChildProcess: ~Copyable {
     }
 
     /// Starts the thread that starts children, with this thread's niceness. Call it before other threads change theirs.
-    package static func prepare() { try? SpawnThread.prepare() }
+    static func prepare() { try? SpawnThread.prepare() }
 
     /// Adopts a copy that a child forked.
     ///

@@ -1,7 +1,7 @@
 import Glibc
 
 /// The signals that end a process by default, except SIGKILL, and SIGPIPE and SIGXFSZ, which the programs ignore.
-package enum EndingSignals {
+enum EndingSignals {
     /// glibc reserves the two below 34.
     static let all: [Int32] =
         [
@@ -18,7 +18,7 @@ package enum EndingSignals {
     /// process.
     ///
     /// A fault of the process itself still ends it. SIGHUP stays ignored if it was, for `nohup`.
-    package static func handle(_ handler: @escaping @Sendable () -> Void) {
+    static func handle(_ handler: @escaping @Sendable () -> Void) {
         let isThere = startThread(named: "signals") {
             isPrepared.wait()
             unblock()

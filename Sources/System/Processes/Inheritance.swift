@@ -26,7 +26,7 @@ package enum Inheritance {
     ///
     /// - Parameter count: The number that the program needs at a time.
     /// - Throws: `DeviceError` if the system permits fewer.
-    package static func checkThreads(_ count: Int) throws(DeviceError) {
+    static func checkThreads(_ count: Int) throws(DeviceError) {
         var threads: [(end: Wakeup, ended: Wakeup)] = []
         defer {
             for thread in threads { thread.end.signal() }

@@ -24,7 +24,7 @@ package struct Arguments: Sendable {
 
     /// - Parameter rows: What the command accepts. Without an `Argument` it accepts none.
     /// - Throws: `UsageError` for an unknown option or argument, and a missing or wrong value.
-    package init(_ words: [String], of command: String, in program: String, rows: [any HelpRow]) throws(UsageError) {
+    init(_ words: [String], of command: String, in program: String, rows: [any HelpRow]) throws(UsageError) {
         (self.program, self.command) = (program, command)
         let options = rows.compactMap { $0 as? any AnyOption }
         var words = words[...]
