@@ -196,7 +196,8 @@ package struct FolderExport: Sendable {
         }
         return RecordingCopy(
             summary: summary, timeline: timeline, settings: settings, source: source, length: length,
-            shouldStop: shouldStop, progress: { progress($0, length) }, history: history, signer: signer)
+            shouldStop: shouldStop, progress: { progress($0, length) }, history: history, signer: signer,
+            original: try source.original())
     }
 
     /// Returns the list's texts of every recording that the ledger lists on the target.

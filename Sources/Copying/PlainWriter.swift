@@ -33,7 +33,7 @@ struct PlainWriter: CopyWriter {
             let folder = try folder.folder.folder(place)
             // A redaction erases the file that was added.
             let isErased = manifest.digests.keys.contains {
-                RecordingFolder.isOriginal($0) && $0 != self.copy.source.original
+                RecordingFolder.isOriginal($0) && $0 != self.copy.original?.name
             }
             guard !isErased, try self.copy.hasSound(in: folder) else {
                 outdated.append((place, manifest))

@@ -19,6 +19,8 @@ struct RecordingCopy {
     var history: [HistoryLine] = []
     /// Signs the copy; nil for an unsigned one.
     var signer: RecorderKey?
+    /// The added file that the recording was converted from; nil if there is none.
+    var original: OriginalFile?
 
     /// What was written and read back.
     struct Proof {
@@ -45,9 +47,9 @@ struct RecordingCopy {
             digests[name] = Digest.of(bytes)
             try write(bytes, as: name, in: folder)
         }
-        if let name = source.original {
-            let copied = try NewFile(name, in: folder, shouldStop: shouldStop)
-            digests[name] = try readOriginal(name, source.originalBytes) { part throws(DeviceError) in
+        if let original {
+            let copied = try NewFile(original.name, in: folder, shouldStop: shouldStop)
+            digests[original.name] = try read(original) { part throws(DeviceError) in
                 try copied.write(part, at: copied.length)
             }
             try copied.sync()
@@ -107,7 +109,7 @@ struct RecordingCopy {
 
     /// The names of sound and texts in a copy with these settings.
     var names: Set<String> {
-        Set(settings.formats.map(\.fileName) + [settings.audioName]).union([source.original].compactMap { $0 })
+        Set(settings.formats.map(\.fileName) + [settings.audioName]).union(original.map { [$0.name] } ?? [])
     }
 
     /// The same names in an existing copy.
@@ -138,7 +140,7 @@ struct RecordingCopy {
             ? length.samples * frame + 65_536 : max(0, length.samples - lost) * frame / 10 * 6 + 65_536
         // A file occupies whole clusters, of at most 64 KiB on usual sticks.
         var bytes = sound + Int64(settings.formats.count + 5) * 65_536
-        if source.original != nil { bytes += try source.originalBytes + 65_536 }
+        if let original { bytes += original.bytes + 65_536 }
         for format in settings.formats { bytes += Int64(try render(format, details(peaks: [])).count) }
         return bytes
     }
@@ -202,22 +204,19 @@ struct RecordingCopy {
 
     func soundDigest() throws(DeviceError) -> String { try readSource { _ in } }
 
-    /// Reads the file that the recording was converted from.
-    ///
-    /// - Parameter bytes: its expected size.
-    /// - Returns: its digest.
-    func readOriginal(
-        _ name: String, _ bytes: Int64, _ body: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
+    /// Reads the file that the recording was converted from; returns its digest.
+    func read(
+        _ original: OriginalFile, _ body: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
     ) throws(DeviceError) -> String {
         var (digest, count) = (Digest(), Int64(0))
-        let file = try source.openOriginal(name)
+        let file = try original.open()
         try file.forEachBlock { part throws(DeviceError) in
             if shouldStop() { throw Copying.interrupted }
             digest.add(part)
             count += Int64(part.count)
             try body(part)
         }
-        guard count == bytes else {
+        guard count == original.bytes else {
             throw DeviceError(
                 .damaged, "read", on: file.path, "changed while it was copied", remedy: "copy the recording again")
         }

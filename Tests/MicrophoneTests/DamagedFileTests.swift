@@ -61,10 +61,10 @@ import Testing
         let folder = try Folder()
         let empty = try AudioFileReader(path: folder.write(wav([]), to: "empty.wav"))
         #expect(try samples(of: empty).isEmpty)
-        #expect(empty.damage == nil)
+        #expect(empty.report.damage == nil)
         let lost = try AudioFileReader(path: folder.write(wav([], dataSize: 64_000), to: "lost.wav"))
         #expect(try samples(of: lost).isEmpty)
-        #expect(lost.damage == "the header promises audio, but the file contains none")
+        #expect(lost.report.damage == "the header promises audio, but the file contains none")
     }
 
     @Test("an RF64 file with a stale length is read to its end")

@@ -59,8 +59,8 @@ package struct DrivePlan {
         let fitting = DriveContents.fitting(ended, in: room.budget) {
             let audio = RecordingFolder(storage: directory, recording: $0.id).audio
             let reader = try? RecordingReader(path: audio)
-            let original = (try? reader?.originalBytes) ?? 0
-            return settings.expectedBytes($0.length, channels: reader?.channels ?? 1) + original
+            let original = try? reader?.original()
+            return settings.expectedBytes($0.length, channels: reader?.channels ?? 1) + (original?.bytes ?? 0)
         }
         var contents = DriveContents(
             isSealed: recipients != nil, settings: Self.digest(settings, configuration, recipients))

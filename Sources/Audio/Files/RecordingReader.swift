@@ -35,8 +35,6 @@ package final class RecordingReader: Sendable {
 
     /// The recording's channel count, 1 or 2.
     package let channels: Int
-    /// The name of the added file beside it that it was converted from; nil if there is none.
-    package let original: String?
     private let place: RecordingPlace
     /// `audio.wav` and the parts over it; the last one takes precedence.
     private let layers: Mutex<[Layer]>
@@ -49,7 +47,6 @@ package final class RecordingReader: Sendable {
         self.place = place
         let first = try Layer(place.name, in: place.folder, start: .zero, turn: 0)
         channels = first.layout.channels
-        original = try place.folder.names().sorted().first(where: RecordingFolder.isOriginal)
         layers = Mutex([first])
         refresh()
     }
@@ -62,14 +59,10 @@ package final class RecordingReader: Sendable {
         }
     }
 
-    /// The size of the file that it was converted from, in bytes; 0 if there is none.
-    package var originalBytes: Int64 {
-        get throws(DeviceError) { try original.map { name throws(DeviceError) in try openOriginal(name).size() } ?? 0 }
-    }
-
-    /// Opens the file that it was converted from.
-    package func openOriginal(_ name: String) throws(DeviceError) -> FileDescriptor {
-        try place.folder.openFile(name, O_RDONLY)
+    /// Finds the added file that it was converted from; nil if there is none.
+    package func original() throws(DeviceError) -> OriginalFile? {
+        guard let name = try place.folder.names().sorted().first(where: RecordingFolder.isOriginal) else { return nil }
+        return OriginalFile(name: name, bytes: try place.folder.openFile(name, O_RDONLY).size(), folder: place.folder)
     }
 
     /// Why the recording ended, as of opening; nil if its files do not say.
@@ -178,4 +171,16 @@ package final class RecordingReader: Sendable {
             return isChanged
         }
     }
+}
+
+/// An added file that a recording was converted from, beside the recording.
+package struct OriginalFile: Sendable {
+    /// Its name, as `RecordingFolder.originalName` gives it.
+    package let name: String
+    /// Its size.
+    package let bytes: Int64
+    fileprivate let folder: Folder
+
+    /// Opens it for reading.
+    package func open() throws(DeviceError) -> FileDescriptor { try folder.openFile(name, O_RDONLY) }
 }

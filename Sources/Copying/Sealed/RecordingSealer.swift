@@ -27,7 +27,8 @@ package struct RecordingSealer {
         let source = try RecordingReader(path: place.audio)
         let recording = RecordingCopy(
             summary: summary, timeline: timeline, settings: settings, source: source, length: try source.length,
-            shouldStop: { !goesOn() }, progress: { _ in }, history: history, signer: signer)
+            shouldStop: { !goesOn() }, progress: { _ in }, history: history, signer: signer,
+            original: try source.original())
         copy = SealedCopy(
             copy: recording, age: try Age(), recipients: recipients, extra: [("journal.jsonl", Array(journal.utf8))])
     }

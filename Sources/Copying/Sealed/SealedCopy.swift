@@ -64,7 +64,7 @@ struct SealedCopy {
         var bytes = Int64(Tar.folder(folderName, time: 0).count + Tar.end.count) + Tar.size(audio.length)
         for (_, text) in texts { bytes += Tar.size(Int64(text.count)) }
         bytes += Tar.size(Int64(manifest.text.utf8.count))
-        if copy.source.original != nil { bytes += Tar.size(try copy.source.originalBytes) }
+        if let original = copy.original { bytes += Tar.size(original.bytes) }
         return Plan(audio: audio, sound: sound, texts: texts, bytes: bytes)
     }
 
@@ -130,11 +130,10 @@ struct SealedCopy {
 
     /// - Returns: the digest of the file that the recording was converted from; nil if there is none.
     private func writeOriginal(_ time: Int64, to sealer: Sealer) throws(DeviceError) -> String? {
-        guard let name = copy.source.original else { return nil }
-        let bytes = try copy.source.originalBytes
-        try sealer.write(Tar.file("\(folderName)/\(name)", bytes: bytes, time: time))
-        let digest = try copy.readOriginal(name, bytes) { part throws(DeviceError) in try sealer.write(part) }
-        try sealer.write(Tar.padding(after: bytes))
+        guard let original = copy.original else { return nil }
+        try sealer.write(Tar.file("\(folderName)/\(original.name)", bytes: original.bytes, time: time))
+        let digest = try copy.read(original) { part throws(DeviceError) in try sealer.write(part) }
+        try sealer.write(Tar.padding(after: original.bytes))
         return digest
     }
 
@@ -142,7 +141,7 @@ struct SealedCopy {
         of texts: [(name: String, bytes: [UInt8])], audio: String, original: String?
     ) -> Manifest {
         var digests = [copy.settings.audioName: audio]
-        if let name = copy.source.original { digests[name] = original }
+        if let name = copy.original?.name { digests[name] = original }
         for (name, bytes) in texts { digests[name] = Digest.of(bytes) }
         return Manifest(digests)
     }
