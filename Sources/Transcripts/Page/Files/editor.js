@@ -235,6 +235,10 @@ function arrange() {
   refresh();
   showNames();
   showQuotations();
+  if (find.value.trim()) {
+    search(hits[hit] && startOf(hits[hit][0]), true);
+    preview();
+  }
 }
 function showNames() {
   const isOne = labels().length < 2;

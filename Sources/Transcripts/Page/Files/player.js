@@ -320,8 +320,8 @@ const index = () => lines ??= segments.map(segment => {
     }), text };
   }) };
 });
-// From a time on, in milliseconds, or from the beginning.
-function search(from) {
+// From a time on, in milliseconds, or from the beginning; the screen may stay where it is.
+function search(from, isStill) {
   for (const element of hits.flat()) element.classList.remove('hit', 'at');
   hits = [];
   hit = -1;
@@ -340,14 +340,16 @@ function search(from) {
     for (const [first, last] of found.sort((a, b) => a[0] - b[0])) hits.push(elements.slice(first, last + 1));
   }
   for (const element of hits.flat()) element.classList.add('hit');
-  if (hits.length) go(from ? Math.max(0, hits.findIndex(([word]) => startOf(word) >= from)) : 0); else tell();
+  if (hits.length) go(from ? Math.max(0, hits.findIndex(([word]) => startOf(word) >= from)) : 0, isStill); else tell();
 }
-function go(index) {
+function go(index, isStill) {
   for (const element of hits[hit] ?? []) element.classList.remove('at');
   hit = (index + hits.length) % hits.length;
   for (const element of hits[hit]) element.classList.add('at');
-  looking = Date.now();
-  bring(hits[hit][0]);
+  if (!isStill) {
+    looking = Date.now();
+    bring(hits[hit][0]);
+  }
   tell();
 }
 function tell() {
