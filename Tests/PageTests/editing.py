@@ -445,6 +445,8 @@ def bar(b):
                 b.type("#find", "river\ue007")
                 now = b.js(shown)
                 assert "tools" not in now and "find" in now and b.js(height)[0] <= 120, (width, now, b.js(height))
+                b.until("const box = document.querySelector('.hit.at').getBoundingClientRect();"
+                        "return box.top >= bar.getBoundingClientRect().bottom && box.bottom <= innerHeight")
                 b.click("#next")
                 assert b.js("return [byId('hits').textContent.split(' ')[0], hits.length > 2]") == ["2", True]
                 b.click("#menu-button")

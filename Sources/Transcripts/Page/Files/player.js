@@ -363,7 +363,10 @@ find.addEventListener('keydown', event => {
   if (event.key === 'Enter') {
     event.preventDefault();
     // Where the menu lies over the text, the present hit is behind it.
-    if (!wide.matches && bar.matches('.more')) setMenu(false); else leap(event.shiftKey ? -1 : 1);
+    if (wide.matches || !bar.matches('.more')) return leap(event.shiftKey ? -1 : 1);
+    setMenu(false);
+    find.blur();
+    bring(hits[hit]?.[0]);
   }
   if (event.key === 'Escape') { find.value = ''; search(); find.blur(); event.preventDefault(); }
 });
