@@ -187,7 +187,7 @@ def read(b, page):
     """The waveform is zoomed by the wheel; selected words are copied with their source."""
     b.open(page)
     left, top, width = b.until("const box = document.getElementById('wave').getBoundingClientRect();"
-                               "return box.width && document.getElementById('audio').readyState > 0 ? [box.left, box.top + box.height / 2, box.width] : null")
+                               "return box.width ? [box.left, box.top + box.height / 2, box.width] : null")
     b.act("wheel", [{"type": "scroll", "x": round(left + width / 4), "y": round(top), "deltaX": 0, "deltaY": -400, "duration": 0}])
     first, last = b.until("const { min, max } = document.getElementById('seek'); return max < 62000 && [Number(min), Number(max)]")
     assert 0 < first < last < 62000, (first, last)
