@@ -28,7 +28,8 @@ struct IndexTexts {
             facts.append(timeline.marks.count == 1 ? "1 bookmark" : "\(timeline.marks.count) bookmarks")
         }
         let text = timeline.segments.map(\.text).filter { !$0.isEmpty }.joined(separator: " ")
-        entries[summary.id] = (oneLine(summary.title ?? ""), facts, text)
+        let title = timeline.annotations.flatMap { $0.title.isEmpty ? nil : $0.title } ?? summary.title
+        entries[summary.id] = (oneLine(title ?? ""), facts, text)
         if timeline.annotations != nil { corrected.append(summary) }
         bytes += text.utf8.count
         whole.append(summary.id)

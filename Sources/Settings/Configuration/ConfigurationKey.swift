@@ -172,9 +172,15 @@ extension ConfigurationKey {
 
     /// An absolute path, or nothing.
     static func optionalPath(_ path: String, _ place: Place<String?>) -> ConfigurationKey {
-        parsed(
-            path, place, allowed: "a path that begins with /, or nothing", fault: "an absolute path", isOptional: true,
-            show: { $0 ?? "" }, parse: { $0.isEmpty ? .some(nil) : $0.hasPrefix("/") ? $0 : nil })
+        let allowed = "a path that begins with /, or nothing"
+        return ConfigurationKey(path, allowed: allowed, isOptional: true) { (value, configuration) throws(Refusal) in
+            guard value.isEmpty || value.hasPrefix("/") else {
+                throw Refusal(reason: "\"\(value)\" is not an absolute path; allowed: \(allowed)")
+            }
+            configuration[keyPath: place] = value.isEmpty ? nil : value
+        } show: {
+            $0[keyPath: place] ?? ""
+        }
     }
 
     /// A number, or a word for a measured value.
