@@ -18,13 +18,9 @@ extension SQLiteArchive {
         guard ScratchFolder.isName(prepared, for: AddedFile.purpose) else {
             throw DeviceError(.unsupported, "add", "\(prepared): is not the folder of a prepared file")
         }
-        let known = try connection.rows(
-            """
-            SELECT recording FROM history WHERE act = '\(HistoryEntry.Act.added.rawValue)' AND instr(line, ?) > 0
-            AND recording IN (SELECT id FROM recording)
-            """, [.text("\"digest\":\"\(file.digest)\"")]
-        ) { $0.integer(0) }.last
-        if let known { throw AddedFile.known(known, file.name) }
+        if let known = try queries.history(of: nil).map(\.entry).recording(addedFrom: file.digest) {
+            throw AddedFile.known(known, file.name)
+        }
         // Without a boot: the clock of now says nothing about then.
         let start = JournalRecord.Start(
             startedAt: file.startedAt, clock: file.clock, microphone: file.source, boot: nil, monotonic: nil)
@@ -42,9 +38,7 @@ extension SQLiteArchive {
             try connection.transaction {
                 try insert(start, id: id)
                 for gap in gaps { _ = try insert(gap, recording: id) }
-                try connection.run(
-                    "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(id),
-                    .integer(journal.size(of: id)))
+                try keep(journalBytes: journal.size(of: id), of: id)
                 try addToHistory(.added, of: id) {
                     $0.digest = file.digest
                     $0.kept = file.kept
