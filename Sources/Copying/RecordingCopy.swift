@@ -160,7 +160,6 @@ struct RecordingCopy {
             powerOn: summary.powerOn, device: settings.device.text, audio: settings.audioName,
             index: "../../index.html", peaks: peaks,
             identity: sound.map { RecordingIdentity(recording: summary.id, pass: timeline.pass, sound: $0) })
-        details.givenTitle = summary.title
         details.history = history.map(\.entry)
         details.pauseSeconds = settings.pauseSeconds
         details.proposals = settings.proposals[summary.id] ?? [:]

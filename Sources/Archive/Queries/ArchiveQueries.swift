@@ -50,11 +50,11 @@ struct ArchiveQueries {
     private func titles() throws -> [Int: String] {
         let rows = try connection.rows(
             """
-            SELECT recording, correction, max(id) FROM pass
-            WHERE correction IS NOT NULL AND complete = 1 GROUP BY recording
+            SELECT recording, iif(json_valid(correction), json_extract(correction, '$.annotations.title'), ''), max(id)
+            FROM pass WHERE correction IS NOT NULL AND complete = 1 GROUP BY recording
             """
-        ) { ($0.integer(0), Correction(json: $0.text(1))?.title) }
-        return Dictionary(rows.compactMap { id, title in title.map { (id, $0) } }) { first, _ in first }
+        ) { ($0.integer(0), $0.text(1)) }
+        return Dictionary(rows.filter { !$1.isEmpty }) { first, _ in first }
     }
 
     /// The numbers of erased recordings by the boot in which they began. The order of the others counts them.
@@ -92,7 +92,6 @@ struct ArchiveQueries {
         let turn =
             "(SELECT count(*) FROM recording AS other WHERE other.boot_id = recording.boot_id AND other.id <= recording.id)"
         guard var summary = try summaries(turn: turn, where: "id = ?", [.integer(recording)]).first else { return nil }
-        summary.title = pass?.correction?.title ?? summary.title
         var timeline = Timeline(
             name: folderName(of: recording), length: summary.length,
             engine: pass?.engine ?? EngineDescription(name: "", version: "", model: ""),
@@ -100,6 +99,8 @@ struct ArchiveQueries {
             marks: try pass?.correction?.annotations.marks ?? marks(of: recording), writtenUpTo: written(summary),
             annotations: pass?.correction?.annotations,
             speakers: try pass?.correction?.annotations.turns ?? speakers(of: recording))
+        timeline.fileTitle = summary.title
+        summary.title = timeline.title
         if let pass {
             timeline.pass = try connection.number(
                 "SELECT count(*) FROM pass WHERE recording = ? AND id <= ?", .integer(recording), .integer(pass.id))
@@ -241,11 +242,6 @@ private func summary(_ row: Row) -> RecordingSummary {
         stopReason: StopReason(rawValue: row.text(6)) ?? .cutShort, isMissing: row.integer(7) == 1,
         seal: row.isNull(8) ? nil : row.text(8), title: AddedFile.title(from: row.text(3)),
         powerOn: row.isNull(9) || row.isNull(10) ? nil : PowerOn(order: row.integer(10), nanoseconds: row.long(9)))
-}
-
-extension Correction {
-    /// The recording's title; nil if it is empty.
-    fileprivate var title: String? { annotations.title.isEmpty ? nil : annotations.title }
 }
 
 private func passSummary(_ row: Row) -> PassSummary {

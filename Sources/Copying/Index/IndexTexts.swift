@@ -28,8 +28,7 @@ struct IndexTexts {
             facts.append(timeline.marks.count == 1 ? "1 bookmark" : "\(timeline.marks.count) bookmarks")
         }
         let text = timeline.segments.map(\.text).filter { !$0.isEmpty }.joined(separator: " ")
-        let title = timeline.annotations.flatMap { $0.title.isEmpty ? nil : $0.title } ?? summary.title
-        entries[summary.id] = (oneLine(title ?? ""), facts, text)
+        entries[summary.id] = (oneLine(timeline.title ?? ""), facts, text)
         if timeline.annotations != nil { corrected.append(summary) }
         bytes += text.utf8.count
         whole.append(summary.id)

@@ -18,6 +18,8 @@ package struct Timeline: Sendable, Codable {
     var writtenUpTo: SamplePosition?
     /// The pass, counted from 1; nil without passes.
     package var pass: Int?
+    /// The title of a recording that was made from a file; nil for others.
+    package var fileTitle: String?
     /// A person's additions besides the words; nil if none.
     package var annotations: Annotations?
     /// Who spoke when; nil if not diarized.
@@ -27,6 +29,9 @@ package struct Timeline: Sendable, Codable {
     package var unwritten: SampleRange? {
         writtenUpTo.flatMap { $0 < length ? SampleRange(max(.zero, $0), length) : nil }
     }
+
+    /// The title that a person gave, else that of the file; nil without one.
+    package var title: String? { annotations.flatMap { $0.title.isEmpty ? nil : $0.title } ?? fileTitle }
 
     /// Sets how far a recording that has not ended is recorded and transcribed.
     package mutating func grow(to length: SamplePosition, writtenUpTo position: SamplePosition) {

@@ -4,8 +4,6 @@ import Core
 package struct RecordingDetails: Hashable, Sendable {
     /// The page's title if nobody gave one.
     package var title: String
-    /// The recording's own title, if it has one without a person's: of an added file.
-    package var givenTitle: String?
     /// The start in local time for people; nil if unknown.
     var started: String?
     /// The start as RFC 3339.
@@ -55,8 +53,9 @@ package struct RecordingDetails: Hashable, Sendable {
         self.init(title: timeline.name, audio: timeline.name.contains(".") ? timeline.name : "audio.wav")
     }
 
-    /// Returns the recording's title by a person, else its own, else `title`.
+    /// Returns the recording's own title, else `title`.
     func title(of timeline: Timeline) -> String {
-        [timeline.annotations?.title, givenTitle].map { oneLine($0 ?? "") }.first { !$0.isEmpty } ?? title
+        let own = oneLine(timeline.title ?? "")
+        return own.isEmpty ? title : own
     }
 }

@@ -2,30 +2,26 @@ import Core
 
 extension TranscriptFormat {
     /// JSON, an object a line.
-    static let jsonl = TranscriptFormat("jsonl", isUsual: false, namesItsRecording: true) { timeline, details in
-        try jsonLines(timeline, title: details.givenTitle)
+    static let jsonl = TranscriptFormat("jsonl", isUsual: false, namesItsRecording: true) { timeline, _ in
+        try jsonLines(timeline)
     }
 }
 
 /// Returns a header, then segments, gaps and marks in chronological order, then the statistics, a line each.
-///
-/// - Parameter title: the recording's own, if nobody gave it one.
-func jsonLines(_ timeline: Timeline, title: String? = nil) throws -> String {
+func jsonLines(_ timeline: Timeline) throws -> String {
     var entries: [(start: SamplePosition, line: String)] = []
     for segment in timeline.segments {
         entries.append((segment.range.start, try line("segment", SegmentJSON(segment, of: timeline))))
     }
     for gap in timeline.gaps { entries.append((gap.range.start, try line("gap", GapJSON(gap)))) }
     for mark in timeline.marks { entries.append((mark.position, try line("mark", MarkJSON(mark)))) }
-    var lines = [try jsonHeaderLine(timeline, title: title)] + entries.stablySorted(by: \.start).map(\.line)
+    var lines = [try jsonHeaderLine(timeline)] + entries.stablySorted(by: \.start).map(\.line)
     if let statistics = timeline.statistics { lines.append(try line("statistics", StatisticsJSON(statistics))) }
     return lines.map { $0 + "\n" }.joined()
 }
 
 /// Returns the first line, without its newline.
-func jsonHeaderLine(_ timeline: Timeline, title: String? = nil) throws -> String {
-    try line("header", HeaderJSON(timeline, title: title))
-}
+func jsonHeaderLine(_ timeline: Timeline) throws -> String { try line("header", HeaderJSON(timeline)) }
 
 /// Returns a segment's line, without its newline, to stream a growing transcript.
 func jsonLine(_ segment: Segment) throws -> String { try line("segment", SegmentJSON(segment)) }

@@ -3,8 +3,8 @@ import FoundationEssentials
 
 extension TranscriptFormat {
     /// One JSON object.
-    package static let json = TranscriptFormat("json", namesItsRecording: true) { timeline, details in
-        try jsonObject(TranscriptJSON(timeline, title: details.givenTitle)) + "\n"
+    package static let json = TranscriptFormat("json", namesItsRecording: true) { timeline, _ in
+        try jsonObject(TranscriptJSON(timeline)) + "\n"
     }
 }
 
@@ -30,9 +30,8 @@ struct TranscriptJSON: Encodable {
     var voice: VoiceJSON?
     var metadata: MetadataJSON?
 
-    /// - Parameter title: the recording's own, if nobody gave it one.
-    init(_ timeline: Timeline, title: String? = nil) {
-        header = HeaderJSON(timeline, title: title)
+    init(_ timeline: Timeline) {
+        header = HeaderJSON(timeline)
         segments = timeline.segments.map { SegmentJSON($0, of: timeline) }
         gaps = timeline.gaps.map(GapJSON.init)
         marks = timeline.marks.map(MarkJSON.init)
@@ -67,10 +66,10 @@ struct HeaderJSON: Encodable {
     /// Only if diarized.
     var speakers: [SpeakerJSON]?
 
-    init(_ timeline: Timeline, title given: String? = nil) {
+    init(_ timeline: Timeline) {
         writtenUpTo = timeline.unwritten?.start.seconds
         file = timeline.name
-        title = timeline.annotations.flatMap { $0.title.isEmpty ? nil : $0.title } ?? given
+        title = timeline.title
         duration = timeline.length.seconds
         engine = timeline.engine
         speakers = timeline.speakers.map { speakers in

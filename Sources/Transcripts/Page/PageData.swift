@@ -46,7 +46,7 @@ struct PageData: Encodable {
         markTexts = ordered.map { oneLine($0.text) }
         let annotations = timeline.annotations ?? Annotations()
         details = DetailsJSON(
-            title: annotations.title.isEmpty ? page.givenTitle ?? "" : annotations.title, people: annotations.people,
+            title: timeline.title ?? "", people: annotations.people,
             place: annotations.place, note: annotations.note,
             consent: annotations.consent)
         notes = annotations.notes.map(MarkJSON.init)

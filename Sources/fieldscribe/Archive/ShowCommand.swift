@@ -53,7 +53,6 @@ enum ShowCommand: Command {
             details = RecordingDetails(
                 title: "Recording \(id)", started: WallTime(summary.startedAt).sentence, clock: summary.clock)
         }
-        details.givenTitle = summary.title
         details.pauseSeconds = configuration.export.pauseSeconds
         if isForReader {
             let lines = ShownTranscript.lines(punctuated, details, width: Terminal.outputWidth)
