@@ -35,7 +35,7 @@ import Testing
         return timeline
     }
 
-    @Test("speakers are those of whoever changed them, mine if both did")
+    @Test("the speakers of the version that changed them stay, mine if both did")
     func turns() throws {
         let base = text("one", "two")
         func told(_ speaker: Int) -> Timeline {

@@ -910,7 +910,7 @@ def divided(b):
     b.press("Control", "z")
     b.press("Control", "z")
     assert b.js(lines) == before
-    # In a text of two people, a joined line is said by whoever said the one before.
+    # In a text of two people, a joined line gets the speaker of the line before it.
     fresh(b, "people")
     line = b.js("return Number(main.querySelector('.who[data-who=B]').closest('.s').dataset.n)")
     at = b.js("return Number(main.querySelector('.who[data-who=B]').closest('.s').dataset.k ?? 0)")
