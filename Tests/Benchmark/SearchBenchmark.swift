@@ -106,8 +106,7 @@ struct SearchBenchmark {
         print(latencies.markdown)
         print("meanwhile \(busy.end()) answers\n")
         kill(appliance.id, SIGTERM)
-        var rest = [UInt8](repeating: 0, count: 4_096)
-        while try rest.withUnsafeMutableBytes({ try appliance.pipes.read(into: $0, timeoutSeconds: 60) }) > 0 {}
+        while try !appliance.pipes.read(timeoutSeconds: 60).isEmpty {}
         guard missed.isEmpty else {
             throw DeviceError(.failed, "benchmark", "missed its target: \(missed.joined(separator: "; "))")
         }

@@ -40,10 +40,9 @@ import TestKit
     func environment() throws {
         let child = try ChildProcess(
             "/bin/sh", arguments: ["-c", "echo \"$ADDED $HOME\""], environment: ["ADDED": "new", "HOME": "/other"])
-        var answer = [UInt8](repeating: 0, count: 1_000)
-        let count = try answer.withUnsafeMutableBytes { try child.pipes.read(into: $0, timeoutSeconds: 60) }
+        let answer = try child.pipes.read(timeoutSeconds: 60)
         let home = String(cString: try #require(getenv("HOME")))
-        #expect(String(decoding: answer[..<count], as: UTF8.self) == "new \(home)\n")
+        #expect(String(decoding: answer, as: UTF8.self) == "new \(home)\n")
     }
 
     @Test("a slow reader gets everything")
@@ -60,9 +59,7 @@ import TestKit
         init(_ path: String, _ arguments: [String]) throws { child = try ChildProcess(path, arguments: arguments) }
 
         func answer() throws -> String {
-            var answer = [UInt8](repeating: 0, count: 64)
-            let count = try answer.withUnsafeMutableBytes { try child.pipes.read(into: $0, timeoutSeconds: 60) }
-            return String(decoding: answer[..<count], as: UTF8.self)
+            String(decoding: try child.pipes.read(timeoutSeconds: 60), as: UTF8.self)
         }
     }
 
@@ -104,8 +101,7 @@ import TestKit
     @Test("an ended child is an error")
     func ended() throws {
         let child = try ChildProcess("/bin/true", arguments: [])
-        var answer = [UInt8](repeating: 0, count: 8)
-        _ = try answer.withUnsafeMutableBytes { try child.pipes.read(into: $0, timeoutSeconds: 300) }
+        _ = try child.pipes.read(timeoutSeconds: 300)
         #expect(write(to: child, timeoutSeconds: 300)?.operation == "write")
     }
 }

@@ -52,18 +52,16 @@ enum Ffmpeg {
             ] + options + [
                 "-protocol_whitelist", "file,subfile", "-format_whitelist", readers, "-i", source.address,
             ] + arguments, showsErrors: false, file: source.descriptor, target: target)
-        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
-        defer { room.deallocate() }
         var pending: [UInt8] = []
         while true {
-            let count: Int
-            do throws(DeviceError) { count = try child.pipes.read(into: room, timeoutSeconds: limits.timeout) } catch {
+            let more: [UInt8]
+            do throws(DeviceError) { more = try child.pipes.read(timeoutSeconds: limits.timeout) } catch {
                 throw DeviceError(
                     .damaged, program, on: source.name, "ffmpeg did nothing for \(limits.timeout) s and was stopped",
                     remedy: "convert it by hand: ffmpeg -i FILE FILE.wav")
             }
-            if count == 0 { break }
-            pending += room[..<count]
+            if more.isEmpty { break }
+            pending += more
             guard let last = pending.lastIndex(of: 0x0A) else {
                 if pending.count > longestLine { pending = [] }
                 continue

@@ -63,9 +63,9 @@ package final class Sealer {
         try send()
         child.pipes.closeInput()
         while true {
-            let count = try child.pipes.read(into: incoming, timeoutSeconds: Age.timeout)
-            if count == 0 { break }
-            try pass(UnsafeRawBufferPointer(rebasing: incoming[..<count]))
+            let more = try child.pipes.read(timeoutSeconds: Age.timeout)
+            if more.isEmpty { break }
+            try rethrowing { try more.withUnsafeBytes { try pass($0) } }
         }
         let status = try child.exitStatus(timeoutSeconds: Age.timeout)
         guard status == 0, beginning == nil else { throw Self.ended(status) }

@@ -54,15 +54,13 @@ package struct WordTimes: Sendable {
             program, arguments: ["align-words", "--audio", audio, "--model", folder, "--dictionary", model.dictionary],
             showsErrors: false)
         var received: [UInt8] = []
-        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 8)
-        defer { room.deallocate() }
         for piece in pieces {
             let line = Array(try JSONEncoder().encode(piece)) + [0x0A]
             try line.withUnsafeBytes { try child.pipes.write($0, timeoutSeconds: Self.timeoutSeconds) }
             while !received.contains(0x0A) {
-                let count = try child.pipes.read(into: room, timeoutSeconds: Self.timeoutSeconds)
-                guard count > 0 else { throw DeviceError(.failed, "read", "the aligner has ended") }
-                received += room[..<count]
+                let more = try child.pipes.read(timeoutSeconds: Self.timeoutSeconds)
+                guard !more.isEmpty else { throw DeviceError(.failed, "read", "the aligner has ended") }
+                received += more
             }
             let answer = received.prefix { $0 != 0x0A }
             let ranges = try JSONDecoder().decode([SampleRange].self, from: Data(JSONStrings.check(Array(answer))))

@@ -161,8 +161,6 @@ package struct DiarizationProcess: Sendable {
         let line = Array(try JSONEncoder().encode(order)) + [0x0A]
         try line.withUnsafeBytes { try child.pipes.write($0, timeoutSeconds: Self.timeoutSeconds) }
         child.pipes.closeInput()
-        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 8)
-        defer { room.deallocate() }
         var received: [UInt8] = []
         while true {
             while let end = received.firstIndex(of: 0x0A) {
@@ -176,13 +174,13 @@ package struct DiarizationProcess: Sendable {
                 done += 1
                 progress((Double(done) / Double(pieces)).asShare)
             }
-            let got = try child.pipes.read(into: room, timeoutSeconds: Self.timeoutSeconds)
-            guard got > 0 else {
+            let more = try child.pipes.read(timeoutSeconds: Self.timeoutSeconds)
+            guard !more.isEmpty else {
                 throw DeviceError(
                     .failed, "read", on: model.path, "the process that identifies speakers exited",
                     remedy: "reinstall the model, or set recognizer.speakers = no")
             }
-            received += room[..<got]
+            received += more
         }
     }
 

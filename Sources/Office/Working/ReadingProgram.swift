@@ -69,24 +69,22 @@ struct ReadingProgram {
     ) throws(DeviceError) {
         let child = try ChildProcess(path, arguments: arguments)
         child.pipes.closeInput()
-        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
-        defer { room.deallocate() }
         while true {
             // `ChildProcess` kills the program in its `deinit`.
             guard try shouldContinue() else {
                 status = 128 + SIGKILL
                 return
             }
-            let count: Int
-            do throws(DeviceError) { count = try child.pipes.read(into: room, timeoutSeconds: 1) } catch {
+            let more: [UInt8]
+            do throws(DeviceError) { more = try child.pipes.read(timeoutSeconds: 1) } catch {
                 guard error.status == ETIMEDOUT else { throw error }
                 continue
             }
-            if count == 0 { break }
-            guard bytes.count + count <= maxBytes else {
+            if more.isEmpty { break }
+            guard bytes.count + more.count <= maxBytes else {
                 throw DeviceError(.failed, "read", on: path, "wrote more than a transcript can have")
             }
-            bytes += room[..<count]
+            bytes += more
         }
         status = try child.exitStatus(timeoutSeconds: 60)
     }

@@ -135,18 +135,16 @@ struct ModelWheel {
         _ arguments: [String], most: Int64, _ take: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
     ) throws(DeviceError) {
         let child = try ChildProcess(Self.program, arguments: arguments, showsErrors: false)
-        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
-        defer { room.deallocate() }
         var count: Int64 = 0
         while true {
-            let got = try child.pipes.read(into: room, timeoutSeconds: Self.timeoutSeconds)
-            if got == 0 { return }
-            count += Int64(got)
+            let more = try child.pipes.read(timeoutSeconds: Self.timeoutSeconds)
+            if more.isEmpty { return }
+            count += Int64(more.count)
             guard count <= most else {
                 throw DeviceError(
                     .unsupported, "unzip", "\(path): unpacks to more than \(most) bytes; download it again")
             }
-            try take(UnsafeRawBufferPointer(rebasing: room[..<got]))
+            try rethrowing { try more.withUnsafeBytes { try take($0) } }
         }
     }
 }

@@ -66,7 +66,6 @@ final class WorkerProcess: Worker {
     private let child: ChildProcess
     private var replies = WorkerReplies()
     private var parts = 0
-    private var chunk = [UInt8](repeating: 0, count: 65_536)
     private let timeout: Timeout
     /// The deadline of the current request, in monotonic nanoseconds.
     private var deadline = Int64.max
@@ -279,16 +278,14 @@ final class WorkerProcess: Worker {
                     remedy: "the utterance is tried again")
             }
             let seconds = try secondsLeft
-            let count = try chunk.withUnsafeMutableBytes { room in
-                try child.pipes.read(into: room, timeoutSeconds: seconds) { () throws(DeviceError) in
-                    try stall.watch(child)
-                }
+            let bytes = try child.pipes.read(timeoutSeconds: seconds) { () throws(DeviceError) in
+                try stall.watch(child)
             }
-            guard count > 0 else {
+            guard !bytes.isEmpty else {
                 throw DeviceError(
                     .disconnected, "decode-worker", "the decode worker (process \(id)) ended unexpectedly")
             }
-            replies.append(chunk[..<count])
+            replies.append(bytes)
         }
     }
 }

@@ -124,22 +124,26 @@ package final class ChildPipes {
         }
     }
 
-    /// Reads its standard output; returns 0 at its end.
+    /// Reads some of its standard output, at most 64 KiB; nothing is its end.
     ///
     /// - Parameter watch: Called each second while blocked; an error ends the wait.
     /// - Throws: `DeviceError` with `failed` at the timeout.
     package func read(
-        into buffer: UnsafeMutableRawBufferPointer, timeoutSeconds: Int, watch: () throws(DeviceError) -> Void = {}
-    ) throws(DeviceError) -> Int {
+        timeoutSeconds: Int, watch: () throws(DeviceError) -> Void = {}
+    ) throws(DeviceError) -> [UInt8] {
         let deadline = MonotonicClock.nanoseconds + Int64(min(timeoutSeconds, 1_000_000)) * 1_000_000_000
         guard try Self.wait(for: output.number, POLLIN, until: deadline, watch) else {
             throw DeviceError(
                 .failed, "poll", status: ETIMEDOUT, on: name, "no answer within \(timeoutSeconds) s",
                 remedy: remedy)
         }
-        let count = uninterrupted { Glibc.read(output.number, buffer.baseAddress, buffer.count) }
-        guard count >= 0 else { throw .system("read", on: name) }
-        return count
+        return try rethrowing {
+            try [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
+                let got = uninterrupted { Glibc.read(output.number, buffer.baseAddress, buffer.count) }
+                guard got >= 0 else { throw DeviceError.system("read", on: name) }
+                count = got
+            }
+        }
     }
 
     /// Waits until a descriptor is ready; returns false at the deadline, in nanoseconds of the monotonic clock.

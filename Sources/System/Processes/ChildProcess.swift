@@ -96,15 +96,13 @@ package struct ChildProcess: ~Copyable {
     /// - Throws: `DeviceError` with `failed` at the timeout.
     package borrowing func output(upTo most: Int = .max, timeoutSeconds: Int) throws(DeviceError) -> [UInt8] {
         let deadline = MonotonicClock.nanoseconds + Int64(timeoutSeconds) * 1_000_000_000
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
-        defer { buffer.deallocate() }
         var output: [UInt8] = []
         while output.count <= most {
             let left = deadline - MonotonicClock.nanoseconds
             guard left > 0 else { throw .system("poll", status: ETIMEDOUT, on: name) }
-            let count = try pipes.read(into: buffer, timeoutSeconds: Int((left + 999_999_999) / 1_000_000_000))
-            if count == 0 { break }
-            output += buffer[..<count]
+            let more = try pipes.read(timeoutSeconds: Int((left + 999_999_999) / 1_000_000_000))
+            if more.isEmpty { break }
+            output += more
         }
         return output
     }

@@ -79,12 +79,8 @@ enum StickCommand: Command {
         let steps = getenv("FIELDSCRIBE_STICK_STEPS").map { String(cString: $0) } ?? "/usr/lib/fieldscribe/stick"
         let child = try ChildProcess(steps, arguments: ["repair", name])
         child.pipes.closeInput()
-        var (answer, room) = ([UInt8](), [UInt8](repeating: 0, count: 4_096))
-        while case let count = try room.withUnsafeMutableBytes({ try child.pipes.read(into: $0, timeoutSeconds: 900) }),
-            count > 0
-        {
-            answer += room[..<count]
-        }
+        var answer: [UInt8] = []
+        while case let more = try child.pipes.read(timeoutSeconds: 900), !more.isEmpty { answer += more }
         guard try child.exitStatus(timeoutSeconds: 60) == 0 else {
             let line = String(decoding: answer, as: UTF8.self).split(separator: "\n").first
             throw DeviceError(.failed, "stick", line.map(String.init) ?? "\(name): repair failed: \(steps)")
