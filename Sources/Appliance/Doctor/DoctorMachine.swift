@@ -8,10 +8,10 @@ func doctorBoard() -> DoctorFacts.Board {
     let name = firstLine(of: "/proc/device-tree/model") ?? firstLine(of: "/sys/class/dmi/id/product_name")
     var board = DoctorFacts.Board(
         name: name ?? "this machine", memoryMegabytes: memory, cores: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
-    board.temperature = paths("/sys/class/thermal/thermal_zone*/temp")
+    board.temperature = paths(matching: "/sys/class/thermal/thermal_zone*/temp")
         .compactMap { firstLine(of: $0).flatMap(Double.init) }.max().map { $0 / 1_000 }
     // On a Raspberry Pi the firmware's alarm stays set until it is read.
-    board.isUndervolted = paths("/sys/class/hwmon/hwmon*/name").first { firstLine(of: $0) == "rpi_volt" }
+    board.isUndervolted = paths(matching: "/sys/class/hwmon/hwmon*/name").first { firstLine(of: $0) == "rpi_volt" }
         .flatMap { firstLine(of: String($0.dropLast("name".count)) + "in0_lcrit_alarm") }.map { $0 == "1" }
     return board
 }
@@ -49,19 +49,9 @@ private func groups(of user: String, primary: gid_t) -> [gid_t] {
 
 /// The first line of a kernel file; nil if it has none.
 private func firstLine(of path: String) -> String? {
-    guard let file = try? FileDescriptor(opening: path, O_RDONLY) else { return nil }
-    let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 1)
-    defer { room.deallocate() }
-    guard let count = try? file.read(into: room, at: 0) else { return nil }
-    let line = String(decoding: room.prefix(count).prefix { $0 != 0 && $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    guard let bytes = try? beginning(ofFile: path, count: 256) else { return nil }
+    let line = String(decoding: bytes.prefix { $0 != 0 && $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     return line.isEmpty ? nil : line
-}
-
-private func paths(_ pattern: String) -> [String] {
-    var found = glob_t()
-    defer { globfree(&found) }
-    guard glob(pattern, 0, nil, &found) == 0, let list = found.gl_pathv else { return [] }
-    return (0..<Int(found.gl_pathc)).compactMap { index in list[index].map { String(cString: $0) } }
 }
 
 /// The programs that the service's sandbox allows, including local changes; nil if systemd has no such service.

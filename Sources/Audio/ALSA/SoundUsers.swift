@@ -8,7 +8,7 @@ enum SoundUsers {
     /// - Parameter root: the mount point of proc.
     static func capturing(root: String = "/proc") -> [String] {
         var users: [String] = []
-        for path in paths("\(root)/asound/card*/pcm*c/sub*/status") {
+        for path in paths(matching: "\(root)/asound/card*/pcm*c/sub*/status") {
             let lines = text(of: path).split(separator: "\n")
             guard let line = lines.first(where: { $0.hasPrefix("owner_pid") }),
                 let process = Int(line.drop { !$0.isNumber }.prefix { $0.isNumber })
@@ -22,22 +22,11 @@ enum SoundUsers {
 
     /// Whether there are sound cards that this user may not open.
     static var isDenied: Bool {
-        let controls = paths("/dev/snd/controlC*")
+        let controls = paths(matching: "/dev/snd/controlC*")
         return !controls.isEmpty && controls.allSatisfy { access($0, R_OK | W_OK) != 0 && errno == EACCES }
     }
 
-    private static func paths(_ pattern: String) -> [String] {
-        var found = glob_t()
-        defer { globfree(&found) }
-        guard glob(pattern, 0, nil, &found) == 0, let list = found.gl_pathv else { return [] }
-        return (0..<Int(found.gl_pathc)).compactMap { index in list[index].map { String(cString: $0) } }
-    }
-
     private static func text(of path: String) -> String {
-        guard let file = try? FileDescriptor(opening: path, O_RDONLY) else { return "" }
-        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 1)
-        defer { room.deallocate() }
-        let count = (try? file.read(into: room, at: 0)) ?? 0
-        return String(decoding: room.prefix(count), as: UTF8.self)
+        String(decoding: (try? beginning(ofFile: path, count: 4_096)) ?? [], as: UTF8.self)
     }
 }

@@ -106,10 +106,7 @@ final class ByteSource: SeekableBytes {
     /// Returns the file's bytes, fewer at its end.
     func bytes(at offset: Int64, count: Int) throws(DeviceError) -> [UInt8] {
         guard offset >= 0, offset < length, count > 0 else { return [] }
-        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
-        defer { room.deallocate() }
-        let got = try file.read(into: room, at: base + offset)
-        return Array(room.prefix(got))
+        return try file.bytes(at: base + offset, count: count)
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(DeviceError) -> Int {

@@ -36,9 +36,6 @@ struct ProcessProgress: Hashable, Sendable {
     }
 
     private static func text(_ path: String) -> String? {
-        guard let file = try? FileDescriptor(opening: path, O_RDONLY), let bytes = try? file.bytes(count: 65_536) else {
-            return nil
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        (try? beginning(ofFile: path, count: 65_536)).map { String(decoding: $0, as: UTF8.self) }
     }
 }

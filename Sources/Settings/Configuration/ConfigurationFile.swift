@@ -73,8 +73,6 @@ extension Configuration {
                 .unsupported, "fstat", on: path, "too large for a configuration (\(size) bytes, at most \(largest))",
                 remedy: "name another file")
         }
-        var bytes = [UInt8](repeating: 0, count: Int(size))
-        let count = try rethrowing { try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) } }
-        return Array(bytes.prefix(count))
+        return try file.bytes(count: Int(size))
     }
 }

@@ -9,6 +9,14 @@ package func names(inFolder path: String) throws(DeviceError) -> [String] {
     }
 }
 
+/// Returns the paths that match a pattern of glob(7).
+package func paths(matching pattern: String) -> [String] {
+    var found = glob_t()
+    defer { globfree(&found) }
+    guard glob(pattern, 0, nil, &found) == 0, let list = found.gl_pathv else { return [] }
+    return (0..<Int(found.gl_pathc)).compactMap { index in list[index].map { String(cString: $0) } }
+}
+
 /// Returns the result of `body`, or `value` if a file or folder is missing.
 package func unlessMissing<Value>(
     _ value: Value, _ body: () throws(DeviceError) -> Value
