@@ -76,7 +76,7 @@ package struct ChannelTurns: Sendable {
                 let speaks = zip(way.indices, way).map { index, speaks in
                     speaks || (both.indices.contains(index) && both[index])
                 }
-                turns += Self.runs(of: speaks).map { run in
+                turns += speaks.indices(where: { $0 }).ranges.map { run in
                     let start = region.range.start + Int64(run.lowerBound * Self.frame)
                     let end =
                         run.upperBound == speaks.count
@@ -200,22 +200,10 @@ package struct ChannelTurns: Sendable {
                 && frame.difference < upper && frame.difference > lower
         }
         var lasting = [Bool](repeating: false, count: both.count)
-        for run in Self.runs(of: both) where run.count >= Limit.overlapFrames {
+        for run in both.indices(where: { $0 }).ranges where run.count >= Limit.overlapFrames {
             for index in run { lasting[index] = true }
         }
         return lasting
-    }
-
-    private static func runs(of values: [Bool]) -> [Range<Int>] {
-        var runs: [Range<Int>] = []
-        for (index, value) in values.enumerated() where value {
-            if let last = runs.last, last.upperBound == index {
-                runs[runs.count - 1] = last.lowerBound..<index + 1
-            } else {
-                runs.append(index..<index + 1)
-            }
-        }
-        return runs
     }
 
     /// Ignores people who hardly speak, and numbers the others in the order of their first turns.

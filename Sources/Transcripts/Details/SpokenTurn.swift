@@ -52,15 +52,7 @@ extension Timeline {
     /// Returns the ranges of a turn's words that overlap another speaker.
     func overlaps(in words: [Word]) -> [Range<Int>] {
         guard hasSeveralSpeakers, let speakers, !speakers.alongside.isEmpty else { return [] }
-        var runs: [Range<Int>] = []
-        for (index, word) in words.enumerated() where speakers.isOverlapped(word.range) && !oneLine(word.text).isEmpty {
-            if let last = runs.last, last.upperBound == index {
-                runs[runs.count - 1] = last.lowerBound..<index + 1
-            } else {
-                runs.append(index..<index + 1)
-            }
-        }
-        return runs
+        return Array(words.indices { speakers.isOverlapped($0.range) && !oneLine($0.text).isEmpty }.ranges)
     }
 }
 

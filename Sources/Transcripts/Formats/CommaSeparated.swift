@@ -51,13 +51,7 @@ private func row(
 /// Quotes a field if needed. Spaces at the ends are kept, which some readers drop.
 private func field(_ text: String) -> String {
     let special = text.unicodeScalars.contains { $0 == "\"" || $0 == "," || $0 == "\r" || $0 == "\n" }
-    guard special else { return text }
-    var quoted = "\""
-    for scalar in text.unicodeScalars {
-        if scalar == "\"" { quoted += "\"" }
-        quoted.unicodeScalars.append(scalar)
-    }
-    return quoted + "\""
+    return special ? quoted(text) : text
 }
 
 /// Prefixes `'` if a spreadsheet would treat the field as a formula.

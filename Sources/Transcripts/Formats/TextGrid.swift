@@ -78,7 +78,8 @@ private func tiled(_ spans: [Tiers.Span], end: Int64) -> [Tiers.Span] {
     return tiled
 }
 
-private func quoted(_ text: String) -> String {
+/// Returns text in quotation marks, with its own doubled.
+func quoted(_ text: String) -> String {
     var quoted = "\""
     for scalar in text.unicodeScalars {
         if scalar == "\"" { quoted += "\"" }
