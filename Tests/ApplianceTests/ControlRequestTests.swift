@@ -6,10 +6,10 @@ import TestKit
 
 @Suite("Requests over the control socket") struct ControlRequestTests {
     static let lines: [(ControlRequest, String)] = [
-        (.start, #"{"command":"start"}"#),
-        (.pause, #"{"command":"pause"}"#),
-        (.resume, #"{"command":"resume"}"#),
-        (.mark(text: "here"), #"{"command":"mark","text":"here"}"#),
+        (.order(.start), #"{"command":"start"}"#),
+        (.order(.pause), #"{"command":"pause"}"#),
+        (.order(.resume), #"{"command":"resume"}"#),
+        (.order(.mark(text: "here")), #"{"command":"mark","text":"here"}"#),
         (.watch(partials: true), #"{"command":"watch","partials":true}"#),
         (.exporting(.finished, message: "done"), #"{"command":"exporting","export":"finished","text":"done"}"#),
         (.open(key: "AGE", name: "key.txt"), #"{"command":"open","key":"AGE","name":"key.txt"}"#),
@@ -45,7 +45,7 @@ import TestKit
     @Test(
         "have defaults for what a client leaves out",
         arguments: [
-            (#"{"command":"mark"}"#, .mark(text: "")),
+            (#"{"command":"mark"}"#, .order(.mark(text: ""))),
             (#"{"command":"watch"}"#, .watch(partials: false)),
             (#"{"command":"search","words":"a"}"#, .archive(.search(words: "a", limit: 50), directory: nil)),
             (#"{"command":"verify"}"#, .archive(.verify(recordings: [], isQuick: false), directory: nil)),

@@ -32,7 +32,7 @@ import Testing
     }
 
     private let begin: [(Int, RecorderInput.Kind)] = [
-        (0, .order(.start, .button, nil)), (0, .opened(attempt: 1, recording: 1)),
+        (0, .order(.start, nil)), (0, .opened(attempt: 1, recording: 1)),
         (0, .begun(1, RecorderInput.HealthCheck())),
     ]
 
@@ -41,7 +41,7 @@ import Testing
     }
 
     private func stop(_ milliseconds: Int) -> (Int, RecorderInput.Kind) {
-        (milliseconds, .order(.stop, .button, nil))
+        (milliseconds, .order(.stop, nil))
     }
 
     @Test("an idle lamp wakes nobody")
@@ -74,7 +74,7 @@ import Testing
     func newRecording() {
         let dead = RecorderInput.HealthCheck(grewAt: .milliseconds(100), microphoneIsAlive: false)
         let again: [(Int, RecorderInput.Kind)] = [
-            (200, .checked(1, dead)), stop(300), (350, .ended(1, .complete)), (400, .order(.start, .button, nil)),
+            (200, .checked(1, dead)), stop(300), (350, .ended(1, .complete)), (400, .order(.start, nil)),
             (450, .opened(attempt: 2, recording: 2)), written(500), written(900, of: 2), stop(1_000),
         ]
         #expect(
@@ -101,7 +101,7 @@ import Testing
     @Test("exporting, then safe to remove for 3 s, then remaining text")
     func export() {
         let inputs: [(Int, RecorderInput.Kind)] = [
-            (0, .order(.start, .button, nil)), (0, .opened(attempt: 1, recording: 1)), (0, .closed(1)),
+            (0, .order(.start, nil)), (0, .opened(attempt: 1, recording: 1)), (0, .closed(1)),
             (0, .event(.export(.started, folder: "", message: ""))),
             (1_000, .event(.export(.finished, folder: "", message: ""))), (6_500, .ended(1, .complete)),
         ]

@@ -94,7 +94,7 @@ import Testing
             mark: "\(stopping) mark"),
     ]
 
-    private static let requests: [String: ControlRequest] = [
+    private static let requests: [String: RecorderOrder] = [
         "start": .start, "stop": .stop, "toggle": .toggle, "pause": .pause, "resume": .resume,
     ]
 
@@ -164,7 +164,7 @@ import Testing
         var answer = ControlResponse()
         #expect(answer.line(after: .stop) == "nothing was being recorded")
         answer.recording = 7
-        let lines = [ControlRequest.start, .stop, .pause].map { answer.line(after: $0) }
+        let lines = [RecorderOrder.start, .stop, .pause].map { answer.line(after: $0) }
         #expect(lines == ["recording 7", "stopped 7", "paused 7"])
         #expect(answer.line(after: .resume) == "recording 7")
     }

@@ -95,12 +95,12 @@ import Testing
         }
         let limit = RecorderState.stallLimit
         #expect(state.isAlive(at: limit * 9))
-        take(.order(.start, .button, nil), at: .seconds(1))
+        take(.order(.start, nil), at: .seconds(1))
         #expect(state.isAlive(at: .seconds(1) + limit - .seconds(1)) && !state.isAlive(at: .seconds(1) + limit))
         take(.opened(attempt: 1, recording: 1), at: .seconds(5))
         #expect(state.isAlive(at: .seconds(4) + limit) && !state.isAlive(at: .seconds(5) + limit))
         take(.checked(1, RecorderInput.HealthCheck(grewAt: .seconds(9))), at: .seconds(10))
-        take(.order(.stop, .button, nil), at: .seconds(11))
+        take(.order(.stop, nil), at: .seconds(11))
         #expect(state.isAlive(at: .seconds(8) + limit) && !state.isAlive(at: .seconds(9) + limit))
         take(.closed(1), at: .seconds(12))
         #expect(state.isAlive(at: limit * 9))

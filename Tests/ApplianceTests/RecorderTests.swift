@@ -34,10 +34,10 @@ import TestKit
 
     /// Posts an order, finishes `posted`, and waits for the answer.
     private static func order(
-        _ order: Recorder.Order, of recorder: Recorder, posted: AsyncStream<Void>.Continuation
+        _ order: RecorderOrder, of recorder: Recorder, posted: AsyncStream<Void>.Continuation
     ) async -> Result<Recorder.Answer, DeviceError> {
         await withCheckedContinuation { reply in
-            recorder.inbox.post(.order(order, .command, .now, reply))
+            recorder.inbox.post(.order(order, .now, reply))
             posted.finish()
         }
     }
@@ -47,13 +47,13 @@ import TestKit
         let goOn = Wakeup()
         let recorder = try recorder(Self.held(goOn))
         async let running: Void = recorder.run()
-        #expect(try await recorder.perform(.start, reason: .command).get().recording == 1)
-        async let first = recorder.perform(.stop, reason: .command)
+        #expect(try await recorder.perform(.start).get().recording == 1)
+        async let first = recorder.perform(.stop)
         try await eventually("the stop") { recorder.snapshot.state == .stopping }
         let (posts, posted) = AsyncStream<Void>.makeStream()
         async let second = Self.order(.start, of: recorder, posted: posted)
         for await _ in posts {}
-        async let third = recorder.perform(.stop, reason: .command)
+        async let third = recorder.perform(.stop)
         let takenBack = await second
         #expect(throws: DeviceError.self) { try takenBack.get() }
         goOn.signal()
@@ -75,17 +75,18 @@ import TestKit
         }
         async let running: Void = recorder.run()
         #expect(try await listed() == nil)
-        let started = try await handler.respond(to: .start)
+        let started = try await handler.respond(to: .order(.start))
         #expect(started.line(after: .start) == "recording 1" && started.change == .started)
         let summary = try #require(try await listed())
         #expect(summary.live?.state == .recording && summary.live.map { $0.length > .zero } == true)
         let shown = try await handler.respond(to: .archive(.show(recording: 1), directory: nil)).transcript
         #expect(shown?.summary.live?.state == .recording && shown?.timeline.unwritten?.start == .zero)
-        #expect(try await handler.respond(to: .pause).line(after: .pause) == "paused 1")
+        #expect(try await handler.respond(to: .order(.pause)).line(after: .pause) == "paused 1")
         #expect(try await listed()?.live?.state == .paused)
-        #expect(try await handler.respond(to: .start).line(after: .start) == "recording 1, resumed")
-        #expect(try await handler.respond(to: .resume).line(after: .resume) == "recording 1; nothing was paused")
-        async let stop = handler.respond(to: .stop)
+        #expect(try await handler.respond(to: .order(.start)).line(after: .start) == "recording 1, resumed")
+        #expect(
+            try await handler.respond(to: .order(.resume)).line(after: .resume) == "recording 1; nothing was paused")
+        async let stop = handler.respond(to: .order(.stop))
         try await eventually("the stop") { recorder.snapshot.state == .stopping }
         #expect(try await listed()?.live?.state == .stopping)
         goOn.signal()
@@ -116,7 +117,7 @@ import TestKit
         let microphone = ScriptedMicrophone(seconds(120) + [wait] + seconds(70) + [wait] + seconds(1) + [end, .ended])
         let recorder = try recorder(microphone)
         async let running: Void = recorder.run()
-        #expect(try await recorder.perform(.start, reason: .command).get().recording == 1)
+        #expect(try await recorder.perform(.start).get().recording == 1)
         try await heard()
         let live = try #require(recorder.snapshot.live)
         live.session.setPaused(true)
@@ -145,7 +146,7 @@ import TestKit
         async let running: Void = recorder.run()
         try await eventually("the last fault") { recorder.snapshot.lastFault?.message == "5000" }
         #expect(recorder.snapshot.state == .faulted)
-        #expect(try await recorder.perform(.stop, reason: .command).get() == Recorder.Answer(state: .faulted))
+        #expect(try await recorder.perform(.stop).get() == Recorder.Answer(state: .faulted))
         withExtendedLifetime(client) {}
         await recorder.stop()
         await running
@@ -157,10 +158,10 @@ import TestKit
         let goOn = Wakeup()
         let recorder = try recorder(Self.held(goOn))
         async let running: Void = recorder.run()
-        _ = try await recorder.perform(.start, reason: .command).get()
-        async let stopped = recorder.perform(.stop, reason: .command)
+        _ = try await recorder.perform(.start).get()
+        async let stopped = recorder.perform(.stop)
         try await eventually("the stop") { recorder.snapshot.state == .stopping }
-        async let queued = recorder.perform(.start, reason: .command)
+        async let queued = recorder.perform(.start)
         async let ended: Void = recorder.stop()
         let refused = await queued
         #expect(throws: DeviceError.self) { try refused.get() }
@@ -168,7 +169,7 @@ import TestKit
         _ = await stopped
         await ended
         await running
-        let late = await recorder.perform(.start, reason: .command)
+        let late = await recorder.perform(.start)
         #expect(throws: DeviceError.self) { try late.get() }
         #expect(await recorder.isAlive())
         #expect(try await recorder.archive.recordings().map(\.stopReason) == [.command])
@@ -181,13 +182,13 @@ import TestKit
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<60 {
                 group.addTask {
-                    let order: Recorder.Order = number.isMultiple(of: 2) ? .toggle : .start
-                    _ = await recorder.perform(order, reason: .command)
+                    let order: RecorderOrder = number.isMultiple(of: 2) ? .toggle : .start
+                    _ = await recorder.perform(order)
                 }
             }
             for await _ in group {}
         }
-        _ = try await recorder.perform(.stop, reason: .command).get()
+        _ = try await recorder.perform(.stop).get()
         #expect(recorder.snapshot.live == nil && recorder.snapshot.state != .recording)
         await recorder.stop()
         await running

@@ -91,12 +91,12 @@ struct RecorderWorld {
     private mutating func happening(_ generator: inout SeededGenerator) -> Happening {
         let error = DeviceError(.failed, "world", "number \(Int.random(in: 0..<3, using: &generator))")
         switch Int.random(in: 0..<26, using: &generator) {
-        case 0...3: return .input(.order(.start, .command, ticket()))
-        case 4...6: return .input(.order(.stop, .command, ticket(stops: true)))
-        case 7, 8: return .input(.order(.toggle, .command, ticket(stops: state.records)))
-        case 9: return .input(.order(.mark(text: "", ago: .zero), .command, ticket()))
-        case 20: return .input(.order(.pause, .command, ticket()))
-        case 21: return .input(.order(.resume, .command, ticket()))
+        case 0...3: return .input(.order(.start, ticket()))
+        case 4...6: return .input(.order(.stop, ticket(stops: true)))
+        case 7, 8: return .input(.order(.toggle, ticket(stops: state.records)))
+        case 9: return .input(.order(.mark(text: ""), ticket()))
+        case 20: return .input(.order(.pause, ticket()))
+        case 21: return .input(.order(.resume, ticket()))
         case 22: return .action(.pause(at: now))
         case 23: return .action(.resume(at: now))
         case 24: return .action(.redact(at: now))
@@ -191,9 +191,9 @@ struct RecorderWorld {
     /// Notes what an input means for the invariants.
     private mutating func note(_ kind: RecorderInput.Kind) {
         switch kind {
-        case .order(.start, _, _): lastStart = inputs
-        case .order(.stop, _, _), .shutDown: lastStop = inputs
-        case .order(.toggle, _, _): if state.records { lastStop = inputs } else { lastStart = inputs }
+        case .order(.start, _): lastStart = inputs
+        case .order(.stop, _), .shutDown: lastStop = inputs
+        case .order(.toggle, _): if state.records { lastStop = inputs } else { lastStart = inputs }
         case .event(.fault), .event(.export(.failed, _, _)): unseen.append(now)
         default: break
         }

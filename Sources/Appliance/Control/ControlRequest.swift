@@ -1,15 +1,24 @@
 import Core
 
+/// What a client may order, as the button does.
+package enum RecorderOrder: Hashable, Sendable {
+    /// Resumes a paused recording. Does nothing while recording.
+    case start
+    /// Does nothing while idle. Cancels a start that waits until the previous recording is closed.
+    case stop
+    case toggle
+    /// Does nothing while paused.
+    case pause
+    /// Does nothing unless paused.
+    case resume
+    /// Sets a bookmark at the place that is recorded now, with this text, which may be empty.
+    case mark(text: String)
+}
+
 /// A request over the control socket. Each gets one response, in order; `watch` gets events instead, as `eventJSON` writes
 /// them.
 package enum ControlRequest: Hashable, Sendable {
-    case start
-    case stop
-    case toggle
-    case pause, resume
-
-    /// Sets a bookmark with this text, which may be empty.
-    case mark(text: String)
+    case order(RecorderOrder)
 
     case status
 

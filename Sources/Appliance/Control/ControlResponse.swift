@@ -73,7 +73,7 @@ extension ControlResponse {
     }
 
     /// Returns the state that follows an order, as its command prints it: `paused 7`.
-    package func line(after order: ControlRequest) -> String {
+    package func line(after order: RecorderOrder) -> String {
         guard let recording else { return "nothing was being recorded" }
         let isKept = change == nil && order == .resume
         switch state {

@@ -62,12 +62,12 @@ extension ControlRequest: Codable {
         let recordings = object.recordings ?? []
         func archive(_ request: ArchiveRequest) -> ControlRequest { .archive(request, directory: object.directory) }
         switch object.command {
-        case .start: self = .start
-        case .stop: self = .stop
-        case .toggle: self = .toggle
-        case .pause: self = .pause
-        case .resume: self = .resume
-        case .mark: self = .mark(text: object.text ?? "")
+        case .start: self = .order(.start)
+        case .stop: self = .order(.stop)
+        case .toggle: self = .order(.toggle)
+        case .pause: self = .order(.pause)
+        case .resume: self = .order(.resume)
+        case .mark: self = .order(.mark(text: object.text ?? ""))
         case .status: self = .status
         case .watch: self = .watch(partials: object.partials ?? false)
         case .press: self = .press
@@ -120,12 +120,12 @@ extension ControlRequest: Codable {
 
     private var object: RequestObject {
         switch self {
-        case .start: RequestObject(command: .start)
-        case .stop: RequestObject(command: .stop)
-        case .toggle: RequestObject(command: .toggle)
-        case .pause: RequestObject(command: .pause)
-        case .resume: RequestObject(command: .resume)
-        case .mark(let text): RequestObject(command: .mark, text: text)
+        case .order(.start): RequestObject(command: .start)
+        case .order(.stop): RequestObject(command: .stop)
+        case .order(.toggle): RequestObject(command: .toggle)
+        case .order(.pause): RequestObject(command: .pause)
+        case .order(.resume): RequestObject(command: .resume)
+        case .order(.mark(let text)): RequestObject(command: .mark, text: text)
         case .status: RequestObject(command: .status)
         case .watch(let partials): RequestObject(command: .watch, partials: partials)
         case .press: RequestObject(command: .press)

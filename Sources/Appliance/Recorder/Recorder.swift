@@ -11,21 +11,6 @@ import System
 /// Everything that happens is a message to one loop (`RecorderLoop`), which asks a pure state machine (`RecorderState`) what to
 /// do. A new recording can start while earlier ones are still being transcribed.
 final class Recorder: Service {
-    /// What the button or a client may request.
-    enum Order: Hashable, Sendable {
-        /// Resumes a paused recording. Does nothing while recording.
-        case start
-        /// Does nothing while idle. Cancels a start that waits until the previous recording is closed.
-        case stop
-        case toggle
-        /// Marks the place that was recorded that long ago.
-        case mark(text: String, ago: Duration)
-        /// Does nothing while paused.
-        case pause
-        /// Does nothing unless paused.
-        case resume
-    }
-
     /// The result of an order.
     struct Answer: Hashable, Sendable {
         /// The recording that was started, stopped, paused or marked, or the current one; nil if there is none.
@@ -95,8 +80,8 @@ final class Recorder: Service {
     }
 
     /// Performs an order; returns once the first samples are written, the file is closed, or the mark is saved.
-    func perform(_ order: Order, reason: StopReason) async -> Result<Answer, DeviceError> {
-        await answer { .order(order, reason, .now, $0) }
+    func perform(_ order: RecorderOrder) async -> Result<Answer, DeviceError> {
+        await answer { .order(order, .now, $0) }
     }
 
     /// The state as the loop last published it.

@@ -22,13 +22,7 @@ struct RecorderHandler: Sendable {
     func respond(to request: ControlRequest) async throws -> ControlResponse {
         var response = ControlResponse()
         switch request {
-        case .start: return ControlResponse(try await recorder.perform(.start, reason: .command).get())
-        case .stop: return ControlResponse(try await recorder.perform(.stop, reason: .command).get())
-        case .toggle: return ControlResponse(try await recorder.perform(.toggle, reason: .command).get())
-        case .pause: return ControlResponse(try await recorder.perform(.pause, reason: .command).get())
-        case .resume: return ControlResponse(try await recorder.perform(.resume, reason: .command).get())
-        case .mark(let text):
-            return ControlResponse(try await recorder.perform(.mark(text: text, ago: .zero), reason: .command).get())
+        case .order(let order): return ControlResponse(try await recorder.perform(order).get())
         case .press, .release:
             guard recorder.panel.simulate(pressed: request == .press) else {
                 throw DeviceError(

@@ -34,8 +34,8 @@ struct RecorderInput: Hashable, Sendable {
 
     enum Kind: Hashable, Sendable {
         case started
-        /// An order, the stop reason of the recording that it stops, and the caller that waits for the answer.
-        case order(Recorder.Order, StopReason, RecorderTicket?)
+        /// An order, and the caller that waits for the answer.
+        case order(RecorderOrder, RecorderTicket?)
         case button(ButtonGesture.Event)
         /// The appliance is shutting down: the recording is stopped, and no other can start.
         case shutDown(RecorderTicket?)

@@ -45,8 +45,8 @@ struct RecorderLoop {
     mutating func handle(_ message: RecorderMessage, in group: inout DiscardingTaskGroup) {
         switch message {
         case .input(let input): apply(input.kind, at: input.moment, in: &group)
-        case .order(let order, let reason, let moment, let reply):
-            apply(.order(order, reason, ticket(for: reply)), at: moment, in: &group)
+        case .order(let order, let moment, let reply):
+            apply(.order(order, ticket(for: reply)), at: moment, in: &group)
         case .shutDown(let moment, let reply): apply(.shutDown(ticket(for: reply)), at: moment, in: &group)
         case .opened(let attempt, let recording, let pool, let moment):
             lives[recording.id] = Live(recording: recording, pool: pool)

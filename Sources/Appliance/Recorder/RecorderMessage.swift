@@ -6,7 +6,7 @@ enum RecorderMessage: Sendable {
     typealias Reply = CheckedContinuation<Result<Recorder.Answer, DeviceError>, Never>
 
     case input(RecorderInput)
-    case order(Recorder.Order, StopReason, RecorderMoment, Reply)
+    case order(RecorderOrder, RecorderMoment, Reply)
     case shutDown(RecorderMoment, Reply)
     /// A recording was added to the archive; its pool is nil if no worker can be started.
     case opened(attempt: Int, LiveRecording, WorkerPool?, RecorderMoment)

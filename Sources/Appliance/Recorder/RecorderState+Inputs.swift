@@ -31,7 +31,7 @@ extension RecorderState {
         let now = input.moment.monotonic
         switch input.kind {
         case .started: return []
-        case .order(let order, let reason, let ticket): return carryOut(order, reason, ticket, at: now)
+        case .order(let order, let ticket): return carryOut(order, ticket, at: now)
         case .button(let event):
             let actions = button.handle(event, isRecording: records, isPaused: isPaused, isFaulted: isFaulted)
             var effects: [RecorderEffect] = []

@@ -1,16 +1,14 @@
 import Core
 
 extension RecorderState {
-    mutating func carryOut(
-        _ order: Recorder.Order, _ reason: StopReason, _ ticket: RecorderTicket?, at now: Duration
-    ) -> [RecorderEffect] {
+    mutating func carryOut(_ order: RecorderOrder, _ ticket: RecorderTicket?, at now: Duration) -> [RecorderEffect] {
         switch order {
         case .start: start(ticket, at: now)
-        case .stop: stop(reason, ticket)
-        case .toggle: records ? stop(reason, ticket) : start(ticket, at: now)
+        case .stop: stop(.command, ticket)
+        case .toggle: records ? stop(.command, ticket) : start(ticket, at: now)
         case .pause: setPaused(true, ticket, at: now)
         case .resume: setPaused(false, ticket, at: now)
-        case .mark(let text, let ago): mark(text, at: now - ago, ticket)
+        case .mark(let text): mark(text, at: now, ticket)
         }
     }
 

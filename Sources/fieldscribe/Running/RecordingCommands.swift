@@ -63,7 +63,7 @@ enum MarkCommand: Command {
     ]
 
     static func run(_ arguments: Arguments) async throws {
-        let answer = try arguments.appliance().ask(.mark(text: arguments.rest.joined(separator: " ")))
+        let answer = try arguments.appliance().ask(.order(.mark(text: arguments.rest.joined(separator: " "))))
         guard let mark = answer.mark else { return }
         try Terminal.print("marked \(answer.recording ?? 0) at \(RecordingScreen.clock(mark.position))\n")
     }
@@ -71,7 +71,7 @@ enum MarkCommand: Command {
 
 extension Arguments {
     /// Gives an order to the appliance, and prints the state that follows.
-    fileprivate func perform(_ order: ControlRequest) throws {
-        try Terminal.print("\(appliance().ask(order).line(after: order))\n")
+    fileprivate func perform(_ order: RecorderOrder) throws {
+        try Terminal.print("\(appliance().ask(.order(order)).line(after: order))\n")
     }
 }
