@@ -51,10 +51,7 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
     package func take(
         _ text: String, name: String, recording: Int?, person: String, neighbour: String?
     ) throws -> String {
-        guard let client = try ControlClient(configuration) else {
-            throw DeviceError(
-                .disconnected, "connect", "the appliance has stopped in the meantime; start it and try again")
-        }
+        let client = try client()
         let token = String(UInt64.random(in: 1...UInt64.max), radix: 16)
         var response = ControlResponse()
         for (text, isLast) in ImportPart.pieces(of: text) {
@@ -106,11 +103,13 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
         try ask(.archive(request, directory: directory))
     }
 
-    private func ask(_ request: ControlRequest) throws -> ControlResponse {
+    private func ask(_ request: ControlRequest) throws -> ControlResponse { try client().ask(request) }
+
+    private func client() throws -> ControlClient {
         guard let client = try ControlClient(configuration) else {
             throw DeviceError(
                 .disconnected, "connect", "the appliance has stopped in the meantime; start it and try again")
         }
-        return try client.ask(request)
+        return client
     }
 }
