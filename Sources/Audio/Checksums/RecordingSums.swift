@@ -5,10 +5,10 @@ import System
 /// Compares a recording's audio with the checksums that were made while it was written.
 package struct RecordingSums: Hashable, Sendable {
     /// The ranges that differ from what was recorded or cannot be read, in whole seconds.
-    package var damaged: [SampleRange]
+    package var damaged: [SampleRange] = []
 
     /// The ranges without checksums: all of a recording by an earlier version; the end after a power cut.
-    package var unknown: [SampleRange]
+    package var unknown: [SampleRange] = []
 
     /// The digest of all audio.
     package struct Sound: Hashable, Sendable {
@@ -21,10 +21,7 @@ package struct RecordingSums: Hashable, Sendable {
     /// The digest of all audio; nil if not requested or not readable.
     package var sound: Sound?
 
-    init(damaged: [SampleRange] = [], unknown: [SampleRange] = []) {
-        self.damaged = damaged
-        self.unknown = unknown
-    }
+    init() {}
 
     /// Reads a whole recording, which may be growing or in parts.
     ///
@@ -38,7 +35,6 @@ package struct RecordingSums: Hashable, Sendable {
     package init?(
         path: String, isGrowing: Bool = false, digests: Bool = false, while shouldContinue: () -> Bool = { true }
     ) throws(DeviceError) {
-        self.init()
         let place = try RecordingPlace(path)
         // Before the reader opens: samples that are appended meanwhile have no line yet.
         let lines = try Self.lines(in: place)

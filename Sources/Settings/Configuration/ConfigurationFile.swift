@@ -42,15 +42,15 @@ extension Configuration {
     /// that `loadOwn` reads.
     ///
     /// - Returns: nil if it cannot be read.
-    package static func salvage(
-        explicitPath: String?, environment: [String: String], systemPath: String = systemPath
-    ) -> Configuration? {
-        let path = path(explicitPath, environment, systemPath)
+    package static func salvage(explicitPath: String?, environment: [String: String]) -> Configuration? {
+        let path = path(explicitPath, environment)
         return (try? read(path)).map { ConfigurationParser.salvage($0, file: path).withStickSettings() }
     }
 
     /// The file that `loadOwn` reads.
-    static func path(_ explicitPath: String?, _ environment: [String: String], _ systemPath: String) -> String {
+    static func path(
+        _ explicitPath: String?, _ environment: [String: String], _ systemPath: String = systemPath
+    ) -> String {
         explicitPath ?? environment["FIELDSCRIBE_CONFIG"].flatMap { $0.isEmpty ? nil : $0 } ?? systemPath
     }
 

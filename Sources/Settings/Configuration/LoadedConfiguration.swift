@@ -15,11 +15,10 @@ package struct LoadedConfiguration: Sendable {
     private let good: [UInt8]?
 
     /// Loads the configuration as `Configuration.load` does, but never fails.
-    package init(explicitPath: String?, environment: [String: String], systemPath: String = Configuration.systemPath) {
-        let path = Configuration.path(explicitPath, environment, systemPath)
+    package init(explicitPath: String?, environment: [String: String]) {
+        let path = Configuration.path(explicitPath, environment)
         do {
-            configuration = try Configuration.load(
-                explicitPath: explicitPath, environment: environment, systemPath: systemPath)
+            configuration = try Configuration.load(explicitPath: explicitPath, environment: environment)
             configurationError = nil
             good = configuration.file.flatMap { try? Configuration.read($0) }
         } catch {

@@ -81,10 +81,10 @@ package final class Folder: Sendable {
     /// Opens a regular file. Refuses pipes, folders and devices without blocking on them.
     ///
     /// - Throws: `DeviceError` with `unsupported` for other types, `missing` if it does not exist.
-    package func openFile(_ name: String, _ flags: Int32, mode: UInt32 = 0o600) throws(DeviceError) -> FileDescriptor {
+    package func openFile(_ name: String, _ flags: Int32) throws(DeviceError) -> FileDescriptor {
         let file: FileDescriptor
         do throws(DeviceError) {
-            file = try open(name, flags | O_NONBLOCK | O_NOCTTY, mode: mode)
+            file = try open(name, flags | O_NONBLOCK | O_NOCTTY, mode: 0o600)
         } catch {
             // A pipe without reader, a socket, a folder opened for writing.
             if error.status == ENXIO || error.status == EISDIR { throw Self.noFile(error.operation, "\(path)/\(name)") }
