@@ -1,6 +1,5 @@
 import Audio
 import Core
-import Glibc
 import System
 
 /// Removes copies made before a redaction once a current copy is on the volume. Files that a person has changed or added stay, as

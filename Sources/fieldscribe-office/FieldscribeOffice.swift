@@ -1,4 +1,3 @@
-import Copying
 import Core
 import System
 import Transcripts

@@ -1,5 +1,4 @@
 import Core
-import FoundationEssentials
 import Office
 import System
 import Transcripts

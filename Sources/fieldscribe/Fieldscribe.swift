@@ -1,4 +1,3 @@
-import Copying
 import Core
 import Settings
 import System

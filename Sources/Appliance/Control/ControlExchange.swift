@@ -1,6 +1,5 @@
 import Core
 import Synchronization
-import System
 
 /// What the socket's thread and the tasks that answer requests share.
 final class ControlExchange: Sendable {

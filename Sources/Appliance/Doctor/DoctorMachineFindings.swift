@@ -1,5 +1,4 @@
 import Core
-import Recognition
 import Settings
 
 // The findings about the machine itself.

@@ -1,6 +1,4 @@
 import Core
-import Glibc
-import Synchronization
 import System
 
 extension LiveRecording {

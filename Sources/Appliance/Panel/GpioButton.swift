@@ -1,5 +1,4 @@
 import Core
-import System
 
 /// A button between a GPIO line and ground, for the thread that opened it.
 final class GpioButton: Button {

@@ -1,7 +1,6 @@
 internal import CGpiod
 import Core
 import Glibc
-import System
 
 /// A requested line; released when it goes out of scope.
 struct LineRequest: ~Copyable {

@@ -1,5 +1,4 @@
 import Core
-import System
 
 /// What `RecorderState` asks its loop to do. Inputs answer most effects, in any order and without a time limit.
 enum RecorderEffect: Hashable, Sendable {

@@ -1,7 +1,6 @@
 import Copying
 import Core
 import FoundationEssentials
-import Glibc
 import Settings
 
 extension RecorderHandler {

@@ -1,4 +1,3 @@
-import Glibc
 import System
 
 /// Asks timedatectl whether the clock is set, since the service's sandbox forbids adjtimex(2). Only needed if chrony or another

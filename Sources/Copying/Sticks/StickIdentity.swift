@@ -1,5 +1,4 @@
 import Core
-import Glibc
 import System
 
 /// Identifies a stick by its file system and its device. Keeps unknown sticks away, not forged ones: both identifiers can be copied.

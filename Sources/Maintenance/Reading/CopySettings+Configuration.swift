@@ -2,7 +2,6 @@ import Audio
 import Copying
 import Core
 import Settings
-import System
 
 extension Configuration {
     /// Proposed names by recording and speaker; empty if voices are not saved or the file cannot be read.

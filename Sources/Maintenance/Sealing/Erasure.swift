@@ -3,7 +3,6 @@ import Audio
 import Core
 import Glibc
 import Recognition
-import Settings
 import System
 
 /// Erases recordings: audio, text, index entries, journal and ledger. A kill is safe: the next start, or the idle

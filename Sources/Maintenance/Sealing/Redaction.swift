@@ -4,7 +4,6 @@ import Copying
 import Core
 import Glibc
 import Recognition
-import Settings
 import System
 
 /// Redacts a range of a recording: replaces the sound with silence, removes the text, and adds a gap that says that

@@ -2,7 +2,6 @@ import Archive
 import Audio
 import Copying
 import Core
-import Glibc
 import System
 
 /// Signs the sound of recordings that ended or were redacted since: writes the SHA-256 of their samples, signed with the

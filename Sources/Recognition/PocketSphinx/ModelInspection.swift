@@ -1,5 +1,4 @@
 import Core
-import Glibc
 import System
 
 // Checks a model without loading it, because the library ends the process on some errors.

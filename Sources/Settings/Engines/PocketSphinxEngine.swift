@@ -1,7 +1,6 @@
 import Core
 import Glibc
 import Recognition
-import System
 
 /// PocketSphinx, which is built in.
 struct PocketSphinxEngine: EngineEntry {

@@ -1,6 +1,5 @@
 import Core
 import Glibc
-import Recognition
 import System
 
 /// How fast decode workers are on this board, stored between recordings to choose the profile.

@@ -5,7 +5,6 @@ import Core
 import Glibc
 import Settings
 import System
-import Transcripts
 
 /// Plans and fills the drive for laptops. The drive's unit runs it, and does what needs root.
 enum DriveCommand: Command {

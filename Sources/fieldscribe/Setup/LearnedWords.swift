@@ -1,5 +1,4 @@
 import Core
-import Glibc
 import Maintenance
 import Recognition
 import Settings

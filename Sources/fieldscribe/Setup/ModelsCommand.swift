@@ -1,4 +1,3 @@
-import Audio
 import Core
 import Glibc
 import Maintenance

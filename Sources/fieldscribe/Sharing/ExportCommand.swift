@@ -1,4 +1,3 @@
-import Archive
 import Audio
 import Copying
 import Core

@@ -1,5 +1,4 @@
 import Core
-import Glibc
 import System
 
 /// Pronunciations from the model's dictionary or eSpeak NG, with a bounded cache.

@@ -1,5 +1,4 @@
 import Core
-import Glibc
 
 /// Detects steady tones, single or mixed: every moment of a tone or hum sounds like the whole. The decoder confidently reads
 /// words from some.
