@@ -8,7 +8,7 @@ struct SpeechGateTests {
         _ text: String, tokens: [Int]? = nil, limit: Int = 23, end: Double = -15, entropy: Double = 0.5,
         seconds: Double = 3
     ) -> Bool {
-        SpeechGate.isSpeech(
+        SpeechGate().isSpeech(
             SpeechGate.Evidence(
                 text: text, tokens: tokens ?? Array(0..<8), limit: limit, firstEnd: end, meanEntropy: entropy,
                 seconds: seconds))
@@ -59,9 +59,9 @@ struct SpeechGateTests {
             SpeechGate.Evidence(
                 text: "Mm-Hmm", tokens: [1, 2, 3], limit: 10, firstEnd: -15, meanEntropy: 1, seconds: seconds)
         }
-        #expect(!SpeechGate.isLikely(evidence(0.3), [0.02]))
-        #expect(SpeechGate.isLikely(evidence(0.3), [0.02, 0.24]))
-        #expect(SpeechGate.isLikely(evidence(2), [0.02]))
+        #expect(!SpeechGate().isLikely(evidence(0.3), [0.02]))
+        #expect(SpeechGate().isLikely(evidence(0.3), [0.02, 0.24]))
+        #expect(SpeechGate().isLikely(evidence(2), [0.02]))
     }
 
     @Test("loops are detected by repeated sequences of three tokens")

@@ -4,7 +4,7 @@ import System
 /// Opens Moonshine and the aligner that times its words.
 package struct TimedMoonshine: RecognizerProvider {
     private let options: WorkerOptions
-    private let profile: MoonshineProfile
+    private var profile: MoonshineProfile
 
     /// The encoder's blocks for seconds of sound are larger, the decoder's per token smaller. If blocks from 1 MB are
     /// returned to the kernel, page faults cost a twentieth of all CPU; from 8 MB or never, a worker's peak is 220 to 243
@@ -13,12 +13,17 @@ package struct TimedMoonshine: RecognizerProvider {
 
     /// - Throws: `DeviceError` with `unsupported` if Moonshine does not have the profile.
     package init(options: WorkerOptions) throws(DeviceError) {
-        guard var profile = MoonshineProfile.all.first(where: { $0.name == options.profile }) else {
+        guard let profile = MoonshineProfile.all.first(where: { $0.name == options.profile }) else {
             throw options.lacksProfile("moonshine", MoonshineProfile.all.map(\.name))
         }
-        profile.prepacks = MachineMemory.totalMegabytes >= MoonshineModel.smallMegabytes
+        self.init(options: options, profile: profile)
+    }
+
+    /// - Parameter profile: replaces the one that the options name.
+    package init(options: WorkerOptions, profile: MoonshineProfile) {
         self.options = options
         self.profile = profile
+        self.profile.prepacks = MachineMemory.totalMegabytes >= MoonshineModel.smallMegabytes
     }
 
     package func open() throws(DeviceError) -> any Recognizer {

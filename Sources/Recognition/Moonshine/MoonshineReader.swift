@@ -17,14 +17,12 @@ package final class MoonshineReader {
 
     /// The number of tokens allowed in addition to the maximum speaking rate.
     private static let extraTokens = 4
-    /// Quieter audio is amplified to `raisedPeak`: 20 dB below full scale.
-    private static let quietPeak: Float = 0.1
-    private static let raisedPeak: Float = 0.7
 
     private static let minWidthForPhrases = 4
 
     let engine: EngineDescription
     private let network: MoonshineNetwork
+    private let profile: MoonshineProfile
     /// The maximum speaking rate in tokens per second.
     private let maxTokens: Double
     private var search: BeamSearch
@@ -42,12 +40,13 @@ package final class MoonshineReader {
     ) throws(DeviceError) {
         try model.verify()
         network = try MoonshineNetwork(model, prepacks: profile.prepacks)
+        self.profile = profile
         maxTokens = model.maxTokensPerSecond
         plainSearch = BeamSearch(width: profile.width, lengthExponent: profile.lengthExponent, margin: profile.margin)
         search = plainSearch
         if !phrases.isEmpty || !learned.isEmpty {
             search.width = max(search.width, Self.minWidthForPhrases)
-            search.bias = PhraseTrie(phrases, learned: learned, of: network.tokenizer)
+            search.bias = PhraseTrie(phrases, learned: learned, of: network.tokenizer, profile)
         }
         engine = EngineDescription(
             name: "moonshine", version: "onnxruntime \(network.runtime.version)", model: model.name)
@@ -77,7 +76,7 @@ package final class MoonshineReader {
         _ samples: UnsafeBufferPointer<Int16>, alternatives: Int, speech: Double
     ) throws(DeviceError) -> Outcome {
         let nothing = Outcome(words: [], alternatives: [], evidence: [], gate: nil)
-        guard let sound = Self.sound(samples) else { return nothing }
+        guard let sound = sound(samples) else { return nothing }
         var source = Source(network: network, reading: try network.encode(sound))
         let seconds = Double(samples.count) / Double(SamplePosition.rate)
         let limit = Int(maxTokens * seconds) + Self.extraTokens
@@ -98,7 +97,7 @@ package final class MoonshineReader {
             seconds: speech)
         let confidences = WordConfidence.confidences(
             of: evidence, meanEntropy: gate.meanEntropy, isForeign: SpeechGate.isForeign(gate))
-        guard SpeechGate.isSpeech(gate), SpeechGate.isLikely(gate, confidences) else {
+        guard profile.gate.isSpeech(gate), profile.gate.isLikely(gate, confidences) else {
             return Outcome(words: [], alternatives: [], evidence: evidence, gate: gate)
         }
         let nowhere = SampleRange(.zero, .zero)
@@ -146,12 +145,12 @@ package final class MoonshineReader {
     }
 
     /// Prepares samples for the network: without offset and loud enough; nil if there are too few or only silence.
-    private static func sound(_ samples: UnsafeBufferPointer<Int16>) -> [Float]? {
+    private func sound(_ samples: UnsafeBufferPointer<Int16>) -> [Float]? {
         guard samples.count >= MoonshineNetwork.minSamples else { return nil }
         let mean = Float(samples.reduce(0) { $0 + Int($1) }) / Float(samples.count)
         let peak = samples.reduce(Float(0)) { max($0, abs(Float($1) - mean)) } / 32_768
         guard peak > 0 else { return nil }
-        let gain = (peak < quietPeak ? raisedPeak / peak : 1) / 32_768
+        let gain = (peak < Float(profile.quietPeak) ? Float(profile.raisedPeak) / peak : 1) / 32_768
         return samples.map { (Float($0) - mean) * gain }
     }
 }

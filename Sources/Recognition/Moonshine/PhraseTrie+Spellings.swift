@@ -1,23 +1,17 @@
 extension PhraseTrie {
-    /// The bonus per token of a phrase. Of 1, 1.5, 2 and 3, 2 gave the fewest errors without inventing words.
-    private static let usualWeight = 2.0
-
-    /// The bonus for phrases learned from corrections. Of 1.5 and 2, 2 gave fewer errors on the part `fit` of `benchmark learning`.
-    private static let learnedWeight = 2.0
-
     /// Creates a trie of phrases in lowercase, capitalized and uppercase spellings.
-    init(_ phrases: [String], learned: [String] = [], of tokenizer: Tokenizer) {
+    init(_ phrases: [String], learned: [String], of tokenizer: Tokenizer, _ profile: MoonshineProfile) {
         // A phrase that is both listed and learned counts as listed.
         let listed = Set(phrases.map { $0.lowercased() })
         let others = learned.filter { !listed.contains($0.lowercased()) }
-        let weights = others.indices.map { (phrases.count + $0, Self.learnedWeight) }
+        let weights = others.indices.map { (phrases.count + $0, profile.learnedWeight) }
         let spelled = (phrases + others).enumerated().flatMap { number, phrase in
             Self.spellings(of: phrase).map { (number: number, tokens: tokenizer.tokens(of: $0)) }
         }
         let marks = Set((0..<tokenizer.count).filter { Self.isMark(tokenizer.text(of: $0)) } + [Tokenizer.end])
         let beginnings = Set((0..<tokenizer.count).filter { tokenizer.beginsWord($0) })
         self.init(
-            spelled, weight: Self.usualWeight, others: Dictionary(weights) { first, _ in first },
+            spelled, weight: profile.phraseWeight, others: Dictionary(weights) { first, _ in first },
             beginsWord: { beginnings.contains($0) }, isMark: { marks.contains($0) })
     }
 

@@ -1,5 +1,5 @@
 /// Rejects what a network makes of silence, noise and music: it always writes something.
-package struct SpeechGate: Sendable {
+package struct SpeechGate: Hashable, Sendable {
     /// The statistics of a reading.
     package struct Evidence: Hashable, Sendable {
         /// The text of the reading.
@@ -19,53 +19,65 @@ package struct SpeechGate: Sendable {
     private static let usual: Set<String> = [
         "you", "thank you", "thanks for watching", "thank you for watching", "bye", "so", "the",
     ]
-    /// If the log probability of an immediate end exceeds this, such a text is rejected.
-    private static let minEndOfUsual = -12.0
     /// The last letter of European alphabets.
     private static let lastLetter: UInt32 = 0x24F
     /// Dashes and quotation marks.
     private static let marks: ClosedRange<UInt32> = 0x2010...0x203A
     private static let copyright: UInt32 = 0xA9
-    /// The minimum tokens per second of speech, from so many seconds on.
-    private static let minTokens = (aSecond: 0.7, from: 2.0)
-    /// Above this, the text repeats itself: a loop of the network, or a speaker repeating words.
-    private static let maxRepeats = 0.4
-    /// A loop rarely ends by itself; it uses more than this share of the maximum number of tokens.
-    private static let maxShareOfLimit = 0.68
-    /// The limits on the probability of an immediate end combined with the entropy; stricter below so many seconds.
-    private static let limits = (
-        entropyWeight: 1.5, most: -7.2, maxOfShort: -6.0, shortSeconds: 1.5, maxOfStrange: -9.0
-    )
-    /// The minimum confidence of the best word in a short text: noises of a room were below, all speech was at 0.24 or more.
-    private static let minConfidenceOfShort = 0.1
+    /// Speech below this length in seconds counts as short.
+    private static let shortSeconds = 1.5
+    /// The seconds of speech from which `minTokensPerSecond` applies.
+    private static let minTokensFrom = 2.0
     /// English rarely reaches this mean entropy; other languages do.
     private static let foreignEntropy = 2.5
+
+    /// If the log probability of an immediate end exceeds this, one of the most frequent texts for silence is rejected.
+    package var minEndOfUsual = -12.0
+    /// The minimum tokens per second of speech.
+    package var minTokensPerSecond = 0.7
+    /// Above this share of repeated trigrams, the text repeats itself: a loop of the network, or a speaker repeating words.
+    package var maxRepeats = 0.4
+    /// A loop rarely ends by itself; it uses more than this share of the maximum number of tokens.
+    package var maxShareOfLimit = 0.68
+    /// The weight of the mean entropy beside the log probability of an immediate end. Their sum has the limits below.
+    package var entropyWeight = 1.5
+    /// The limit for most texts.
+    package var maxEnd = -7.2
+    /// The limit for short speech.
+    package var maxEndOfShort = -6.0
+    /// The limit for loops, and for characters that an English network writes for silence.
+    package var maxEndOfStrange = -9.0
+    /// The minimum confidence of the best word in a short text: noises of a room were below, all speech was at 0.24 or more.
+    package var minConfidenceOfShort = 0.1
+
+    /// Creates a gate with the constants that recordings are read with.
+    package init() {}
 
     /// Whether the text is speech.
     ///
     /// The constants were chosen on the corpus's `fit` part and 147 synthetic sounds without speech, those for strange texts on
     /// the sounds only; see `benchmark silence`.
-    static func isSpeech(_ evidence: Evidence) -> Bool {
+    func isSpeech(_ evidence: Evidence) -> Bool {
         let words = evidence.text.lowercased().split { !($0.isLetter || $0.isNumber || $0 == "'") }
         guard !words.isEmpty else { return false }
-        if usual.contains(words.joined(separator: " ")), evidence.firstEnd > minEndOfUsual { return false }
-        if evidence.seconds > minTokens.from,
-            Double(evidence.tokens.count) < minTokens.aSecond * evidence.seconds
+        if Self.usual.contains(words.joined(separator: " ")), evidence.firstEnd > minEndOfUsual { return false }
+        if evidence.seconds > Self.minTokensFrom,
+            Double(evidence.tokens.count) < minTokensPerSecond * evidence.seconds
         {
             return false
         }
-        let isLoop = repeats(evidence.tokens) > maxRepeats
+        let isLoop = Self.repeats(evidence.tokens) > maxRepeats
         if isLoop, Double(evidence.tokens.count) > maxShareOfLimit * Double(evidence.limit) { return false }
-        let most = evidence.seconds < limits.shortSeconds ? limits.maxOfShort : limits.most
-        return evidence.firstEnd + limits.entropyWeight * evidence.meanEntropy
-            <= (isLoop || isStrange(evidence.text) ? limits.maxOfStrange : most)
+        let most = evidence.seconds < Self.shortSeconds ? maxEndOfShort : maxEnd
+        return evidence.firstEnd + entropyWeight * evidence.meanEntropy
+            <= (isLoop || Self.isStrange(evidence.text) ? maxEndOfStrange : most)
     }
 
     /// Whether a text that passes as speech is plausible.
     ///
     /// - Parameter confidences: those of its words.
-    static func isLikely(_ evidence: Evidence, _ confidences: [Double]) -> Bool {
-        evidence.seconds >= limits.shortSeconds || confidences.contains { $0 >= minConfidenceOfShort }
+    func isLikely(_ evidence: Evidence, _ confidences: [Double]) -> Bool {
+        evidence.seconds >= Self.shortSeconds || confidences.contains { $0 >= minConfidenceOfShort }
     }
 
     /// Whether the audio is probably another language or music, so that the text is not reliable.
