@@ -147,6 +147,7 @@ let package = Package(
         tests("SpeechTests", of: ["Core", "System", "Audio", "Recognition", "Speech", "fieldscribe"]),
         tests("DiarizingTests", of: ["Core", "System", "Recognition"]),
         tests("VocabularyTests", of: ["Core", "Recognition"]),
+        tests("BenchmarkTests", of: ["Core", "System", "benchmark"]),
         tests("SQLiteArchiveTests", of: ["Core", "System", "Archive"], excluding: ["schema-11.sql"]),
         tests("CopyingTests", of: ["Core", "System", "Transcripts", "Audio", "Copying"]),
         tests("ConfigurationTests", of: ["Core", "System", "Settings", "fieldscribe"]),

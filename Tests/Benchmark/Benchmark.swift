@@ -9,9 +9,10 @@ import Recognition
     private static let usage = """
         usage: benchmark [capture|appliance|export|sealing|search|start|copies|hour|seams|memory|recognition|accuracy
                          |speakers|latency|robustness|music|unpaused|silence|vocabulary|names|learning|punctuation
-                         |alignment|diarization|parse|calibrate|speech]
+                         |alignment|diarization|parse|calibrate|folds|speech]
                          [--every N] [--only NAMES] [--engine NAME] [--model DIR] [--pictures FOLDER]
                          [--program FILE] [--to FOLDER] [--speakers DIR] [--runs N]
+                         [--constant NAMES] [--cache FOLDER] [--jobs N]
           capture     an hour to the card, compared with arecord
           appliance   the delay from a press to lamp and microphone; the cost while idle and while recording
           export      the field hour to the folder that --to names, read back, compared with cp and sync
@@ -55,6 +56,9 @@ import Recognition
                       the same rates
           parse       reading corrections: seconds and memory for 1 and 10 MB of each format, and for hostile texts
           calibrate   the constants of Calibration.swift
+          folds       each constant of Moonshine, chosen on four fifths of the speakers and judged on the last fifth,
+                      all five ways: mean, spread, and the gain over the simplest value. Says how long it takes, and
+                      continues where it was interrupted as long as program and model are the same
           speech      the library Speech: text, CPU and memory against `transcribe --jobs 1`, an hour in buffers of 20 ms,
                       and the delay of its first volatile text; --every N also shortens the hour
           --every N   only every Nth file of the open set
@@ -70,6 +74,11 @@ import Recognition
                       the speaker model, as installed by deploy/model speakers --folder DIR; default
                       FIELDSCRIBE_TEST_SPEAKERS
           --runs N    conversations per cell of a table, default 10
+          --constant NAMES
+                      only these constants of folds, such as padding,beam
+          --cache FOLDER
+                      what folds has read; default the folder of the results
+          --jobs N    how many files folds reads at once; default one for each processor
           --to FOLDER
                       the folder for the copies and archives of the measurements, on a stick or a slow disk
         Default: capture and hour.
@@ -94,6 +103,9 @@ import Recognition
         let voices =
             value(of: "--speakers", in: &words) ?? getenv("FIELDSCRIBE_TEST_SPEAKERS").map { String(cString: $0) }
         let runs = value(of: "--runs", in: &words).flatMap { Int($0) } ?? 10
+        let constants = value(of: "--constant", in: &words)?.split(separator: ",").map(String.init)
+        let cache = value(of: "--cache", in: &words)
+        let jobs = value(of: "--jobs", in: &words).flatMap { Int($0) } ?? sysconf(Int32(_SC_NPROCESSORS_ONLN))
         let only = value(of: "--only", in: &words)?.split(separator: ",").map(String.init)
         if words.isEmpty { words = ["capture", "hour"] }
         if words.first == "parse-case" { return ParseBenchmark.runCase(words.dropFirst()) }
@@ -107,7 +119,7 @@ import Recognition
                     "latency", "robustness", "music", "unpaused", "silence", "vocabulary", "names", "learning",
                     "punctuation",
                     "alignment", "diarization", "parse",
-                    "calibrate", "speech",
+                    "calibrate", "folds", "speech",
                 ]
                 .contains(word)
             else {
@@ -204,6 +216,10 @@ import Recognition
                 } else {
                     try CalibrationBenchmark(corpus: open).run(only: only)
                 }
+            case "folds":
+                try FoldsBenchmark.run(
+                    workshop: workshop, corpus: open, only: constants, cache: cache ?? "\(workshop.folder)/folds",
+                    jobs: max(1, jobs))
             case "speech":
                 try SpeechBenchmark(workshop: workshop, corpus: open, minutes: 60 / Double(max(1, step)))
                     .run(chosen(Self.readers))

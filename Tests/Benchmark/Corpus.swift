@@ -12,6 +12,8 @@ struct Corpus {
         /// The file's name without folder and extension.
         var name: String { String(path.split(separator: "/").last?.prefix { $0 != "." } ?? "") }
         var group: String { String(name.prefix { $0 != "_" }) }
+        /// LibriSpeech numbers its speakers; the files of another group count as one person's.
+        var speaker: String { group == "lso" ? String(name.prefix { $0 != "-" }) : group }
     }
 
     /// The corpus, beside the repository and not part of it.

@@ -52,9 +52,7 @@ struct MoonshineCalibration {
                 let outcome = try piece.samples.withUnsafeBufferPointer {
                     try reader.read($0, alternatives: 0, speech: piece.speech)
                 }
-                guard let gate = outcome.gate, outcome.words.count == outcome.evidence.count else { continue }
-                let features = WordConfidence.features(of: outcome.evidence, meanEntropy: gate.meanEntropy)
-                words += zip(outcome.words, features).map { ($0.text, $1) }
+                words += outcome.features
                 confidences += outcome.words.map { ($0.text, [$0.confidence]) }
             }
             judged(LogisticFit.samples(confidences, of: item).map { ($0.features[0], $0.isRight) })

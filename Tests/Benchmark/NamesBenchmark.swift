@@ -30,9 +30,15 @@ struct NamesBenchmark {
     let workshop: Workshop
     let corpus: Corpus
 
+    /// Writes all of them as a vocabulary; returns its path.
+    static func writeList(in folder: String) throws -> String {
+        let list = "\(folder)/names.txt"
+        try durableReplace(path: list, with: (said + others).joined(separator: "\n") + "\n")
+        return list
+    }
+
     func run(_ contenders: [Contender]) throws {
-        let list = "\(workshop.folder)/names.txt"
-        try durableReplace(path: list, with: (Self.said + Self.others).joined(separator: "\n") + "\n")
+        let list = try Self.writeList(in: workshop.folder)
         var table = Table(
             "\(Self.said.count) names of the files among \(Self.others.count) others", "said", "wrong, %",
             "with the list, %", "other words wrong, %", "with the list, %", "names put in", "with the list")

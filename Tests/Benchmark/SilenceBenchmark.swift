@@ -5,7 +5,7 @@ import TestKit
 
 /// The text of sound without speech, the speech that the gate against it loses, and the text of other languages.
 struct SilenceBenchmark {
-    private static let seed: UInt64 = 7
+    static let seed: UInt64 = 7
 
     let workshop: Workshop
     let corpus: Corpus

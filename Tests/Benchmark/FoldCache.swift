@@ -1,0 +1,65 @@
+import Core
+import FoundationEssentials
+import Recognition
+import System
+
+/// Speech with its reference text, or a sound without speech.
+struct FoldSound: Sendable {
+    /// A file, or the name of a made sound.
+    let item: Corpus.Item
+    /// The person, or the kind of sound; all of one are in the same fold.
+    let speaker: String
+    let samples: [Int16]
+    let digest: String
+
+    var seconds: Double { Double(samples.count) / Double(SamplePosition.rate) }
+
+    init(_ item: Corpus.Item, speaker: String, _ samples: [Int16]) {
+        (self.item, self.speaker, self.samples) = (item, speaker, samples)
+        var digest = Digest()
+        samples.withUnsafeBytes { digest.add($0) }
+        self.digest = digest.finish()
+    }
+
+    /// The same 45 dB below, as with a microphone far away.
+    var quiet: FoldSound {
+        FoldSound(item, speaker: speaker, samples.map { Int16((Double($0) * 0.0056234).rounded()) })
+    }
+}
+
+/// Keeps what was read, so that an interrupted run continues.
+struct FoldCache: Sendable {
+    let folder: String
+    /// The digest of what reads.
+    let program: String
+
+    /// - Throws: `DeviceError` if the folder cannot be made.
+    init(folder: String, program: String) throws(DeviceError) {
+        (self.folder, self.program) = (folder, program)
+        try makeFolder(folder)
+    }
+
+    func reading(of sound: FoldSound, by tuning: Tuning) -> FoldReading? {
+        (try? content(ofFile: path(sound, tuning))).flatMap {
+            try? JSONDecoder().decode(FoldReading.self, from: Data($0))
+        }
+    }
+
+    func keep(_ reading: FoldReading, of sound: FoldSound, by tuning: Tuning) throws {
+        try durableReplace(path: path(sound, tuning), with: [UInt8](JSONEncoder().encode(reading)))
+    }
+
+    /// A reflected tuning has all of its constants.
+    private func path(_ sound: FoldSound, _ tuning: Tuning) -> String {
+        "\(folder)/\(Digest.of("\(program) \(String(reflecting: tuning)) \(sound.digest)")).json"
+    }
+
+    /// The digest of this program and a model's files.
+    static func digest(model: String) throws(DeviceError) -> String {
+        var digest = Digest()
+        for file in ["/proc/self/exe"] + MoonshineModel(path: model).files {
+            try MappedFile(file).withBytes { digest.add($0) }
+        }
+        return digest.finish()
+    }
+}

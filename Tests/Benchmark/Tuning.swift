@@ -1,0 +1,122 @@
+import Core
+import Recognition
+
+/// The constants of a reading by Moonshine. The defaults are those of recordings.
+struct Tuning: Hashable, Sendable {
+    var profile = MoonshineProfile.live
+    var speech = SpeechSettings()
+    var groups = GroupSettings(longestSeconds: MoonshineModel.longestGroupSeconds)
+    /// Whether the list of `NamesBenchmark` is the vocabulary.
+    var hasNames = false
+    /// Whether groups are read without stitching, and their words get the features of confidence.
+    var hasFeatures = false
+
+    fileprivate static let names: Tuning = {
+        var tuning = Tuning()
+        tuning.hasNames = true
+        return tuning
+    }()
+}
+
+/// A constant, and the values that `benchmark folds` compares.
+struct TunedConstant: Sendable {
+    enum Sound: String { case speech, quiet, withSoundless }
+
+    let name: String
+    /// The simplest first.
+    let values: [Double]
+    /// What to read for each value.
+    let tunings: [Tuning]
+    /// The index of today's value.
+    let today: Int
+    let sound: Sound
+
+    /// The number of features of confidence; their weights are fitted on the other folds.
+    static let confidence = "confidence"
+
+    private init(_ name: String, _ values: [Double], _ tunings: [Tuning], today: Int, _ sound: Sound = .speech) {
+        (self.name, self.values, self.tunings, self.today, self.sound) = (name, values, tunings, today, sound)
+    }
+
+    /// - Parameters:
+    ///   - simplest: the value without which the program would be simpler, such as one that switches a limit off.
+    ///   - others: further values; today's is added if it is missing.
+    ///   - set: sets a value.
+    private init(
+        _ name: String, simplest: Double, _ others: [Double], today: Double, _ sound: Sound = .speech,
+        base: Tuning = Tuning(), set: (inout Tuning, Double) -> Void
+    ) {
+        let values = [simplest] + Set(others + [today]).subtracting([simplest]).sorted()
+        let tunings = values.map { value in
+            var tuning = base
+            set(&tuning, value)
+            return tuning
+        }
+        self.init(name, values, tunings, today: values.firstIndex(of: today) ?? 0, sound)
+    }
+
+    private init(
+        _ name: String, _ path: WritableKeyPath<Tuning, Int>, simplest: Double, _ others: [Double]
+    ) {
+        self.init(name, simplest: simplest, others, today: Double(Tuning()[keyPath: path])) {
+            $0[keyPath: path] = Int($1)
+        }
+    }
+
+    private init(
+        _ name: String, _ path: WritableKeyPath<Tuning, Double>, simplest: Double, _ others: [Double],
+        _ sound: Sound = .speech, base: Tuning = Tuning()
+    ) {
+        self.init(name, simplest: simplest, others, today: base[keyPath: path], sound, base: base) {
+            $0[keyPath: path] = $1
+        }
+    }
+
+    static let all: [TunedConstant] = {
+        let usual = SpeechGate()
+        var featured = Tuning()
+        featured.hasFeatures = true
+        let features: [Double] = [1, 2, 3, 5, 6, 7, 8]
+        return [
+            TunedConstant("group", \.groups.longestSeconds, simplest: 0, [8, 10, 14, 16, 20]),
+            // A pause of 12 s does not fit into a group.
+            TunedConstant("gap", \.groups.longestGapSeconds, simplest: 12, [1, 2, 5]),
+            TunedConstant("padding", \.speech.paddingMilliseconds, simplest: 0, [100, 200, 300, 400, 500]),
+            TunedConstant("quiet-peak", \.profile.quietPeak, simplest: 0, [0.05, 0.2, 1], .quiet),
+            TunedConstant("raised-peak", \.profile.raisedPeak, simplest: 1, [0.3, 0.5, 0.9], .quiet),
+            TunedConstant("beam", \.profile.width, simplest: 1, [2, 3, 6, 8]),
+            TunedConstant("margin", \.profile.margin, simplest: .infinity, [1, 2, 5]),
+            TunedConstant("length-exponent", \.profile.lengthExponent, simplest: 0, [0.25, 0.75, 1, 1.5]),
+            TunedConstant("vocabulary", \.profile.phraseWeight, simplest: 0, [1, 1.5, 2.5, 3], base: .names),
+            TunedConstant("gate", simplest: 0, [], today: 1, .withSoundless) { if $1 == 0 { $0.profile.gate = .open } },
+            TunedConstant("gate-usual", \.profile.gate.minEndOfUsual, simplest: 0, [-14, -10], .withSoundless),
+            TunedConstant(
+                "gate-tokens", \.profile.gate.minTokensPerSecond, simplest: 0, [0.5, 1], .withSoundless),
+            TunedConstant("gate-repeats", \.profile.gate.maxRepeats, simplest: 1, [0.3, 0.5], .withSoundless),
+            TunedConstant("gate-loop", \.profile.gate.maxShareOfLimit, simplest: 0, [0.5, 0.8], .withSoundless),
+            TunedConstant("gate-entropy", \.profile.gate.entropyWeight, simplest: 0, [1, 2], .withSoundless),
+            TunedConstant(
+                "gate-end", \.profile.gate.maxEnd, simplest: .infinity, [-8.2, -6.2], .withSoundless),
+            // The limit of other texts.
+            TunedConstant(
+                "gate-short", \.profile.gate.maxEndOfShort, simplest: usual.maxEnd, [-5], .withSoundless),
+            TunedConstant(
+                "gate-strange", \.profile.gate.maxEndOfStrange, simplest: usual.maxEnd, [-10, -8],
+                .withSoundless),
+            TunedConstant(
+                "gate-confidence", \.profile.gate.minConfidenceOfShort, simplest: 0, [0.05, 0.2],
+                .withSoundless),
+            TunedConstant(confidence, features, features.map { _ in featured }, today: features.count - 1),
+        ]
+    }()
+}
+
+extension SpeechGate {
+    /// A gate that rejects only texts without words.
+    fileprivate static let open: SpeechGate = {
+        var gate = SpeechGate()
+        (gate.minEndOfUsual, gate.minTokensPerSecond, gate.maxRepeats, gate.minConfidenceOfShort) = (0, 0, 1, 0)
+        (gate.maxEnd, gate.maxEndOfShort, gate.maxEndOfStrange) = (.infinity, .infinity, .infinity)
+        return gate
+    }()
+}

@@ -1,0 +1,85 @@
+import TestKit
+import Testing
+
+@testable import benchmark
+
+@Suite("Constants are chosen on some speakers and judged on others") struct FoldTests {
+    @Test("no speaker is in two folds, folds are of similar size, and the order of input does not matter")
+    func folds() {
+        var random = SeededGenerator()
+        for _ in 0..<200 {
+            let sizes = (0..<Int.random(in: 5...40, using: &random)).map {
+                ("speaker-\($0)", Double(Int.random(in: 1...300, using: &random)))
+            }
+            let folds = SpeakerFolds(Dictionary(sizes) { $1 }, count: 5)
+            #expect(folds.speakers.joined().sorted() == sizes.map(\.0).sorted(), "seed \(random.seed)")
+            for (number, fold) in folds.speakers.enumerated() {
+                #expect(fold.allSatisfy { folds.fold(of: $0) == number })
+            }
+            let filled = folds.speakers.map { fold in sizes.reduce(0) { $0 + (fold.contains($1.0) ? $1.1 : 0) } }
+            let largest = sizes.map(\.1).max() ?? 0
+            #expect((filled.max() ?? 0) - (filled.min() ?? 0) <= largest, "seed \(random.seed)")
+            let again = SpeakerFolds(Dictionary(sizes.shuffled(using: &random)) { $1 }, count: 5)
+            #expect(again.speakers == folds.speakers, "seed \(random.seed)")
+        }
+        #expect(SpeakerFolds([:], count: 5).fold(of: "anyone") == nil)
+    }
+
+    @Test("files of one reader have one speaker; numbered speakers are told apart")
+    func speakers() {
+        func speaker(_ name: String) -> String { Corpus.Item(path: "wav/\(name).wav", text: "").speaker }
+        #expect(speaker("lj_LJ001-0001") == speaker("lj_LJ050-0131"))
+        #expect(speaker("lso_1688-142285-0000") == "lso_1688" && speaker("lso_2033-164914-0000") == "lso_2033")
+        #expect(speaker("cards_001") == speaker("cards_005"))
+    }
+
+    private func table(_ errors: [[Double]]) -> FoldTable {
+        FoldTable(cells: errors.map { row in row.map { FoldTable.Cell(errors: $0, count: 100) } })
+    }
+
+    @Test("a fold is judged by the value that is best on the others, not by its own best")
+    func choosing() {
+        // The second value is best in all folds but the last, which prefers the third.
+        let table = table([[10, 10, 10, 10, 10], [8, 7, 8, 7, 9], [9, 9, 9, 9, 1]])
+        #expect(table.chosen == [2, 2, 2, 2, 1])
+        #expect(table.told.map { 100 * $0 } == [9, 9, 9, 9, 9])
+        #expect(abs(table.gain.mean - 0.01) < 1e-9 && table.gain.deviation < 1e-9)
+        #expect(!table.isBelowSpread)
+    }
+
+    @Test("folds count by their words when a value is chosen")
+    func weights() {
+        let few = FoldTable.Cell(errors: 5, count: 10)
+        let many = [FoldTable.Cell(errors: 10, count: 1_000), FoldTable.Cell(errors: 20, count: 1_000)]
+        let none = FoldTable.Cell(errors: 0, count: 10)
+        #expect(FoldTable(cells: [[few, many[0], none], [none, many[1], none]]).chosen == [0, 1, 0])
+    }
+
+    @Test("a gain within its spread, or none, means the simplest value; so do equal values")
+    func spread() {
+        let uncertain = table([[10, 10, 10, 10, 10], [8, 14, 4, 13, 9]])
+        #expect(uncertain.gain.mean < uncertain.gain.deviation && uncertain.isBelowSpread)
+        let equal = table([[10, 12, 10, 10, 10], [10, 12, 10, 10, 10]])
+        #expect(equal.chosen == [0, 0, 0, 0, 0] && equal.isBelowSpread)
+        let better = table([[10, 12, 10, 14, 10], [8, 9, 7, 11, 8]])
+        #expect(better.chosen == [1, 1, 1, 1, 1] && !better.isBelowSpread)
+        #expect(abs(better.gain.mean - 0.026) < 1e-9 && abs(better.gain.deviation - 0.00547723) < 1e-6)
+    }
+
+    @Test("each constant compares several values; today's reads as recordings are read")
+    func constants() {
+        for constant in TunedConstant.all {
+            let name = constant.name
+            #expect(constant.values.count == constant.tunings.count && constant.values.count > 1, "\(name)")
+            #expect(Set(constant.values).count == constant.values.count, "\(name)")
+            var today = Tuning()
+            today.hasNames = constant.tunings[constant.today].hasNames
+            today.hasFeatures = constant.tunings[constant.today].hasFeatures
+            #expect(constant.tunings[constant.today] == today, "\(name)")
+            // The cache tells tunings apart by what is reflected.
+            let reflected = Set(constant.tunings.map { String(reflecting: $0) })
+            #expect(reflected.count == (name == TunedConstant.confidence ? 1 : constant.values.count), "\(name)")
+        }
+        #expect(Set(TunedConstant.all.map(\.name)).count == TunedConstant.all.count)
+    }
+}
