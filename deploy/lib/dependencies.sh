@@ -48,6 +48,11 @@ fetch_test_data() {
     else
         echo "skipped: the tests with whisper-cli: $(tail -n 1 "$logs/whisper.log")"
     fi
+    if model=$(make_whisper_model 2>"$logs/whisper-model.log"); then
+        echo "FIELDSCRIBE_TEST_WHISPER=$model" >>"$file.new"
+    else
+        echo "skipped: Whisper's real model: $(tail -n 1 "$logs/whisper-model.log")"
+    fi
     if pympi=$(make_pympi 2>"$logs/pympi.log"); then
         echo "FIELDSCRIBE_TEST_PYMPI=$pympi" >>"$file.new"
     else
