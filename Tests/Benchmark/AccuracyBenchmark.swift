@@ -61,7 +61,7 @@ struct AccuracyBenchmark {
                 do { try keep(measureWheel()) } catch let error as DeviceError where error.code == .missing {
                     print("skipped: \(contender.name); \(error.message)")
                 }
-            case .pocketSphinx, .moonshine: try keep(measure(contender))
+            case .pocketSphinx, .moonshine, .whisper: try keep(measure(contender))
             }
         }
         let seconds = try audioSeconds()

@@ -30,9 +30,9 @@ import Recognition
           hour        the field hour with two workers, compared with pocketsphinx_continuous; word errors at seams
           seams       the same without pocketsphinx_continuous; then every profile on speech without its pauses
           memory      the memory of one worker and of two
-          accuracy    word errors, CPU, memory and confidence of every profile of PocketSphinx and Moonshine, compared
-                      with pocketsphinx_continuous and Moonshine's own package, moonshine-voice from PyPI; writes
-                      accuracy.json, and accuracy.svg into the folder that --pictures names
+          accuracy    word errors, CPU, memory and confidence of every profile of PocketSphinx and Moonshine and of
+                      whisper, compared with pocketsphinx_continuous and Moonshine's own package, moonshine-voice from
+                      PyPI; writes accuracy.json, and accuracy.svg into the folder that --pictures names
           recognition accuracy, with two workers, the seams and the latency of every profile
           speakers    accuracy with each speaker's files as one recording, as a second pass finds them
           latency     the delay from the end of speech to its committed and its provisional text, in real time; and from
@@ -62,12 +62,14 @@ import Recognition
           speech      the library Speech: text, CPU and memory against `transcribe --jobs 1`, an hour in buffers of 20 ms,
                       and the delay of its first volatile text; --every N also shortens the hour
           --every N   only every Nth file of the open set
-          --only live,final,fast,moonshine-live,moonshine-fast,moonshine-small,pocketsphinx_continuous,moonshine-voice
+          --only live,final,fast,moonshine-live,moonshine-fast,moonshine-small,whisper,pocketsphinx_continuous,
+                      moonshine-voice
                       only these contenders; accuracy, recognition and hour show the figures of the last run for the rest
           --engine pocketsphinx|moonshine
                       the engine whose constants calibrate fits
           --model DIR Moonshine's model, as installed by deploy/model moonshine-tiny-en --folder DIR; default
-                      FIELDSCRIBE_TEST_MODEL; without a model, Moonshine is skipped
+                      FIELDSCRIBE_TEST_MODEL; without a model, Moonshine is skipped. Whisper's is the file that
+                      FIELDSCRIBE_TEST_WHISPER names; it needs whisper-cli in PATH
           --program FILE
                       the executable to measure, such as a package's; default the one built here
           --speakers DIR

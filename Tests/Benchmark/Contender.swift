@@ -3,7 +3,7 @@ import Recognition
 
 /// One of the compared ways to transcribe: an engine with a profile, or another program.
 struct Contender {
-    enum Kind { case pocketSphinx, moonshine, continuous, wheel }
+    enum Kind { case pocketSphinx, moonshine, whisper, continuous, wheel }
 
     /// The stock program.
     static let continuous = "pocketsphinx_continuous"
@@ -28,10 +28,11 @@ struct Contender {
         Contender(name: "moonshine-fast", kind: .moonshine, profile: "fast"),
     ]
     static let small = Contender(name: "moonshine-small", kind: .moonshine, profile: "fast", isSmallBoard: true)
+    static let whisper = Contender(name: "whisper", kind: .whisper, profile: "live")
     static let peers = [
         Contender(name: continuous, kind: .continuous), Contender(name: wheel, kind: .wheel),
     ]
-    static let all = pocketSphinx + moonshine + [small] + peers
+    static let all = pocketSphinx + moonshine + [small, whisper] + peers
 
     /// The name of `live` in tables with other engines.
     static let live = Contender(name: "live", kind: .pocketSphinx, profile: "live")
@@ -40,9 +41,17 @@ struct Contender {
     static func chosen(_ contenders: [Contender] = all, among names: [String]?, in workshop: Workshop) -> [Contender] {
         contenders.filter { contender in
             guard names?.contains(contender.name) ?? true else { return false }
-            guard contender.kind == .moonshine, workshop.model == nil else { return true }
-            print("skipped: \(contender.name); name its model with --model DIR or FIELDSCRIBE_TEST_MODEL")
-            return false
+            switch contender.kind {
+            case .moonshine where workshop.model == nil:
+                print("skipped: \(contender.name); name its model with --model DIR or FIELDSCRIBE_TEST_MODEL")
+                return false
+            case .whisper where workshop.whisper == nil:
+                print(
+                    "skipped: \(contender.name); name its model with FIELDSCRIBE_TEST_WHISPER, and whisper-cli with PATH"
+                )
+                return false
+            default: return true
+            }
         }
     }
 
@@ -50,6 +59,7 @@ struct Contender {
     func options(in workshop: Workshop) -> [String] {
         switch kind {
         case .moonshine: ["--engine", "moonshine"] + (workshop.model.map { ["--model", $0] } ?? [])
+        case .whisper: ["--engine", "whisper"] + (workshop.whisper.map { ["--config", $0.configuration] } ?? [])
         default: ["--engine", "pocketsphinx"]
         }
     }
@@ -73,6 +83,10 @@ struct Contender {
                 let seconds = Double(samples.count) / Double(SamplePosition.rate)
                 return try reader.read(samples, alternatives: 0, speech: seconds).words
             }
+        case .whisper:
+            guard let whisper = workshop.whisper else { return nil }
+            let recognizer = try WhisperProvider(model: whisper.model).open()
+            return { samples in try recognizer.read(samples, ReadingRequest()).words }
         case .continuous, .wheel: return nil
         }
     }

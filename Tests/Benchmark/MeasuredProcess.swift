@@ -12,9 +12,9 @@ struct MeasuredProcess {
     var peakMegabytes: Double
     /// The peak of the program and its descendants together, shared pages once, in megabytes; 0 without sampling.
     var peakTogetherMegabytes = 0.0
-    /// The same of its decode workers alone.
+    /// The same of its decode workers alone, with the programs that they run.
     var peakWorkersMegabytes = 0.0
-    /// The resident peak (VmHWM) of one decode worker, including shared pages; 0 without sampling.
+    /// The resident peak (VmHWM) of one decode worker, or of the program that it runs, including shared pages; 0 without sampling.
     var peakWorkerMegabytes = 0.0
 
     /// Runs a program; its output goes to a file, its errors are discarded.
@@ -58,15 +58,16 @@ struct MeasuredProcess {
         peakMegabytes = Double(usage.ru_maxrss) / 1024
     }
 
-    /// The memory of a process and its descendants, each shared page divided among its users; the same of its decode workers;
-    /// and the resident peak of one of these.
+    /// The memory of a process and its descendants, each shared page divided among its users; the same of its decode workers
+    /// and of whisper-cli, which reads for them; and the resident peak of one of these.
     private static func held(by id: pid_t) -> (all: Double, workers: Double, largestWorker: Double) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return names.reduce(into: (0.0, 0.0, 0.0)) { held, name in
             guard let process = pid_t(name), isBelow(process, id) else { return }
             let share = megabytes("Pss", in: "/proc/\(process)/smaps_rollup")
             held.0 += share
-            guard text("/proc/\(process)/cmdline").contains("decode-worker") else { return }
+            let command = text("/proc/\(process)/cmdline")
+            guard command.contains("decode-worker") || command.contains("whisper-cli") else { return }
             held.1 += share
             held.2 = max(held.2, megabytes("VmHWM", in: "/proc/\(process)/status"))
         }

