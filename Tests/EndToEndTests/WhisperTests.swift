@@ -16,9 +16,9 @@ import TestKit
         return nil
     }()
 
-    /// Speech beside the repository, which is not part of it: a reader, a novel, a speech.
+    /// Speech beside the repository, which is not part of it.
     private static let corpus = "../shared/corpus/open"
-    private static let sentences = ["lj_LJ001-0009", "lso_1688-142285-0004", "long_jfk"]
+    private static let sentences = ["lj_LJ001-0009", "lso_1688-142285-0004"]
 
     private func configuration(_ engine: String, model: String?) throws -> String {
         let path = folder.file("fieldscribe.conf")
