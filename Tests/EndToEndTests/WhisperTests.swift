@@ -112,7 +112,7 @@ import TestKit
     @Test("the real program with a real model reads clear sentences, and the times of their words rise")
     func sentences() throws {
         guard let installed, let model = Self.model else {
-            print("➜ skipped: whisper.cpp with a real model")
+            print("➜ skipped: whisper.cpp with a real model: it or its model is not there")
             return
         }
         guard let references = try? String(contentsOfFile: "\(Self.corpus)/transcripts.tsv", encoding: .utf8) else {
