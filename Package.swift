@@ -71,8 +71,8 @@ let package = Package(
         module(
             "Transcripts", uses: ["Core", "System"],
             embeds: [
-                "shared.css", "player.css", "player.js", "editor.js", "keeping.js", "places.js", "writing.js",
-                "arriving.js", "bridge.js", "index.css", "index.js",
+                "shared.css", "player.css", "words.js", "player.js", "editor.js", "keeping.js", "places.js",
+                "writing.js", "arriving.js", "bridge.js", "index.css", "index.js",
             ].map { "Page/Files/\($0)" }),
 
         // Never waits for text.

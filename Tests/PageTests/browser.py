@@ -418,10 +418,23 @@ def index(b):
     assert b.js("return document.querySelectorAll('.list li:not([hidden])').length") < 3
     assert " in " in b.js("return document.getElementById('hits').textContent")
     assert b.js("return document.querySelector('.list li:not([hidden]) mark').textContent").lower() == "river"
+    # An excerpt has whole words.
+    words = b.js("return document.querySelector('.list li:not([hidden]) .words').textContent").strip("… ").split()
+    known = set(" ".join(b.js("return texts")).split())
+    assert len(words) > 10 and not [word for word in words if word not in known], words
     b.shot("index-search")
+    # As it is spoken, too, as on the pages.
+    b.press("Control", "a")
+    b.type("#find", "Down, to the river!")
+    assert b.js("return document.querySelector('.list li:not([hidden]) mark').textContent") == "down to the river"
+    assert b.js("return document.getElementById('hits').textContent") == "1 hit in 1 of 3"
+    b.press("Control", "a")
+    b.type("#find", "river")
     b.click(".list li:not([hidden]) a")
     b.until("return document.getElementById('audio') !== null")
     assert b.js("return document.getElementById('find').value") == "river"
+    # Play begins with the hit.
+    near(b.until("return segments[0] && startOf(document.querySelector('.hit.at'))"), b.js("return now()"), 20)
     b.click(".back a")
     b.until("return document.querySelectorAll('.list li').length === 3")
 

@@ -1,32 +1,55 @@
-'use strict';
 const find = document.getElementById('find'), told = document.getElementById('hits');
 const items = [...document.querySelectorAll('.list li')];
 const texts = JSON.parse(document.getElementById('data').textContent);
-const fold = text => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 const first = items.map(item => item.querySelector('.words').textContent);
 let folded = null;
+// The texts as the words are spoken, made when they are needed.
+const plainTexts = [];
+function wordsIn(text, wanted) {
+  const places = [];
+  for (let at = text.indexOf(wanted); wanted && at >= 0; at = text.indexOf(wanted, at + wanted.length)) {
+    if (!at || text[at - 1] === ' ') places.push(at);
+  }
+  return places;
+}
+// The words of a text that a part of its spoken form comes from, as start and length.
+function wordsAt(text, from, length) {
+  let said = 0, start = -1;
+  for (const { 0: word, index } of text.matchAll(/\S+/g)) {
+    const form = plain(word);
+    if (!form) continue;
+    said += (said && 1) + form.length;
+    if (start < 0 && said > from) start = index;
+    if (said >= from + length) return [start, index + word.length - start];
+  }
+}
 function excerpt(place, text, at, length) {
   const mark = document.createElement('mark');
   mark.className = 'hit';
   mark.textContent = text.slice(at, at + length);
-  const from = Math.max(0, at - 60), to = Math.min(text.length, at + length + 90);
+  // Whole words.
+  const start = Math.max(0, at - 60), end = at + length + 90, between = text.lastIndexOf(' ', end);
+  const from = start && start + 1 + text.slice(start, at).indexOf(' '), to = end >= text.length ? text.length : between < at + length ? end : between;
   place.replaceChildren((from ? '… ' : '') + text.slice(from, at), mark,
     text.slice(at + length, to) + (to < text.length ? ' …' : ''));
 }
 function search() {
-  const query = find.value.trim().replace(/\s+/g, ' '), wanted = fold(query);
+  const query = find.value.trim().replace(/\s+/g, ' '), wanted = fold(query), said = plain(query);
   folded ??= texts.map(fold);
   let count = 0, shown = 0;
   items.forEach((item, i) => {
     const place = item.querySelector('.words'), link = item.querySelector('a');
     const titled = wanted && fold(link.textContent).includes(wanted);
-    const found = wanted ? folded[i].split(wanted).length - 1 : 0;
+    const exact = wanted ? folded[i].split(wanted).length - 1 : 0;
+    const alike = exact || !said ? [] : wordsIn(plainTexts[i] ??= plain(texts[i]), said), found = exact + alike.length;
     count += found;
     item.hidden = Boolean(wanted) && !found && !titled;
     if (!item.hidden) shown++;
     link.href = link.dataset.href + (found ? '#q=' + encodeURIComponent(query) : '');
     // Folding may change a text's length; then the excerpt is its beginning.
-    if (found && folded[i].length === texts[i].length) {
+    const there = alike.length ? wordsAt(texts[i], alike[0], said.length) : null;
+    if (there) excerpt(place, texts[i], ...there);
+    else if (exact && folded[i].length === texts[i].length) {
       excerpt(place, texts[i], folded[i].indexOf(wanted), wanted.length);
     } else place.textContent = first[i];
   });

@@ -1,4 +1,3 @@
-'use strict';
 const byId = id => document.getElementById(id);
 const audio = byId('audio'), seekBar = byId('seek'), find = byId('find'), main = byId('text');
 const data = JSON.parse(byId('data').textContent);
@@ -301,13 +300,7 @@ document.querySelector('footer').addEventListener('click', event => {
 });
 
 
-// Search, also for phrases within a segment, ignoring case and accents; and as word errors are counted,
-// without punctuation and fillers, with abbreviations and small numbers spelled out: "mister thornton" finds "Mr. Thornton".
-const fold = text => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
-const spoken = new Map([['mr', 'mister'], ['mrs', 'missus'], ['dr', 'doctor'], ['st', 'saint'], ['ok', 'okay'],
-  ...['uh', 'um', 'hmm', 'mm'].map(filler => [filler, '']), ...'zero,one,two,three,four,five,six,seven,eight,nine,ten'.split(',').map((name, i) => [String(i), name])]);
-const plain = text => fold(text).replace(/[’‘ʼ]/g, "'").split(/[^\p{L}\p{N}']+/u).map(word => word.replace(/^'+|'+$/g, ''))
-  .map(word => spoken.get(word) ?? word).filter(Boolean).join(' ');
+// Search, also for phrases within a segment.
 let hits = [], hit = -1;
 const index = () => lines ??= segments.map(segment => {
   const elements = wordsOf(segment);
@@ -415,5 +408,7 @@ function arrive() {
     bring(segments[segment]);
     return segments[segment];
   }
+  // Play begins with what was searched.
+  if (hits.length) seek(startOf(hits[hit][0]));
   return hits[hit]?.[0];
 }
