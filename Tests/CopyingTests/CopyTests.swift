@@ -289,6 +289,25 @@ import TestKit
         #expect(copied.copied.isEmpty && copied.kept.count == 2)
     }
 
+    @Test("the list has the date of a recording with a title, if its clock was right")
+    func titled() async throws {
+        let desk = try await Desk()
+        guard case (var summary, let timeline)? = await desk.archive.transcript(of: 1) else {
+            Issue.record("recording 1 is missing")
+            return
+        }
+        summary.clock = .synchronized
+        await desk.archive.put(summary, timeline)
+        var annotations = Annotations()
+        annotations.title = "At the ford"
+        await desk.annotate(1, annotations, pass: 2)
+        try await desk.copy()
+        let list = try text("\(desk.stick)/Fieldscribe/index.html")
+        let date = CopyName(summary).title
+        #expect(
+            list.contains(">At the ford</a>\n<p class=\"about\"><span dir=\"auto\">\(date)</span>"), "\(date): \(list)")
+    }
+
     @Test("if a person has edited a text, the newer one gets a new folder, which the list shows")
     func newerText() async throws {
         let desk = try await Desk()

@@ -36,10 +36,13 @@ struct CopyIndex {
                 let listed = recording.flatMap { texts.entries[$0] }
                 var facts = (copy.name?.recording ?? recording).map { ["recording \($0)"] } ?? []
                 if let listed { facts = Array(listed.facts.prefix(1)) + facts + Array(listed.facts.dropFirst()) }
+                let own = listed?.title ?? ""
+                // A person's title replaces the date, which is a fact then.
+                if !own.isEmpty, let name = copy.name, name.time != nil { facts.insert(name.title, at: 0) }
                 entries.append(
                     IndexEntry(
                         device: owner.text, link: "\(owner.text)/\(inLink(copy.folder))/index.html",
-                        title: listed.map(\.title).flatMap { $0.isEmpty ? nil : $0 } ?? copy.name?.title ?? copy.folder,
+                        title: own.isEmpty ? copy.name?.title ?? copy.folder : own,
                         facts: facts, text: listed?.text ?? ""))
             }
         }
