@@ -200,6 +200,7 @@ struct SpeakerTests {
         #expect(page.contains(##"data-n="2" data-e="5000" data-p="B""##))
         // A change of speaker begins a line.
         #expect(page.contains(##"<p class="s" data-t="5000" data-n="2" data-k="2" data-e="5500" data-p="A">"##))
+        #expect(page.contains(##"data-who="B" data-from="3800" dir="auto">B</span>&nbsp;0:01"##))
         #expect(page.contains("0:02, ") && page.contains(##"<select id="speaker">"##))
         #expect(page.contains(##"data-person="B""##) && page.contains(##""speakers":{"A":"Anna \u003c1\u003e"}"##))
         var plain = Self.told

@@ -997,6 +997,40 @@ def speaker_menu(b):
     b.click("main .who[data-who=B]")
     b.click("h1 + dl")
     assert b.js(items) == []
+    # A name is kept by a click elsewhere, which does what it otherwise does, and discarded by Esc.
+    rename = lambda name: (b.click(".facts .who[data-who=A]"), b.click("#menu button", 1), b.js("menu.firstChild.value = ''"), keys(b, name))
+    rename("Berta")
+    b.click(".facts .who[data-who=B]")
+    assert b.js("return state.speakers.A") == "Berta" and b.js(items)[3] == "Show only Anna"
+    rename("Carla")
+    b.press("Escape")
+    assert b.js("return state.speakers.A") == "Berta" and b.js(items) == []
+    rename("Dora")
+    b.press("Tab")
+    assert b.js("return state.speakers.A") == "Dora" and b.js(items) == []
+    # After a click Space plays; it does not open the menu again. This page has no sound.
+    played = "window.played = []; audio.play = async () => { window.played.push(now()); }"
+    b.js(played)
+    b.click(".facts .who[data-who=A]")
+    b.click("#menu button")
+    b.press("Space")
+    assert len(b.js("return window.played")) == 2 and b.js(items) == []
+    fresh(b, "people")
+    b.js(played)
+    # Somebody who speaks only where there are no words is played, named and merged.
+    b.js("const chip = nameOf('C'); chip.dataset.from = 5000; document.querySelector('.facts .who').closest('dd').append(', ', chip, ' 0:01');"
+         "makeButtons(); data.alongside = [[5000, 6000, 2]]")
+    b.click(".facts .who[data-who=C]")
+    assert b.js(items) == ["Play", "Rename", "Merge with …"], b.js(items)
+    b.click("#menu button")
+    assert b.js("return window.played") == [5000]
+    b.click(".facts .who[data-who=C]")
+    b.click("#menu button", 2)
+    assert b.js("return menu.querySelector('option').textContent") == "All that C says" and b.js(items)[:2] == ["A", "B"]
+    b.click("#menu button")
+    assert b.js("return [...document.querySelectorAll('.facts .who')].map(one => one.dataset.who).join()") == "A,B"
+    assert b.js("return [...new Set(document_().turns.map(turn => turn.speaker))].sort().join()") == "A,B"
+    assert "C" not in b.js("return timedText()").split("Speakers: ")[1].split("\n")[0]
     fresh(b, "people")
 
 

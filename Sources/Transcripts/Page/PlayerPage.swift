@@ -30,7 +30,10 @@ private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     facts.append(("Length", clockTime(timeline.length)))
     if timeline.hasSeveralSpeakers, let speakers = timeline.speakers {
         let times = speakers.seconds.enumerated().filter { $1 > 0 }.map { speaker, seconds in
-            chip(timeline, speaker) + "&nbsp;" + clockTime(SamplePosition(seconds: seconds))
+            // Some people speak only where the text has no words; the page can play that, too.
+            let start = speakers.all.first { $0.speaker == speaker }?.range.start ?? .zero
+            return chip(timeline, speaker, #" data-from="\#(milliseconds(start))""#) + "&nbsp;"
+                + clockTime(SamplePosition(seconds: seconds))
         }
         facts.append(("Who spoke", times.joined(separator: ", ")))
     }

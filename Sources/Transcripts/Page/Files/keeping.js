@@ -32,11 +32,12 @@ function document_() {
     notes: state.notes, ...(state.marks ? { marks: state.marks } : {}), quotations: state.quotations
   };
 }
-// The turns with those of others during them, which nobody changes here.
+// The turns with those of others during them, which nobody changes here; not those of people who have no words any more.
 function allTurns() {
+  const all = labels();
   const more = (data.alongside ?? []).flatMap(([from, to, speaker]) => state.turns.map(turn => ({
     start: Math.max(turn.start, from / 1000), end: Math.min(turn.end, to / 1000), speaker: String.fromCharCode(65 + speaker), during: turn.speaker
-  })).filter(one => one.start < one.end && one.speaker !== one.during)).map(({ start, end, speaker }) => ({ start, end, speaker }));
+  })).filter(one => one.start < one.end && one.speaker !== one.during && all.includes(one.speaker))).map(({ start, end, speaker }) => ({ start, end, speaker }));
   return [...state.turns, ...more];
 }
 function changed() {

@@ -145,16 +145,18 @@ function renamed(event) {
 for (const field of document.querySelectorAll('.person')) field.addEventListener('change', renamed);
 // A speaker's menu.
 const menu = make('div', { id: 'menu', role: 'menu', hidden: '' });
-let chip = null;
+// Keeps the name in the menu's field; null if there is no field.
+let chip = null, keepName = null;
 document.body.append(menu);
 function closeMenu() {
+  keepName = null;
   const isIn = menu.contains(document.activeElement);
   menu.hidden = true;
   menu.replaceChildren();
   if (isIn) chip?.focus?.();
 }
 function showMenu(element, name, ...items) {
-  chip = element;
+  [chip, keepName] = [element, null];
   menu.setAttribute('aria-label', name);
   menu.replaceChildren(...items);
   menu.hidden = false;
@@ -169,17 +171,17 @@ const menuItem = (content, act) => {
   made.addEventListener('click', act);
   return made;
 };
-// Gives what somebody says to somebody else: a line, the selection, the rest, or all of it.
-function openGive(element, line, scope) {
+// Gives what somebody says to somebody else: a line, the selection, the rest, or all of it. Who speaks only where there are no words has no line.
+function openGive(element, line, scope, label = line.dataset.p ?? 'A') {
   if (open) commit();
-  const label = line.dataset.p ?? 'A', all = labels(), name = state.speakers[label] || label, chosen = selected();
-  const from = startOf(line) / 1000, to = Number(line.dataset.e) / 1000, isSeveral = all.length > 1;
-  const scopes = [
-    ...(chosen ? [['selection', 'The selection', chosen.start, chosen.end]] : []), ['line', 'This line', from, to],
-    ...(isSeveral ? [['own', 'What ' + name + ' says from here on', from, Infinity, label]] : []),
-    ['rest', 'Everything from here on', from, Infinity],
-    ...(isSeveral ? [['all', 'All that ' + name + ' says', 0, Infinity, label]] : [])
-  ];
+  const all = labels(), name = state.speakers[label] || label, chosen = selected(), isSeveral = all.length > 1;
+  const scopes = chosen ? [['selection', 'The selection', chosen.start, chosen.end]] : [];
+  if (line) {
+    const from = startOf(line) / 1000, to = Number(line.dataset.e) / 1000;
+    scopes.push(['line', 'This line', from, to], ...(isSeveral ? [['own', 'What ' + name + ' says from here on', from, Infinity, label]] : []),
+      ['rest', 'Everything from here on', from, Infinity]);
+  }
+  if (isSeveral || !line) scopes.push(['all', 'All that ' + name + ' says', 0, Infinity, label]);
   const what = make('select', { 'aria-label': 'What' }, ...scopes.map(([value, text]) => make('option', { value }, text)));
   what.value = scope ?? scopes[0][0];
   const give = other => {
@@ -193,7 +195,7 @@ function openGive(element, line, scope) {
     step([], { turns: given(start, end, other, only), speakers });
     getSelection().removeAllRanges();
   };
-  const known_ = isSeveral ? all : ['A'];
+  const known_ = all.length ? all : ['A'];
   const fresh = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'].find(one => !known_.includes(one) && !state.speakers[one]);
   showMenu(element, 'Give to', make('label', {}, what, ' to'), ...known_.map(one => menuItem(nameOf(one), () => give(one))),
     ...(fresh ? [menuItem('Somebody new', () => give(fresh))] : []));
@@ -215,23 +217,26 @@ function openMenu(element) {
     closeMenu();
   };
   const first = chip.dataset.t ? chip : main.querySelector(`.who[data-who="${label}"]`);
-  const items = [item('Play', () => { closeMenu(); if (first) seek(startOf(first)); play(); })];
+  const items = [item('Play', () => { closeMenu(); seek(first ? startOf(first) : Number(element.dataset.from)); play(); })];
   if (known) items.push(item('Rename', () => {
     const own = personField(label);
     const field = make('input', { 'aria-label': 'Name of speaker ' + label, dir: 'auto', value: own.value, placeholder: own.placeholder || label });
-    field.addEventListener('keydown', event => {
-      if (event.key !== 'Enter') return;
-      event.preventDefault();
+    keepName = () => {
       own.value = field.value;
       own.dispatchEvent(new Event('change'));
       closeMenu();
+    };
+    field.addEventListener('keydown', event => {
+      if (event.key !== 'Enter' && event.key !== 'Tab') return;
+      if (event.key === 'Enter') event.preventDefault();
+      keepName();
     });
     menu.replaceChildren(field);
     field.select();
     field.focus();
   }), ...(element.dataset.t ? [item('Give to …', () => openGive(element, element.closest('.s')))] : []),
-  item('Merge with …', () => openGive(element, first.closest('.s'), 'all')));
-  items.push(choice.value === label ? item('Show everybody', () => choose('')) : item('Show only ' + name, () => choose(label)));
+  item('Merge with …', () => openGive(element, first?.closest('.s'), 'all', label)));
+  if (first) items.push(choice.value === label ? item('Show everybody', () => choose('')) : item('Show only ' + name, () => choose(label)));
   showMenu(element, name, ...items);
 }
 menu.addEventListener('keydown', event => {
@@ -242,7 +247,11 @@ menu.addEventListener('keydown', event => {
   event.preventDefault();
   event.stopPropagation();
 });
-addEventListener('pointerdown', event => { if (!menu.contains(event.target)) closeMenu(); });
+addEventListener('pointerdown', event => { if (!menu.contains(event.target) && !keepName) closeMenu(); });
+// A name is kept after the click, because what is below it may move.
+addEventListener('click', event => { if (!menu.contains(event.target)) keepName?.(); }, true);
+// After a click the focus returns to the text and its keys; after a key it stays.
+menu.addEventListener('click', event => { if (event.detail > 0 && menu.hidden) chip?.blur?.(); });
 addEventListener('click', event => {
   const who = event.target.closest('.who');
   if (who?.isConnected && !menu.contains(who) && getSelection().isCollapsed) openMenu(who);
