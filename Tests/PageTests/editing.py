@@ -461,11 +461,28 @@ def bar(b):
     # A message goes with what the person does next, and what is unsaved shows at the button.
     b.js("tellKept('Copied'); toldAt -= 5000")
     seen = "return [getComputedStyle(kept).opacity, byId('save').matches('.due')]"
+    colour = "return getComputedStyle(byId('menu-button')).backgroundColor"
+    plain = b.js(colour)
     assert b.js(seen) == ["1", False]
     b.press("Down")
     assert b.js(seen) == ["0", False]
     b.js("step([edited(6, 'another text')])")
     assert b.js(seen) == ["1", True]
+    # Also where the button is in the menu; and there whoever is editing can stop.
+    for width, wanted in [(768, row[:5] + row[6:]), (380, row[:3] + row[7:])]:
+        b.devtools("Emulation.setDeviceMetricsOverride", width=width, height=720, deviceScaleFactor=1, mobile=True)
+        try:
+            assert b.js(shown) == wanted and b.js(height)[0] <= 80 and b.js(height)[1] <= width, (width, b.js(shown), b.js(height))
+            assert (b.js(colour) == plain) == (width == 768), width
+            b.menu()
+            b.click("#edit")
+            b.until("return byId('edit').textContent === 'Done'")
+            assert b.js(shown) == wanted[:3] + row[3:5][width < 700:] + wanted[-2:][width < 700:], (width, b.js(shown))
+            assert b.js(height)[0] <= 80 and b.js("return byId('wave').clientWidth") >= 60, (width, b.js(height))
+            b.click("#edit")
+            assert b.js(shown) == wanted, (width, b.js(shown))
+        finally:
+            b.devtools("Emulation.clearDeviceMetricsOverride")
     fresh(b)
 
 
@@ -680,6 +697,11 @@ def described(b):
     seen = {name: b.js("return document.getElementById('about-' + arguments[0]).value", name) for name in told}
     assert seen == told, seen
     assert b.js("return document.querySelectorAll('h1 b, .correcting b').length") == 0
+    # They are above the text, too.
+    shown = "return Object.fromEntries(factsShown().filter((_, i) => !document.querySelectorAll('.facts > div')[i].hidden))"
+    facts = b.js(shown)
+    assert [facts[name] for name in ["People", "Place", "Note", "Consent"]] == [
+        told["people"], told["place"], "Rain. Then sun.", told["consent"]], facts
     b.js(PICKED)
     b.press("Control", "s")
     b.until("return window.written['corrections fieldscribe-1 7.html'] && window.written['corrections.json']")
@@ -692,6 +714,7 @@ def described(b):
     b.press("Control", "s")
     b.until("return window.written['corrections.json']")
     assert json.loads(b.js("return window.written['corrections.json']"))["details"]["people"] == ""
+    assert "People" not in b.js(shown)
     fresh(b)
 
 

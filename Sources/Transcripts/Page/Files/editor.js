@@ -388,7 +388,7 @@ function edit(line, selected) {
   field.value = open.text;
   line.append(field);
   field.style.height = 'auto';
-  field.style.height = field.scrollHeight + 'px';
+  field.style.height = field.scrollHeight + field.offsetHeight - field.clientHeight + 'px';
   field.focus({ preventScroll: true });
   if (selected !== undefined) {
     const words = field.value.split(' '), from = words.slice(0, selected).join(' ').length + (selected ? 1 : 0);
@@ -461,6 +461,7 @@ let isEditing = false;
 function setEditing(value) {
   isEditing = value;
   byId('edit').textContent = value ? 'Done' : 'Edit';
+  byId('edit').classList.toggle('editing', value);
   main.classList.toggle('editing', value);
 }
 byId('edit').addEventListener('click', () => {

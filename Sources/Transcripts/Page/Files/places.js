@@ -39,12 +39,14 @@ function showPlaces() {
   for (const name of ['title', 'people', 'place', 'note', 'consent']) byId('about-' + name).value = state.details[name] ?? '';
   byId('about-name').value = state.name;
   headline.textContent = state.details.title || heading;
+  showDetails();
   showPeople();
   listPlaces();
   drawn = '';
   show(now());
 }
 const headline = document.querySelector('h1'), heading = headline.textContent;
+const detailNames = [['people', 'People'], ['place', 'Place'], ['note', 'Note'], ['consent', 'Consent']];
 // The title is changed in the heading.
 headline.addEventListener('click', () => {
   if (!known || headline.querySelector('input') || !getSelection().isCollapsed) return;
@@ -67,6 +69,17 @@ headline.addEventListener('click', () => {
   field.focus();
   field.select();
 });
+// What is known about the recording, above the text.
+function showDetails() {
+  for (const [name, title] of detailNames) {
+    const text = normal(state.details[name] ?? ''), facts = document.querySelector('.facts');
+    let fact = [...facts.children].find(one => one.querySelector('dt').textContent === title);
+    if (!fact && text) facts.append(fact = make('div', {}, make('dt', {}, title), make('dd', { dir: 'auto' })));
+    if (!fact) continue;
+    fact.hidden = !text;
+    fact.querySelector('dd').textContent = text;
+  }
+}
 function listPlaces() {
   const row = (time, ...parts) => make('li', {}, make('a', { href: '#t=' + time, 'data-t': Math.round(ms(time)) }, clock(ms(time))), ' ', ...parts);
   const button = (text, label, act) => {
@@ -490,6 +503,7 @@ new ResizeObserver(roomAbove).observe(byId('bar'));
 if (known) {
   for (const element of document.querySelectorAll('.correcting')) element.hidden = false;
   headline.title = 'Click to change the title';
+  byId('edit').disabled = !order.length;
   headline.classList.add('own');
   hint();
   if (server) {

@@ -46,7 +46,7 @@ function paragraphs(isByLine) {
     const people = [...spoke.querySelectorAll('.who')].map(who => nameNow(who.dataset.who) + ' (' + normal(who.nextSibling.textContent).replace(/,$/, '') + ')');
     all.push({ kind: 'Fact', text: 'Speakers: ' + people.join(', ') });
   }
-  for (const [name, title] of [['people', 'People'], ['place', 'Place'], ['note', 'Note'], ['consent', 'Consent']]) {
+  for (const [name, title] of detailNames) {
     const text = normal(state.details[name] ?? '');
     if (text) all.push({ kind: 'Fact', text: title + ': ' + text });
   }
