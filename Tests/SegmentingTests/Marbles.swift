@@ -2,7 +2,8 @@
 
 /// Sound and the segmenter's results, drawn as strings: a character is 100 ms.
 ///
-/// In: `#` speech at -30 dBFS, `+` speech at -40, both with a dip of a frame between two syllables, `-` a dip at -50, `_` the room at -70, `!` a click of 20 ms.
+/// In: `#` speech at -30 dBFS, `+` speech at -40, both with a dip of a frame between two syllables, `-` a dip at -50, `_` the room at -70, `!` a click of 20 ms,
+/// `k` a knock of 80 ms.
 /// Out: `B` an utterance began, `S` `T` `G` it ended at silence, stop, gap, `R` it was rotated.
 struct Marbles {
     private(set) var segmenter: Segmenter
@@ -51,6 +52,7 @@ struct Marbles {
         case "#": frame == 4 ? -60 : -30
         case "+": frame == 4 ? -60 : -40
         case "-": -50
+        case "k": frame == 4 ? -70 : -30
         case "!": frame == 0 ? -20 : -70
         default: -70
         }

@@ -6,12 +6,14 @@ import Testing
     @Test(
         "Sound becomes utterances",
         arguments: [
-            // Speech begins after 60 ms and ends after 300 ms of silence.
+            // Speech begins after 100 ms and ends after 300 ms of silence.
             ("_____#####_____", ".....B......S.."),
             // A pause shorter than the hangover does not end it.
             ("_____###__###_____", ".....B.........S.."),
             // A click is not speech.
             ("_____!____!_____", "................"),
+            // Neither is a knock.
+            ("_____k____k_____", "................"),
             // Speech 20 dB above the floor counts, room noise does not.
             ("_____+++++______", ".....B......S..."),
             ("________________", "................"),
@@ -94,6 +96,22 @@ import Testing
         let before = marbles.utterances.count
         _ = marbles.play("#####" + times(5, "-"))
         #expect(marbles.utterances.count == before + 1)
+    }
+
+    @Test("speech may dip for a frame while it begins, not twice")
+    func dips() {
+        var settings = SpeechSettings()
+        settings.threshold = .fixed(decibels: -40)
+        for (frames, began) in [
+            ("##-###", 6), ("##-##-####", nil), ("#-#-#-#-#-", nil), ("#####", 5), ("##--####-#", 6),
+        ] {
+            var activity = VoiceActivity(settings: settings)
+            var found: Int?
+            for character in frames {
+                if case .began(let framesAgo) = activity.handle(character == "#" ? -30 : -60) { found = framesAgo }
+            }
+            #expect(found == began, "\(frames)")
+        }
     }
 
     @Test("A fixed threshold does not adapt")

@@ -55,7 +55,7 @@ package struct Segmenter: Sendable {
     /// The start of the audio that may still be needed.
     package var neededFrom: SamplePosition {
         if let open { return open.audioStart }
-        let lookBack = padding + SpeechSettings.samples(milliseconds: settings.startMilliseconds + 20)
+        let lookBack = padding + SpeechSettings.samples(milliseconds: settings.startMilliseconds + 40)
         return max(floor, position - lookBack)
     }
 
@@ -73,7 +73,8 @@ package struct Segmenter: Sendable {
 
     /// The start of the open utterance's speech, or the earliest possible one of the next.
     package var earliestSpeech: SamplePosition {
-        open?.speechStart ?? max(floor, position - SpeechSettings.samples(milliseconds: settings.startMilliseconds))
+        open?.speechStart
+            ?? max(floor, position - SpeechSettings.samples(milliseconds: settings.startMilliseconds + 20))
     }
 
     /// Adds the level of the next frame in dBFS.

@@ -28,8 +28,9 @@ package struct SpeechSettings: Hashable, Sendable {
     package var threshold = Threshold.aboveFloor(decibels: 9)
     /// How far below the threshold speech continues, in decibels. The default is 3.
     var hysteresisDecibels = 3.0
-    /// Speech begins when it lasts this long. The default is 60.
-    package var startMilliseconds = 60
+    /// Speech begins when it lasts this long, with at most one dip of a frame. The default is 100: knocks of a room are
+    /// shorter.
+    package var startMilliseconds = 100
     /// Speech ends when silence lasts this long. The default is 300.
     package var hangoverMilliseconds = 300
     /// Audio before and after the speech that the recognizer gets. The default is 250.

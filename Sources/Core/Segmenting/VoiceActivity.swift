@@ -14,7 +14,9 @@ package struct VoiceActivity: Sendable {
     private let startFrames: Int
     private let hangoverFrames: Int
     private var floor = NoiseFloor()
+    /// Loud frames in a row, with at most one dip between them.
     private var loudFrames = 0
+    private var hasDipped = false
 
     private(set) var isSpeech = false
     /// Frames since the last one above the threshold; 0 while speaking.
@@ -47,19 +49,27 @@ package struct VoiceActivity: Sendable {
     /// Ends speech immediately; keeps the noise floor.
     mutating func interrupt() {
         isSpeech = false
-        loudFrames = 0
+        awaitLoudFrame()
         quietFrames = 0
     }
 
     private mutating func awaitSpeech(_ level: Double) -> Change? {
-        loudFrames = level > threshold ? loudFrames + 1 : 0
+        if level > threshold {
+            loudFrames += 1
+        } else if loudFrames > 0, !hasDipped {
+            hasDipped = true
+        } else {
+            awaitLoudFrame()
+        }
         guard loudFrames >= startFrames else { return nil }
-        let began = loudFrames
+        let began = loudFrames + (hasDipped ? 1 : 0)
         isSpeech = true
-        loudFrames = 0
+        awaitLoudFrame()
         quietFrames = 0
         return .began(framesAgo: began)
     }
+
+    private mutating func awaitLoudFrame() { (loudFrames, hasDipped) = (0, false) }
 
     private mutating func continueSpeech(_ level: Double) -> Change? {
         guard level <= threshold - settings.hysteresisDecibels else {
