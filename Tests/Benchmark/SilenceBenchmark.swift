@@ -33,7 +33,7 @@ struct SilenceBenchmark {
         }
         var table = Table(
             "\(pieces.count) pieces without speech, seed \(soundless.seed)", "text, by transcribe", "%",
-            "text, read directly", "%")
+            "unclear, by transcribe", "text, read directly", "%")
         for contender in contenders {
             let transcripts = try workshop.transcribe(paths, by: contender, into: "soundless-\(contender.name)")
                 .transcripts
@@ -42,6 +42,8 @@ struct SilenceBenchmark {
                 texts.append("\(contender.name), by transcribe, \(name): \(transcript.text)")
             }
             let written = texts.count
+            let unclear = transcripts.filter { $0.value.unclear > 0 }.keys.sorted()
+            if !unclear.isEmpty { print("\(contender.name), unclear: \(unclear.joined(separator: ", "))") }
             if let read = try contender.reader(in: workshop) {
                 for piece in pieces {
                     let words = try piece.pcm.withUnsafeBufferPointer { try read($0) }
@@ -53,7 +55,8 @@ struct SilenceBenchmark {
             for text in texts { print(text) }
             func share(_ count: Int) -> String { shown(100 * Double(count) / Double(max(1, pieces.count)), 1) }
             table.add([
-                contender.name, "\(written)", share(written), "\(texts.count - written)", share(texts.count - written),
+                contender.name, "\(written)", share(written), "\(unclear.count)", "\(texts.count - written)",
+                share(texts.count - written),
             ])
         }
         print("\n\(table.markdown)")
@@ -68,7 +71,7 @@ struct SilenceBenchmark {
                 "room"]
             print(
                 "\(max(1, minutes)) minutes of a room, \(contender.name): \(room?.segments.count ?? 0) segments, "
-                    + "\(room?.words.count ?? 0) words: \(room?.text ?? "")")
+                    + "\(room?.unclear ?? 0) unclear, \(room?.words.count ?? 0) words: \(room?.text ?? "")")
         }
         print("")
     }

@@ -10,6 +10,8 @@ struct TranscriptFile: Decodable {
         var endedBy: EndReason
         var words: [Word]
         var voice: VoiceAnalytics?
+        /// True if it holds a reading back.
+        var unclear: Bool?
     }
 
     struct Word: Decodable {
@@ -33,6 +35,9 @@ struct TranscriptFile: Decodable {
     var text: String { segments.map(\.text).joined(separator: " ") }
 
     var words: [Word] { segments.flatMap(\.words) }
+
+    /// The number of segments that hold a reading back.
+    var unclear: Int { segments.count { $0.unclear == true } }
 
     init(path: String) throws {
         self = try JSONDecoder().decode(Self.self, from: Data(lines(path).joined(separator: "\n").utf8))

@@ -43,6 +43,20 @@ import Testing
         )
     }
 
+    @Test("what is held back stays so, and no rounded confidence makes it so", arguments: [true, false])
+    func unclear(isPlain: Bool) throws {
+        var timeline = Self.timeline()
+        timeline.segments[1].endedBy = .silence
+        timeline.segments[1].alternatives = [Alternative(text: "fonio", confidence: 0)]
+        var text = try TranscriptFormat.json.render(timeline)
+        // The standard decoder reads anything unusual.
+        if !isPlain { text = text.replacing(#""id":2,"#, with: #""id":2e0,"#) }
+        let read = try TranscriptReading(Array(text.utf8), name: "f").timeline
+        #expect(read.segments == timeline.segments && read.segments[1].heldBack == "fonio")
+        let rounded = text.replacing(#""unclear":true,"#, with: "")
+        #expect(try TranscriptReading(Array(rounded.utf8), name: "f").timeline.segments[1].alternatives.isEmpty)
+    }
+
     @Test("any transcript is decoded as by the standard library")
     func isTheDecoders() throws {
         let written = Array(try TranscriptFormat.json.render(Self.timeline()).utf8)

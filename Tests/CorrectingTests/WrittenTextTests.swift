@@ -113,6 +113,42 @@ import Testing
         #expect(corrected.changes(in: told).keys.sorted() == [4])
     }
 
+    /// The timeline with speech that is not believed in place of the segment that could not be read.
+    private static let unclear: Timeline = {
+        var timeline = Self.timeline
+        timeline.segments[2].endedBy = .silence
+        timeline.segments[2].alternatives = [Alternative(text: "lobster and a bird", confidence: 0)]
+        return timeline
+    }()
+
+    @Test("an unclear segment stays unclear until somebody writes what was said", arguments: formats + [.qda, .labels])
+    func unclear(format: TranscriptFormat) throws {
+        let details = RecordingDetails(title: "t", identity: Self.identity)
+        let text = try format.render(Self.unclear, details: details)
+        let ending = format == .qda || format == .labels ? "txt" : format.fileExtension
+        let same = try CorrectedText(WrittenText(text, ending: ending, name: "t"), over: Self.unclear)
+        #expect(same.changed == 0 && same.lines.map(\.segment) == Self.unclear.segments)
+        let other = try CorrectedText(
+            WrittenText(text.replacing("cold", with: "chilly"), ending: ending, name: "t"), over: Self.unclear)
+        #expect(other.lines.map(\.segment.heldBack) == [nil, nil, "lobster and a bird", nil])
+        let written = try WrittenText(
+            text.replacing("[unclear]", with: "lobster à la Newberg"), ending: ending, name: "t")
+        #expect(written.changes(in: Self.unclear) == [3: ["lobster", "à", "la", "Newberg"]], "\(text)")
+        let line = CorrectedText(written, over: Self.unclear).lines[2].segment
+        #expect(line.heldBack == nil && line.range == Self.unclear.segments[2].range)
+    }
+
+    @Test("[unclear] that a person writes is a word", arguments: formats)
+    func unclearWord(format: TranscriptFormat) throws {
+        let details = RecordingDetails(title: "t", identity: Self.identity)
+        for timeline in [Self.timeline, Self.unclear] {
+            let text = try format.render(timeline, details: details).replacing("cold", with: "[unclear]")
+            let written = try WrittenText(text, ending: format.fileExtension, name: "t")
+            let expected = "the water was [unclear] enough to make you laugh".split(separator: " ").map(String.init)
+            #expect(written.changes(in: timeline) == [4: expected])
+        }
+    }
+
     @Test("the recording's identity is in each format that can contain it")
     func identity() throws {
         for format in TranscriptFormat.allCases {

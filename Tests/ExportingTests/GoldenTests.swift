@@ -298,6 +298,58 @@ struct GoldenTests {
         }
     }
 
+    /// Words, speech that is not believed, words.
+    static let unclear = timeline(
+        [
+            segment(1, [word("before", 0, 0.5)]), unclearSegment(2, 2, 4.3, "lobster a la newberg"),
+            segment(3, at: 6, "after"),
+        ],
+        seconds: 10)
+
+    /// What each format says of speech that is not believed.
+    private static let saysUnclear: [TranscriptFormat: String] = [
+        .text: "before\n[unclear]\nafter\n",
+        .srt: "\n\n2\n00:00:02,000 --> 00:00:04,300\n[unclear]\n\n",
+        .vtt: "\n\n00:00:02.000 --> 00:00:04.300\n[unclear]\n\n",
+        .csv: "\r\nsegment,2,2,4.3,[unclear],0,silence\r\nsegment,3,",
+        .labels: "\n2\t4.3\t[unclear]\n",
+        .qda: "before #00:00:00-5#\n\n[unclear] #00:00:04-3#\n\nafter ",
+        .textgrid: "xmin = 2\n            xmax = 4.3\n            text = \"[unclear]\"",
+        .eaf: "<ANNOTATION_VALUE>[unclear]</ANNOTATION_VALUE>",
+        .docx: #"<w:t xml:space="preserve">0:02</w:t></w:r><w:r><w:t xml:space="preserve"> </w:t></w:r>"#
+            + #"<w:r><w:t xml:space="preserve">[unclear]</w:t></w:r></w:p>"#,
+        .odt: #"<text:span text:style-name="Time">0:02</text:span> [unclear]</text:p>"#,
+        .markdown: "\n\n0:02 \\[unclear\\]\n\n",
+        .html: #"<span class="unclear" data-t="2000">[unclear]</span> "#
+            + #"<span class="held" data-t="2000">lobster a la newberg</span></span></p>"#,
+        .json: #"{"alternatives":[{"confidence":0,"text":"lobster a la newberg"}],"confidence":0,"end":4.3,"#
+            + #""endedBy":"silence","final":true,"id":2,"start":2,"text":"","unclear":true,"words":[]}"#,
+        .jsonl: #""text":"","type":"segment","unclear":true,"words":[]}"#,
+    ]
+
+    @Test("every format says where speech is not believed", arguments: TranscriptFormat.allCases)
+    func unclearEverywhere(format: TranscriptFormat) throws {
+        let text = try format.render(Self.unclear)
+        let said = try #require(Self.saysUnclear[format], "\(format) says nothing")
+        #expect(text.ranges(of: said).count == 1, "\(text)")
+        #expect(format == .html || text.ranges(of: "unclear").count == 1, "\(text)")
+    }
+
+    @Test("with several speakers it is nobody's")
+    func unclearBetweenSpeakers() throws {
+        var timeline = Self.unclear
+        timeline.speakers = Speakers(turns: [
+            Speakers.Turn(SampleRange(.zero, SamplePosition(seconds: 8)), speaker: 0),
+            Speakers.Turn(SampleRange(SamplePosition(seconds: 8), SamplePosition(seconds: 9)), speaker: 1),
+        ])
+        let documents = try TranscriptFormat.markdown.render(timeline)
+        #expect(documents.hasSuffix("0:00 **A:** before\n\n0:02 \\[unclear\\]\n\n0:06 **A:** after\n"), "\(documents)")
+        #expect(try TranscriptFormat.text.render(timeline) == "A: before\n[unclear]\nafter\n")
+        #expect(
+            try TranscriptFormat.qda.render(timeline)
+                == "A: before #00:00:00-5#\n\n[unclear] #00:00:04-3#\n\nA: after #00:00:06-5#\n")
+    }
+
     @Test(
         "an empty transcript is an empty file of its format",
         arguments: [

@@ -9,6 +9,13 @@ func segment(_ id: Int, _ words: [Word], endedBy: EndReason = .silence) -> Segme
     return Segment(id: id, range: range, words: words, endedBy: endedBy)
 }
 
+/// A segment without words that holds a reading back.
+func unclearSegment(_ id: Int, _ start: Double, _ end: Double, _ heldBack: String) -> Segment {
+    Segment(
+        id: id, range: SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end)), words: [],
+        alternatives: [Alternative(text: heldBack, confidence: 0)], endedBy: .silence)
+}
+
 /// A segment with the words of `text`, one after another, each `length` seconds long.
 func segment(_ id: Int, at start: Double, _ text: String, wordLength length: Double = 0.5) -> Segment {
     let words = text.split(separator: " ").enumerated().map { index, text in

@@ -32,6 +32,23 @@ import Testing
         #expect(UncertainWord.order([]).isEmpty)
     }
 
+    @Test("unclear segments come first, in their order")
+    func unclear() throws {
+        let mixed = segments + [unclearSegment(3, 70, 72, "lobster a la newberg"), unclearSegment(4, 80, 81, "oh")]
+        let uncertain = UncertainWord.worst(3, of: mixed)
+        #expect(uncertain.map(\.segment) == [3, 4, 1] && uncertain.map(\.isUnclear) == [true, true, false])
+        #expect(uncertain.map(\.word.text) == ["[unclear]", "[unclear]", "four"])
+        #expect(uncertain.map(\.after) == ["lobster a la newberg", "oh", "words"])
+        #expect(UncertainWord.worst(1, of: mixed).count == 1)
+        var list = UncertainWordList(limit: 3)
+        list.add(segments, of: 1)
+        list.add(mixed, of: 2)
+        #expect(list.worst.map(\.context).prefix(2) == ["[unclear] lobster a la newberg", "[unclear] oh"])
+        #expect(list.worst.map(\.recording).prefix(2) == [2, 2] && list.worst.count == 3)
+        #expect(try jsonObject(list.worst[0]).contains(#""unclear":true"#))
+        #expect(try !jsonObject(list.worst[2]).contains("unclear"))
+    }
+
     @Test("punctuation alone is nothing to review")
     func marks() {
         let marked = [segment(1, [word("Go", 0, 0.5, 0.3), word("—", 0.5, 0.6, 0), word("on!", 0.6, 1, 0.4)])]

@@ -53,6 +53,20 @@ struct SpeechGateTests {
         #expect(!isSpeech("the first is the first", tokens: Array(repeating: 7, count: 30)))
     }
 
+    @Test("a rejected text may be what was said, unless it is one for silence or music, or a loop")
+    func mayBeSpeech() {
+        func mayBe(_ text: String, tokens: [Int] = Array(0..<8), end: Double = -6) -> Bool {
+            SpeechGate().mayBeSpeech(
+                SpeechGate.Evidence(text: text, tokens: tokens, limit: 23, firstEnd: end, meanEntropy: 2, seconds: 2.3))
+        }
+        #expect(mayBe("Lobster a la Newberg."))
+        for text in ["", "...", "♪♪♪", "© transcript Emily Beynon", "You", "Thank you for watching!"] {
+            #expect(!mayBe(text), "\(text)")
+        }
+        #expect(mayBe("You", end: -13))
+        #expect(!mayBe("Yay! Yay! Yay!", tokens: Array(repeating: 7, count: 12)))
+    }
+
     @Test("a short text needs at least one likely word; a longer one is written with its low confidences")
     func shortAndUnlikely() {
         func evidence(_ seconds: Double) -> SpeechGate.Evidence {

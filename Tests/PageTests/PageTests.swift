@@ -18,7 +18,8 @@ import TestKit
         "editing", "undo and redo", "edits are kept", "replace", "uncertain words", "saving and loading",
         "notes, marks and quotations", "selected words", "about the recording", "keys are learnt", "silence is skipped",
         "people are named and chosen", "the bar", "the button Edit", "the title in the heading", "a speaker's menu",
-        "lines without speech", "lines are given to others", "lines are split and joined", "speakers' colours",
+        "lines without speech", "an unclear line", "lines are given to others", "lines are split and joined",
+        "speakers' colours",
         "a line is right", "everything is undone", "documents are downloaded", "notes are at the side",
         "a word is heard alone", "three hours",
     ]

@@ -33,6 +33,11 @@ struct Pages {
         var quiet = talk
         for index in [1, 8, 9, 10] { quiet.segments[index].words = [] }
         try write(quiet, "quiet", RecordingDetails(title: "Quiet", audio: "audio.flac", identity: Self.identity(5)))
+        var unclear = talk
+        unclear.segments[3].words = []
+        unclear.segments[3].alternatives = [Alternative(text: "then <nobody> spoke", confidence: 0)]
+        try write(
+            unclear, "unclear", RecordingDetails(title: "Unclear", audio: "audio.flac", identity: Self.identity(4)))
         try write(
             hostile, "hostile",
             RecordingDetails(

@@ -4,6 +4,7 @@ import base64
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -1082,6 +1083,49 @@ def without_speech(b):
     fresh(b, "quiet")
 
 
+def unclear(b):
+    shutil.copy(os.path.join(b.folder, "talk/audio.flac"), os.path.join(b.folder, "unclear/audio.flac"))
+    fresh(b, "unclear")
+    line = "document.querySelector('.s[data-n=\"4\"]')"
+    shown = f"return {line}.querySelector('.x').textContent"
+    assert b.js(shown) == "[unclear] then <nobody> spoke", b.js(shown)
+    assert b.js(f"return getComputedStyle({line}.querySelector('.held')).color === "
+                "getComputedStyle(document.querySelector('.s .t')).color"), "it is not grey"
+    b.shot("unclear")
+    # It can be played.
+    b.click('.s[data-n="4"] .unclear')
+    start = b.js(f"return Number({line}.dataset.t) / 1000")
+    b.until(f"return !audio.paused && audio.currentTime >= {start}")
+    b.js("audio.pause()")
+    # It is the first of the uncertain ones, in the list, too.
+    assert b.js("return document.querySelector('footer li').textContent").endswith("[unclear] then <nobody> spoke")
+    b.press("d")
+    assert b.js("return current.matches('.unclear') && current === uncertain[0]")
+    # Downloads say so.
+    assert "[unclear]\n" in b.js("return timedText()") and "[unclear]" in b.js("return subtitles()")
+    # Opened and left alone it stays so; what is held back is not yet the text.
+    double_click(b, '.s[data-n="4"] .unclear')
+    assert b.js("return field.value + '|' + field.placeholder") == "|then <nobody> spoke"
+    b.press("Enter")
+    assert b.js(shown) == "[unclear] then <nobody> spoke" and b.js("return state.edits.size") == 0
+    # A correction goes into the file that the recorder imports; undo brings it back.
+    b.js("step([edited(4, 'and then nobody spoke')])")
+    assert b.js(TEXTS % 4) == "and then nobody spoke"
+    edit = b.js("return document_().segments[0]")
+    assert (edit["id"], edit["was"], edit["text"]) == (4, "", "and then nobody spoke"), edit
+    assert not b.js("return main.querySelector('.unclear, .held')")
+    b.js("undo()")
+    assert b.js(shown) == "[unclear] then <nobody> spoke"
+    # r: it was read right.
+    b.press("d")
+    b.press("r")
+    assert b.js(TEXTS % 4) == "then <nobody> spoke" and b.js("return document_().segments[0].confirmed") == [0, 1, 2]
+    b.open("unclear/index.html")
+    b.until("return document.querySelectorAll('.edited').length === 1")
+    assert b.js(TEXTS % 4) == "then <nobody> spoke"
+    fresh(b, "unclear")
+
+
 def learnt(b):
     fresh(b)
     b.press("?")
@@ -1197,7 +1241,7 @@ CHECKS = {
     "the bar": bar, "the button Edit": edit_button, "the title in the heading": titled,
     "a speaker's menu": speaker_menu, "lines are given to others": others, "lines are split and joined": divided,
     "speakers' colours": colours, "a line is right": right, "everything is undone": undone, "documents are downloaded": downloaded,
-    "notes are at the side": panel, "lines without speech": without_speech,
+    "notes are at the side": panel, "lines without speech": without_speech, "an unclear line": unclear,
     "editing": editing, "undo and redo": undoing, "edits are kept": kept, "replace": replacing, "uncertain words": uncertain,
     "saving and loading": saving, "notes, marks and quotations": added, "selected words": chosen, "about the recording": described, "keys are learnt": learnt,
     "people are named and chosen": people, "silence is skipped": silence,

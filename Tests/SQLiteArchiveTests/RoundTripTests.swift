@@ -155,6 +155,20 @@ struct RoundTripTests {
         #expect(!String(decoding: plain, as: UTF8.self).contains("isSpread"))
     }
 
+    @Test("what is held back is stored, and restored from the journal alone")
+    func heldBack() async throws {
+        let (recording, pass) = try await archive.record()
+        var written = segment(1, at: 0, "")
+        written.words = []
+        written.alternatives = [Alternative(text: "lobster a la newberg", confidence: 0)]
+        try await archive.commit(written, pass: pass, recording: recording)
+        let (_, timeline) = try #require(try await archive.transcript(of: recording))
+        #expect(timeline.segments == [written] && timeline.segments[0].heldBack == "lobster a la newberg")
+        let entries = try await archive.journalEntries(of: recording)
+        #expect(JournalRecord(entries).passes.map(\.ordered) == [[written]])
+        #expect(try await archive.search("lobster", limit: 10).isEmpty)
+    }
+
     @Test("2,000 segments stay in order, each with its own words")
     func manySegments() async throws {
         let (recording, pass) = try await archive.record()

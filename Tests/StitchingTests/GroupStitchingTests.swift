@@ -67,6 +67,37 @@ import TestKit
         #expect(segments[2].alternatives == [Alternative(text: "Find", confidence: 0.5)])
     }
 
+    @Test("of a group that is held back, each utterance with a voice has its part")
+    func heldBack() {
+        var stitcher = Stitcher()
+        let parts = ["Lobster", "", "a la Newberg"].map { Alternative(text: $0, confidence: 0) }
+        let segments = stitcher.handle(Self.three, Hypothesis(alternatives: parts))
+        #expect(segments.map(\.heldBack) == ["Lobster", nil, "a la Newberg"])
+        #expect(segments.map(\.alternatives.count) == [1, 0, 1] && segments.allSatisfy(\.words.isEmpty))
+        let single = stitcher.handle(
+            UtteranceGroup(Self.utterance(4, 20, 22)),
+            Hypothesis(alternatives: [Alternative(text: "oh", confidence: 0)]))
+        #expect(single.map(\.heldBack) == ["oh"])
+    }
+
+    @Test("only a reading that is not believed is held back, and only of a segment without words")
+    func notHeldBack() {
+        var segment = Segment(
+            id: 1, range: Self.range(0, 1), words: [], alternatives: [Alternative(text: "a", confidence: 0.1)],
+            endedBy: .silence)
+        #expect(segment.heldBack == nil)
+        segment.alternatives = [Alternative(text: "", confidence: 0)]
+        #expect(segment.heldBack == nil)
+        segment.alternatives = [Alternative(text: "a", confidence: 0)]
+        #expect(segment.heldBack == "a")
+        #expect(segment.redacted([Self.range(0.5, 0.6)]).heldBack == nil)
+        segment.words = [Word("b", Self.range(0, 1), confidence: 0.5)]
+        #expect(segment.heldBack == nil)
+        segment.words = []
+        segment.endedBy = .error
+        #expect(segment.heldBack == nil)
+    }
+
     @Test("each utterance with words has its own voice measures")
     func voices() {
         var stitcher = Stitcher()

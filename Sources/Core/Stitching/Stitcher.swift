@@ -44,8 +44,13 @@ package struct Stitcher: Sendable {
         guard !group.others.isEmpty else { return [handle(group.first, hypothesis, third: third)] }
         let split = GroupSplit(group)
         let words = split.words(join(group.whole, hypothesis, third))
-        let alternatives = split.alternatives(hypothesis.alternatives, to: Self.inTime(hypothesis.words))
         let utterances = group.utterances
+        // Without words, each utterance has its own part of what was held back.
+        let isHeldBack = hypothesis.words.isEmpty && hypothesis.alternatives.count == utterances.count
+        let alternatives =
+            isHeldBack
+            ? hypothesis.alternatives.map { $0.isHeldBack ? [$0] : [] }
+            : split.alternatives(hypothesis.alternatives, to: Self.inTime(hypothesis.words))
         return utterances.indices.map { index in
             segment(
                 of: utterances[index], words[index], alternatives[index],

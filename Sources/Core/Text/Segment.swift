@@ -6,7 +6,7 @@ package struct Segment: Hashable, Sendable, Codable {
     package var range: SampleRange
     /// In chronological order; empty if the speech had no words.
     package var words: [Word]
-    /// Alternatives for the whole segment, best first.
+    /// Alternatives for the whole segment, best first. A segment without words may have one that is held back.
     package var alternatives: [Alternative]
     /// Why it ended where it did.
     package var endedBy: EndReason
@@ -23,6 +23,12 @@ package struct Segment: Hashable, Sendable, Codable {
         self.alternatives = alternatives
         self.endedBy = endedBy
         self.voice = voice
+    }
+
+    /// The text that the engine read in a voice but does not believe; nil if it believes its words or read none.
+    package var heldBack: String? {
+        guard words.isEmpty, endedBy != .error, let first = alternatives.first, first.isHeldBack else { return nil }
+        return first.text
     }
 
     /// The words separated by spaces.

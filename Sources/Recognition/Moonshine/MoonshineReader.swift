@@ -13,6 +13,8 @@ package final class MoonshineReader {
         package var evidence: [WordConfidence.Evidence]
         /// The evidence for the whole text; nil if nothing was read.
         package var gate: SpeechGate.Evidence?
+        /// A rejected text that may be what was said, if the sound has a voice.
+        package var heldBack: String?
     }
 
     /// The number of tokens allowed in addition to the maximum speaking rate.
@@ -98,7 +100,9 @@ package final class MoonshineReader {
         let confidences = WordConfidence.confidences(
             of: evidence, meanEntropy: gate.meanEntropy, isForeign: SpeechGate.isForeign(gate))
         guard profile.gate.isSpeech(gate), profile.gate.isLikely(gate, confidences) else {
-            return Outcome(words: [], alternatives: [], evidence: evidence, gate: gate)
+            return Outcome(
+                words: [], alternatives: [], evidence: evidence, gate: gate,
+                heldBack: profile.gate.mayBeSpeech(gate) ? gate.text : nil)
         }
         let nowhere = SampleRange(.zero, .zero)
         return Outcome(

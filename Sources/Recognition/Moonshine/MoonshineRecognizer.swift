@@ -25,7 +25,32 @@ final class MoonshineRecognizer: Recognizer {
             request.parts.isEmpty
             ? Double(samples.count) / Double(SamplePosition.rate) : request.parts.reduce(0) { $0 + $1.seconds }
         let outcome = try reader.read(samples, alternatives: request.alternatives, speech: speech)
+        if let text = outcome.heldBack {
+            return Hypothesis(alternatives: Self.heldBack(text, in: samples, parts: request.parts))
+        }
         return Hypothesis(words: outcome.words, alternatives: outcome.alternatives)
+    }
+
+    /// Returns each part's share of a text that is held back, empty for a part without a voice; nothing if no part has one.
+    static func heldBack(
+        _ text: String, in samples: UnsafeBufferPointer<Int16>, parts: [SampleRange]
+    ) -> [Alternative] {
+        let whole = SampleRange(.zero, SamplePosition(Int64(samples.count)))
+        let parts = parts.isEmpty ? [whole] : parts
+        let isVoice = parts.map { part in
+            part.intersection(whole).map { part in
+                VoiceTest.isVoice(
+                    UnsafeBufferPointer(rebasing: samples[Int(part.start.samples)..<Int(part.end.samples)]))
+            } ?? false
+        }
+        let voices = zip(parts, isVoice).filter(\.1).map(\.0)
+        guard !voices.isEmpty else { return [] }
+        let words = spread(
+            text.split(separator: " ").map { Word(String($0), whole, confidence: 0) }, over: voices)
+        return parts.enumerated().map { index, part in
+            let here = isVoice[index] ? words.filter { (part.start..<part.end).contains($0.range.middle) } : []
+            return Alternative(text: here.map(\.text).joined(separator: " "), confidence: 0)
+        }
     }
 }
 

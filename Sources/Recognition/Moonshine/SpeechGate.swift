@@ -58,9 +58,7 @@ package struct SpeechGate: Hashable, Sendable {
     /// The constants were chosen on the corpus's `fit` part and 147 synthetic sounds without speech, those for strange texts on
     /// the sounds only; see `benchmark silence`.
     func isSpeech(_ evidence: Evidence) -> Bool {
-        let words = evidence.text.lowercased().split { !($0.isLetter || $0.isNumber || $0 == "'") }
-        guard !words.isEmpty else { return false }
-        if Self.usual.contains(words.joined(separator: " ")), evidence.firstEnd > minEndOfUsual { return false }
+        if isOfSilence(evidence) { return false }
         if evidence.seconds > Self.minTokensFrom,
             Double(evidence.tokens.count) < minTokensPerSecond * evidence.seconds
         {
@@ -71,6 +69,21 @@ package struct SpeechGate: Hashable, Sendable {
         let most = evidence.seconds < Self.shortSeconds ? maxEndOfShort : maxEnd
         return evidence.firstEnd + entropyWeight * evidence.meanEntropy
             <= (isLoop || Self.isStrange(evidence.text) ? maxEndOfStrange : most)
+    }
+
+    /// Whether a rejected text may be what was said, if the sound has a voice: it is none of those that the network writes for
+    /// silence and music.
+    ///
+    /// With `VoiceTest`, one of the 147 synthetic sounds without speech passes, a siren.
+    func mayBeSpeech(_ evidence: Evidence) -> Bool {
+        !isOfSilence(evidence) && !Self.isStrange(evidence.text) && Self.repeats(evidence.tokens) <= maxRepeats
+    }
+
+    /// Whether there is no word, or one of the most frequent texts for silence.
+    private func isOfSilence(_ evidence: Evidence) -> Bool {
+        let words = evidence.text.lowercased().split { !($0.isLetter || $0.isNumber || $0 == "'") }
+        guard !words.isEmpty else { return true }
+        return Self.usual.contains(words.joined(separator: " ")) && evidence.firstEnd > minEndOfUsual
     }
 
     /// Whether a text that passes as speech is plausible.

@@ -73,7 +73,7 @@ package struct CorrectedText: Sendable {
             if here.count < all.count, here.isEmpty, first.said[place].isEmpty { continue }
             var old = segment
             if here.count < all.count {
-                old.words = here.map { segment.words[text.words[$0].index] }
+                old.words = here.compactMap(text.word)
                 old.alternatives = []
             }
             var said = first.said[place]
@@ -125,13 +125,12 @@ package struct CorrectedText: Sendable {
         var old = Segment(id: 1, range: line.range, words: [], endedBy: .silence)
         if let first = line.old.first {
             let segment = text.segments[text.words[first].segment]
-            if line.old.count == segment.words.count,
-                text.numbers(ofSegment: text.words[first].segment).contains(line.old.last ?? -1)
-            {
+            let numbers = text.numbers(ofSegment: text.words[first].segment)
+            if line.old.count == numbers.count, numbers.contains(line.old.last ?? -1) {
                 old = segment
                 old.range = line.range
             }
-            old.words = line.old.map { text.segments[text.words[$0].segment].words[text.words[$0].index] }
+            old.words = line.old.compactMap(text.word)
             move(&old.words, to: line.range, from: line.span, isCued: isCued)
         }
         var made = Self.line(old, line.said, line.old, text, times)

@@ -1,6 +1,6 @@
 import Core
 
-/// The numbered words of a text, and their tokens in exports.
+/// The numbered words of a text, and their tokens in exports. An unclear segment has the word `[unclear]`.
 struct NumberedWords {
     struct Entry {
         var segment: Int
@@ -27,7 +27,8 @@ struct NumberedWords {
         self.segments = segments
         for (place, segment) in segments.enumerated() {
             starts.append(words.count)
-            for (index, word) in segment.words.enumerated() {
+            let unclear = segment.heldBack.map { _ in Word(unclearText, segment.range, confidence: 0) }
+            for (index, word) in (segment.words + [unclear].compactMap(\.self)).enumerated() {
                 let shown = spoken.tokens(ofWord: word.text)
                 let start = texts.count
                 texts += shown
@@ -39,6 +40,12 @@ struct NumberedWords {
             }
         }
         starts.append(words.count)
+    }
+
+    /// Returns a word by its number; nil if its segment is unclear.
+    func word(_ number: Int) -> Word? {
+        let segment = segments[words[number].segment]
+        return segment.words.indices.contains(words[number].index) ? segment.words[words[number].index] : nil
     }
 
     func numbers(ofSegment place: Int) -> Range<Int> { starts[place]..<starts[place + 1] }

@@ -23,9 +23,13 @@ extension Timeline {
         return turns.isEmpty ? [SpokenTurn(speaker: nil, words: [])] : turns
     }
 
-    /// Returns the turns with simultaneous speech between double slashes: `//WORDS//`.
+    /// Returns the turns with simultaneous speech between double slashes: `//WORDS//`. An unclear segment is the word
+    /// `[unclear]`.
     func readableTurns(of segment: Segment) -> [SpokenTurn] {
-        turns(of: segment).map { turn in
+        if segment.heldBack != nil {
+            return [SpokenTurn(speaker: nil, words: [Word(unclearText, segment.range, confidence: 0)])]
+        }
+        return turns(of: segment).map { turn in
             var turn = turn
             for run in overlaps(in: turn.words) {
                 let (first, last) = (run.lowerBound, run.upperBound - 1)

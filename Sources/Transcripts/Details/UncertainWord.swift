@@ -1,6 +1,7 @@
 import Core
 
-/// A low-confidence word in its context, to listen to again.
+/// A low-confidence word in its context, to listen to again; or an unclear segment, as the word `[unclear]` before what is held
+/// back.
 struct UncertainWord: Hashable, Sendable {
     /// The segment's number.
     var segment: Int
@@ -10,19 +11,28 @@ struct UncertainWord: Hashable, Sendable {
     var before: String
     /// Up to four words of the segment after it.
     var after: String
+    /// Whether it is an unclear segment.
+    var isUnclear = false
 
     private static let around = 4
     /// The confidence from which a word is certain, and the length up to which it teaches nothing: `the`, `in`.
     private static let (sure, short) = (0.5, 3)
 
-    /// Returns up to `most` words in the order of `order`. Ignores lone punctuation.
+    /// Returns up to `most` words: unclear segments first, then the others in the order of `order`. Ignores lone punctuation.
     static func worst(_ most: Int, of segments: [Segment], below limit: Double = 1) -> [UncertainWord] {
+        let unclear = segments.compactMap { segment in
+            segment.heldBack.map {
+                UncertainWord(
+                    segment: segment.id, word: Word(unclearText, segment.range, confidence: 0), before: "", after: $0,
+                    isUnclear: true)
+            }
+        }
         let places = segments.flatMap { segment in segment.words.indices.map { (segment, $0) } }
         let uncertain = places.filter {
             let word = $0.0.words[$0.1]
             return word.confidence < limit && !word.key.isEmpty
         }
-        return order(uncertain.map { $0.0.words[$0.1] }).prefix(max(0, most)).map { place in
+        let worst = order(uncertain.map { $0.0.words[$0.1] }).prefix(max(0, most - unclear.count)).map { place in
             let (segment, index) = uncertain[place]
             let text = { (words: ArraySlice<Word>) in words.map(\.text).joined(separator: " ") }
             return UncertainWord(
@@ -30,6 +40,7 @@ struct UncertainWord: Hashable, Sendable {
                 before: text(segment.words[max(0, index - around)..<index]),
                 after: text(segment.words[(index + 1)..<min(segment.words.count, index + 1 + around)]))
         }
+        return unclear.prefix(max(0, most)) + worst
     }
 
     /// Returns the indices of words in the order in which to ask for them.

@@ -13,6 +13,8 @@ package struct UncertainWordRow: Encodable {
     private let confidence: Double
     private let before: String
     private let after: String
+    /// True if nothing of the segment is believed: `after` is what is held back.
+    private let unclear: Bool?
 
     fileprivate init(_ word: UncertainWord, of recording: Int, _ recorder: String?) {
         (self.recording, self.recorder) = (recording, recorder)
@@ -21,6 +23,7 @@ package struct UncertainWordRow: Encodable {
         text = word.word.text
         confidence = (word.word.confidence * 10_000).rounded() / 10_000
         (before, after) = (word.before, word.after)
+        unclear = word.isUnclear ? true : nil
     }
 
     /// The start of the word.
@@ -29,7 +32,7 @@ package struct UncertainWordRow: Encodable {
     package var percent: Int { Int(nearest: confidence * 100) }
     /// The word in brackets, in its context.
     package var context: String {
-        [before, "[\(text)]", after].filter { !$0.isEmpty }.joined(separator: " ")
+        [before, unclear == true ? text : "[\(text)]", after].filter { !$0.isEmpty }.joined(separator: " ")
     }
 }
 
@@ -39,6 +42,7 @@ package struct UncertainWordList {
     private static let mostOfOne = 1_000
 
     private let limit: Int
+    private var unclear: [UncertainWordRow] = []
     private var rows: [UncertainWordRow] = []
     private var words: [Word] = []
 
@@ -48,11 +52,17 @@ package struct UncertainWordList {
     /// Adds a recording's text.
     package mutating func add(_ segments: [Segment], of recording: Int, recorder: String? = nil) {
         for word in UncertainWord.worst(max(limit, Self.mostOfOne), of: segments) {
+            guard !word.isUnclear else {
+                unclear.append(UncertainWordRow(word, of: recording, recorder))
+                continue
+            }
             words.append(word.word)
             rows.append(UncertainWordRow(word, of: recording, recorder))
         }
     }
 
-    /// The first `limit` words in the order of `UncertainWord.order`.
-    package var worst: [UncertainWordRow] { UncertainWord.order(words).prefix(limit).map { rows[$0] } }
+    /// The first `limit`: unclear segments, then words in the order of `UncertainWord.order`.
+    package var worst: [UncertainWordRow] {
+        Array((unclear + UncertainWord.order(words).map { rows[$0] }).prefix(limit))
+    }
 }

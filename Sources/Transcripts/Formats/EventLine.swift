@@ -8,7 +8,7 @@ private struct EventLine: Encodable {
 
     private enum CodingKeys: CodingKey {
         case event, state, rms, peak, recording, segment, start, end, text, confidence, endedBy, words, alternatives,
-            cause, time, code, message, folder, recordings
+            unclear, cause, time, code, message, folder, recordings
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -74,6 +74,7 @@ private struct EventLine: Encodable {
         try line.encode(body.endedBy, forKey: .endedBy)
         try line.encode(body.words, forKey: .words)
         try line.encode(body.alternatives, forKey: .alternatives)
+        try line.encodeIfPresent(body.unclear, forKey: .unclear)
     }
 
     private func encode(_ range: SampleRange, into line: inout KeyedEncodingContainer<CodingKeys>) throws {

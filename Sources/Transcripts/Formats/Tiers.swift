@@ -106,9 +106,13 @@ struct Tiers {
     }
 }
 
+/// The text of a segment in which a voice says something that the engine does not believe to have read.
+package let unclearText = "[unclear]"
+
 /// Returns a segment's text, or why it has none.
 func label(of segment: Segment) -> String {
     let text = oneLine(segment.text)
     if !text.isEmpty { return text }
+    if segment.heldBack != nil { return unclearText }
     return segment.endedBy == .error ? "[not read]" : "[no words]"
 }

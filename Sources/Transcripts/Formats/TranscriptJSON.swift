@@ -103,6 +103,8 @@ struct SegmentJSON: Encodable {
     var endedBy: EndReason
     var words: [WordJSON]
     var alternatives: [AlternativeJSON]
+    /// True if a voice says something that the engine does not believe to have read: the first alternative.
+    var unclear: Bool?
     /// Only if known.
     var voice: VoiceJSON?
     /// Only if there are words.
@@ -124,6 +126,7 @@ struct SegmentJSON: Encodable {
         speaker = timeline?.speaker(of: segment).map(Speakers.label)
         overlap = timeline?.speakers?.isOverlapped(segment.range) == true ? true : nil
         alternatives = segment.alternatives.map(AlternativeJSON.init)
+        unclear = segment.heldBack == nil ? nil : true
         voice = segment.voice.map(VoiceJSON.init)
         metadata = SpeechMetadata(of: [segment]).map(MetadataJSON.init)
     }

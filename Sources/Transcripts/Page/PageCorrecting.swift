@@ -89,7 +89,7 @@ let correctingKeys = """
     <dt><kbd>Esc</kbd></dt><dd>discard the changes</dd>
     <dt><kbd>Shift</kbd> <kbd>Tab</kbd></dt><dd>done, and leave the text</dd>
     <dt><kbd>d</kbd> <kbd>c</kbd></dt><dd>next uncertain word; this word is right</dd>
-    <dt><kbd>r</kbd></dt><dd>all words of this line are right</dd>
+    <dt><kbd>r</kbd></dt><dd>all words of this line are right; of an unclear one, what was read</dd>
     <dt><kbd>q</kbd></dt><dd>keep the selection as a quotation</dd>
     <dt><kbd>Ctrl</kbd> <kbd>Z</kbd> <kbd>Y</kbd></dt><dd>undo, redo</dd>
     <dt><kbd>Ctrl</kbd> <kbd>S</kbd></dt><dd>save</dd>

@@ -67,6 +67,7 @@ func transcript(_ timeline: Timeline) -> String {
             words.append(note.markup)
             notes = notes.dropFirst()
         }
+        if let heldBack = segment.heldBack { words.insert(unclear(heldBack, at: segment.range.start), at: 0) }
         let isQuiet = words.isEmpty && segment.endedBy != .error
         if words.isEmpty { words = [#"<span class="none">\#(markup(label(of: segment)))</span>"#] }
         if isQuiet {
@@ -171,6 +172,12 @@ private func span(_ word: Word, _ text: String) -> String {
         + "\(markup(text))</span>"
 }
 
+/// Returns what stands for an unclear segment: a sign that plays it, and what is held back, in grey.
+private func unclear(_ heldBack: String, at start: SamplePosition) -> String {
+    #"<span class="unclear" data-t="\#(milliseconds(start))">\#(unclearText)</span> "#
+        + #"<span class="held" data-t="\#(milliseconds(start))">\#(markup(oneLine(heldBack)))</span>"#
+}
+
 /// Describes the rate and voice of speech; nil without words.
 func facts(of segments: [Segment]) -> String? {
     guard let metadata = SpeechMetadata(of: segments) else { return nil }
@@ -188,7 +195,7 @@ func facts(of segments: [Segment]) -> String? {
     return facts.joined(separator: ", ")
 }
 
-/// Returns the least certain words, worst first, with links; empty if all are certain.
+/// Returns unclear segments and the least certain words, worst first, with links; empty if all are certain.
 func wordsToReview(_ timeline: Timeline) -> String {
     let words = UncertainWord.worst(20, of: timeline.segments, below: 0.5)
     if words.isEmpty { return "" }

@@ -26,6 +26,7 @@ extension JSONScanner {
         var reason: EndReason?
         var words: [TranscriptDocument.Piece]?
         var alternatives: [TranscriptDocument.Other]?
+        var isUnclear: Bool?
         try object { (scanner, name) throws(Unexpected) in
             if scanner.isName(name, "id") {
                 try scanner.set(&id)
@@ -46,13 +47,16 @@ extension JSONScanner {
                 try scanner.set(&alternatives) { (scanner) throws(Unexpected) in
                     try scanner.list { (scanner) throws(Unexpected) in try scanner.alternative() }
                 }
+            } else if scanner.isName(name, "unclear") {
+                try scanner.set(&isUnclear)
             } else {
                 try scanner.skip()
             }
         }
         guard let id, let start, let end else { throw Unexpected() }
         return TranscriptDocument.Part(
-            id: id, start: start, end: end, endedBy: reason, words: words, alternatives: alternatives)
+            id: id, start: start, end: end, endedBy: reason, words: words, alternatives: alternatives,
+            unclear: isUnclear)
     }
 
     private mutating func word() throws(Unexpected) -> TranscriptDocument.Piece {

@@ -29,6 +29,7 @@ struct TranscriptDocument: Decodable, Equatable {
         var endedBy: EndReason?
         var words: [Piece]?
         var alternatives: [Other]?
+        var unclear: Bool?
 
         var segment: Segment {
             let words = (words ?? []).map {
@@ -38,7 +39,8 @@ struct TranscriptDocument: Decodable, Equatable {
             }
             return Segment(
                 id: id, range: TranscriptReading.range(start, end), words: words,
-                alternatives: (alternatives ?? []).map {
+                // Without `unclear`, a confidence of 0 was rounded.
+                alternatives: (unclear == true || !words.isEmpty ? alternatives ?? [] : []).map {
                     Alternative(text: $0.text, confidence: $0.confidence ?? 0)
                 },
                 endedBy: endedBy ?? .silence)

@@ -10,8 +10,8 @@ enum ReviewCommand: Command {
     static let help: [any HelpPart] = [
         Argument.recordings(), Option.json, limit, Option.directory,
         """
-        Words that are uncertain in many places come first, each with its least certain place. A recording's page lists
-        the same words and plays them.
+        Unclear speech comes first, then words that are uncertain in many places, each with its least certain place. A
+        recording's page lists the same words and plays them.
         """,
     ]
 

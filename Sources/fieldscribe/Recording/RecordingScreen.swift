@@ -52,7 +52,8 @@ final class RecordingScreen: Sendable {
         case .final(_, let segment):
             status.withLock { $0.partial = "" }
             try printSpoken(of: segment)
-            if !segment.words.isEmpty { try printText("\(Self.clock(segment.range.start))  \(segment.text)") }
+            let text = segment.heldBack == nil ? segment.text : unclearText
+            if !text.isEmpty { try printText("\(Self.clock(segment.range.start))  \(text)") }
         case .partial(_, let segment, let range, let text):
             if keepsSpoken { heard.withLock { $0.readings[segment, default: []].append((range.end, text)) } }
             draw { $0.partial = text }

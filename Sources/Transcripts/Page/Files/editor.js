@@ -26,7 +26,7 @@ function original(id) {
   if (!bySegment.has(id)) {
     const all = shownIn.get(id), elements = all.flatMap(wordsOf), end = Number(all[all.length - 1].dataset.e);
     bySegment.set(id, {
-      id, start: Number(all[0].dataset.t), end,
+      id, start: Number(all[0].dataset.t), end, held: all[0].querySelector('.held')?.textContent ?? '',
       words: elements.map((word, i) => ({
         text: word.textContent, t: startOf(word), c: Number(word.dataset.c),
         e: elements[i + 1] ? startOf(elements[i + 1]) : end, p: word.closest('.s').dataset.p
@@ -218,7 +218,11 @@ function render(id) {
       return element;
     });
     const own = others.filter(other => (!i || startOf(other) >= one.start - 1) && (i === made.length - 1 || startOf(other) < made[i + 1].start - 1));
-    if (!items.length && !own.length) items.push(make('span', { class: 'none' }, '[no words]'));
+    // What is held back is shown until somebody has written something.
+    const held = one.pieces.length === 1 && !state.edits.has(first) && original(first).held;
+    if (!items.length && held) {
+      items.push(...[['unclear', '[unclear]'], ['held', held]].map(([kind, text]) => make('span', { class: kind, 'data-t': one.start }, text)));
+    } else if (!items.length && !own.length) items.push(make('span', { class: 'none' }, '[no words]'));
     const all = [...items, ...own].sort((a, b) => (a.dataset.t ?? 0) - (b.dataset.t ?? 0));
     place.replaceChildren(...all.flatMap((element, j) => j ? [' ', element] : [element]));
     line.classList.toggle('edited', one.pieces.some(piece => state.edits.has(piece.id)));
@@ -373,6 +377,9 @@ function lineDrafts(line, text, isChecked) {
 }
 const changesOf = drafts => [...drafts].map(([id, draft]) => change(id, draft));
 
+// What is held back of an unclear line.
+const heldIn = line => line.querySelector('.w') ? '' : line.querySelector('.held')?.textContent ?? '';
+
 // The open segment.
 let open = null, isLooping = false, isPlaced = false;
 const field = make('textarea', { id: 'field', 'aria-label': 'Text of this segment', rows: '2', spellcheck: 'true' });
@@ -386,6 +393,7 @@ function edit(line, selected) {
   isPlaced = false;
   line.classList.add('open');
   field.value = open.text;
+  field.placeholder = heldIn(line);
   line.append(field);
   field.style.height = 'auto';
   field.style.height = field.scrollHeight + field.offsetHeight - field.clientHeight + 'px';
@@ -499,17 +507,17 @@ main.addEventListener('dblclick', event => {
   edit(line, word ? indexIn(word) : undefined);
 });
 
-// Uncertain words, worst first. A word that is uncertain in many places comes early, once.
+// Unclear lines, then uncertain words, worst first. A word that is uncertain in many places comes early, once.
 let uncertain = [], current = null;
 function findUncertain() {
   uncertain = [];
   // These classes mark a confidence below 50 %.
-  for (const word of main.querySelectorAll('.c0, .c1')) if (/[\p{L}\p{N}]/u.test(word.textContent)) uncertain.push(word);
+  for (const word of main.querySelectorAll('.c0, .c1, .unclear')) if (/[\p{L}\p{N}]/u.test(word.textContent)) uncertain.push(word);
   const kinds = new Map();
   const places = uncertain.map((word, i) => {
-    const place = { word, i, score: 100 - word.dataset.c };
+    const isUnclear = word.matches('.unclear'), place = { word, i, score: isUnclear ? Infinity : 100 - word.dataset.c };
     const key = word.textContent.toLowerCase().replace(/[^\p{L}\p{N}']/gu, '');
-    if (key.length > 3) {
+    if (key.length > 3 && !isUnclear) {
       if (!kinds.has(key)) kinds.set(key, []);
       kinds.get(key).push(place);
     }
@@ -519,7 +527,7 @@ function findUncertain() {
     const sum = kind.reduce((sum, place) => sum + place.score, 0);
     kind.reduce((worst, place) => place.score > worst.score ? place : worst).score = sum;
   }
-  uncertain = places.sort((a, b) => b.score - a.score || a.i - b.i).map(place => place.word);
+  uncertain = places.sort((a, b) => (b.score === a.score ? 0 : b.score - a.score) || a.i - b.i).map(place => place.word);
 }
 // Skipped words; they come again when all others are done.
 const passed = new Set();
@@ -541,15 +549,17 @@ const indexIn = word => [...word.closest('.s').querySelectorAll('.w')].indexOf(w
 function confirm_() {
   const word = current?.isConnected ? current : wordAt(now() + 1);
   if (!word?.closest('.s').dataset.n) return;
+  if (word.matches('.unclear')) return lineRight();
   const { id, at } = placeIn(word);
   step([edited(id, textOf(original(id)), [...new Set([...draftOf(id).confirmed, at])].sort((a, b) => a - b))]);
   if (current) nextUncertain();
 }
-// All words of a line are right: the open one, that of the word that is asked, or the present one.
+// All words of a line are right: the open one, that of the word that is asked, or the present one. Of an unclear line, what is
+// held back is right.
 function lineRight() {
   const line = open?.line ?? (current?.isConnected ? current.closest('.s') : segments[Math.max(0, segment)]);
-  if (!line?.dataset.n || !line.querySelector('.w')) return;
-  const text = open ? field.value : textOfLine(line);
+  if (!line?.dataset.n || !line.querySelector('.w, .held')) return;
+  const text = (open ? field.value : textOfLine(line)) || heldIn(line);
   if (open) close();
   step(changesOf(lineDrafts(line, text, true)));
   if (current) nextUncertain(); else tellKept('This line is right');

@@ -20,6 +20,8 @@ function spokenLines() {
       if (element.matches('.w')) {
         made.parts.push({ t: startOf(element), text: before + normal(element.textContent) });
         before = '';
+      } else if (element.matches('.unclear')) {
+        made.parts.push({ t: startOf(element), text: element.textContent });
       } else if (element.matches('.both')) {
         const last = made.parts.findLast(part => part.text);
         if (!isBoth) before = '//'; else if (last) last.text += '//';

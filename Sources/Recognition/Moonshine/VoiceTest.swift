@@ -1,0 +1,96 @@
+import Core
+import Glibc
+
+/// Detects a voice in sound whose text is not believed: much of it is voiced, and its pitch glides, which that of tones, hum
+/// and music does not.
+///
+/// Unlike `VoiceTrack` it needs no library. The constants were chosen with a numpy model on 147 synthetic sounds without speech,
+/// and on short, noisy, muffled and reverberant pieces of the corpus's `fit` part.
+enum VoiceTest {
+    /// In samples: 10 ms.
+    private static let hop = 160
+    private static let window = 400
+    /// Periods of 1,000 to 65 Hz. Those below `shortest` are of whistles, sirens and birds.
+    private static let periods = 16...246
+    /// The period of 400 Hz.
+    private static let shortest = 40
+    private static let longest = 240
+    /// The minimum correlation of a voiced frame with the sound one period later.
+    private static let minCorrelation = 0.7
+    /// The first period that correlates almost as well as the best one is taken.
+    private static let almost = 0.85
+    /// Frames below this share of the loudest frame's energy are ignored.
+    private static let quiet = 0.002
+    /// A larger change between frames, in octaves, is another run.
+    private static let maxChange = 0.15
+    /// The minimum frames of a run, and the distance in frames over which glides are measured.
+    private static let minRun = 5
+    /// The minimum number of voiced frames, and their minimum share.
+    private static let (minVoiced, minShare) = (10, 0.25)
+    /// The minimum median glide in semitones over 50 ms.
+    private static let minGlide = 0.2
+
+    private struct Frame {
+        var energy: Double
+        /// In samples; nil if not voiced.
+        var period: Int?
+    }
+
+    /// Whether samples contain a voice.
+    ///
+    /// - Parameter samples: mono, 16 kHz, without the silence around them.
+    static func isVoice(_ samples: UnsafeBufferPointer<Int16>) -> Bool {
+        let frames = frames(of: samples)
+        let loudest = frames.reduce(0) { max($0, $1.energy) }
+        let isLoud = frames.map { $0.energy > quiet * loudest }
+        var runs: [[Double]] = []
+        var run: [Double] = []
+        for (frame, isLoud) in zip(frames, isLoud) {
+            let pitch = isLoud ? frame.period.map { -log2(Double($0)) } : nil
+            if let pitch, let last = run.last, abs(pitch - last) < maxChange {
+                run.append(pitch)
+                continue
+            }
+            if run.count >= minRun { runs.append(run) }
+            run = pitch.map { [$0] } ?? []
+        }
+        if run.count >= minRun { runs.append(run) }
+        let voiced = runs.reduce(0) { $0 + $1.count }
+        guard voiced >= minVoiced, Double(voiced) >= minShare * Double(isLoud.count(where: \.self)) else {
+            return false
+        }
+        let glides = runs.flatMap { run in zip(run, run.dropFirst(minRun)).map { 12 * abs($1 - $0) } }.sorted()
+        return !glides.isEmpty && glides[glides.count / 2] >= minGlide
+    }
+
+    private static func frames(of samples: UnsafeBufferPointer<Int16>) -> [Frame] {
+        guard samples.count >= window + periods.upperBound else { return [] }
+        let mean = samples.reduce(0) { $0 + Int($1) } / samples.count
+        let sound = samples.map { Int($0) - mean }
+        var sums = [0]
+        sums.reserveCapacity(sound.count + 1)
+        for value in sound { sums.append(sums[sums.count - 1] + value * value) }
+        return sound.withUnsafeBufferPointer { sound in
+            stride(from: 0, through: sound.count - window - periods.upperBound, by: hop).map { start in
+                let energy = sums[start + window] - sums[start]
+                let correlations = periods.map { lag in
+                    var product = 0
+                    for index in start..<start + window { product &+= sound[index] &* sound[index + lag] }
+                    let other = sums[start + lag + window] - sums[start + lag]
+                    return Double(product) / max(1e-9, Double(energy) * Double(other)).squareRoot()
+                }
+                return Frame(energy: Double(energy), period: period(correlations))
+            }
+        }
+    }
+
+    /// Returns the period of a voice; nil if there is none.
+    private static func period(_ correlations: [Double]) -> Int? {
+        guard let best = correlations.max(), best > minCorrelation,
+            var place = correlations.firstIndex(where: { $0 >= almost * best })
+        else { return nil }
+        while place + 1 < correlations.count, correlations[place + 1] > correlations[place] { place += 1 }
+        let period = periods.lowerBound + place
+        return correlations[place] > minCorrelation && (shortest..<longest).contains(period) ? period : nil
+    }
+}
