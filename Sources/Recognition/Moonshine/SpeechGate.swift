@@ -59,11 +59,7 @@ package struct SpeechGate: Hashable, Sendable {
     /// the sounds only; see `benchmark silence`.
     func isSpeech(_ evidence: Evidence) -> Bool {
         if isOfSilence(evidence) { return false }
-        if evidence.seconds > Self.minTokensFrom,
-            Double(evidence.tokens.count) < minTokensPerSecond * evidence.seconds
-        {
-            return false
-        }
+        if hasFewTokens(evidence) { return false }
         let isLoop = Self.repeats(evidence.tokens) > maxRepeats
         if isLoop, Double(evidence.tokens.count) > maxShareOfLimit * Double(evidence.limit) { return false }
         let most = evidence.seconds < Self.shortSeconds ? maxEndOfShort : maxEnd
@@ -76,7 +72,12 @@ package struct SpeechGate: Hashable, Sendable {
     ///
     /// With `VoiceTest`, one of the 147 synthetic sounds without speech passes, a siren.
     func mayBeSpeech(_ evidence: Evidence) -> Bool {
-        !isOfSilence(evidence) && !Self.isStrange(evidence.text) && Self.repeats(evidence.tokens) <= maxRepeats
+        !isOfSilence(evidence) && !hasFewTokens(evidence) && !Self.isStrange(evidence.text)
+            && Self.repeats(evidence.tokens) <= maxRepeats
+    }
+
+    private func hasFewTokens(_ evidence: Evidence) -> Bool {
+        evidence.seconds > Self.minTokensFrom && Double(evidence.tokens.count) < minTokensPerSecond * evidence.seconds
     }
 
     /// Whether there is no word, or one of the most frequent texts for silence.
