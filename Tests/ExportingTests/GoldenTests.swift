@@ -311,7 +311,7 @@ struct GoldenTests {
         .text: "before\n[unclear]\nafter\n",
         .srt: "\n\n2\n00:00:02,000 --> 00:00:04,300\n[unclear]\n\n",
         .vtt: "\n\n00:00:02.000 --> 00:00:04.300\n[unclear]\n\n",
-        .csv: "\r\nsegment,2,2,4.3,[unclear],0,silence\r\nsegment,3,",
+        .csv: "\r\nsegment,2,2,4.3,[unclear],0.0,silence\r\nsegment,3,",
         .labels: "\n2\t4.3\t[unclear]\n",
         .qda: "before #00:00:00-5#\n\n[unclear] #00:00:04-3#\n\nafter ",
         .textgrid: "xmin = 2\n            xmax = 4.3\n            text = \"[unclear]\"",
