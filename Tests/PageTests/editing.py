@@ -1098,7 +1098,7 @@ def unclear(b):
     b.until(f"return !audio.paused && audio.currentTime >= {start}")
     b.js("audio.pause()")
     # It is the first of the uncertain ones, in the list, too.
-    assert b.js("return document.querySelector('footer li').textContent").endswith("[unclear] then <nobody> spoke")
+    assert b.js("return document.querySelector('footer ol li').textContent").endswith("[unclear] then <nobody> spoke")
     b.press("d")
     assert b.js("return current.matches('.unclear') && current === uncertain[0]")
     # Downloads say so.
