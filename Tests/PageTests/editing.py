@@ -1116,7 +1116,8 @@ def unclear(b):
     assert not b.js("return main.querySelector('.unclear, .held')")
     b.js("undo()")
     assert b.js(shown) == "[unclear] then <nobody> spoke"
-    # r: it was read right.
+    # r: it was read right. Before, it was skipped.
+    b.js("passed.clear(); current = null")
     b.press("d")
     b.press("r")
     assert b.js(TEXTS % 4) == "then <nobody> spoke" and b.js("return document_().segments[0].confirmed") == [0, 1, 2]
