@@ -170,6 +170,48 @@ import TestKit
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(storage)/recordings").isEmpty)
     }
 
+    @Test("a limit on file sizes that cuts off ffmpeg's output is named, not blamed on the file")
+    func fileSizeLimit() throws {
+        let path = folder.file("talk.mp3")
+        try Fieldscribe.tool(
+            "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "sine=d=60:r=16000", "-b:a", "16k", path, in: folder)
+        let program = try Fieldscribe.executable()
+        for command in ["transcribe --engine pocketsphinx", "add --no-transcribe --directory '\(storage)'"] {
+            // The decoded sound has 1.9 MB; the file and a new database fit.
+            let ending = try Fieldscribe(
+                program: "bash", ["-c", "ulimit -f 1000; exec '\(program)' \(command) '\(path)'"], in: folder
+            ).wait()
+            #expect(ending.status == 1, "\(command): \(ending.errors)")
+            let line = ending.errors.first { $0.contains("ulimit -f") }
+            #expect(line?.contains("the temporary file in ") == true, "\(command): \(ending.errors)")
+            #expect(!ending.errors.contains { $0.contains("the header says") }, "\(command): \(ending.errors)")
+        }
+        #expect(try rows().isEmpty)
+    }
+
+    @Test("a second add waits for the first, and says so in one line")
+    func second() throws {
+        let long = folder.file("long.wav")
+        try Fieldscribe.tool("sox", "-n", "-r", "44100", "-b", "16", long, "synth", "1200", "sine", "300", in: folder)
+        let first = try Fieldscribe(["add", "--no-transcribe", "--directory", storage, long], in: folder)
+        let recordings = "\(storage)/recordings"
+        try first.wait(until: "sound that is being converted") {
+            ((try? FileManager.default.contentsOfDirectory(atPath: recordings)) ?? []).contains {
+                access("\(recordings)/\($0)/audio.wav", F_OK) == 0
+            }
+        }
+        // A stopped process keeps its locks.
+        kill(first.id, SIGSTOP)
+        let talk = try telephone("talk.wav")
+        let second = try Fieldscribe(["add", "--no-transcribe", "--directory", storage, talk], in: folder)
+        try second.wait(until: "its line") { try second.errorsSoFar.contains("waiting for it") }
+        kill(first.id, SIGCONT)
+        #expect(try first.wait().output.hasPrefix("recording 1: "))
+        let ending = try second.wait()
+        #expect(ending.status == 0 && ending.output.hasPrefix("recording 2: "), "\(ending)")
+        #expect(ending.errors.count == 1, "\(ending.errors)")
+    }
+
     @Test("the appliance takes a file while it records, and transcribes it afterwards")
     func appliance() throws {
         let appliance = try ApplianceProcess(

@@ -99,6 +99,9 @@ struct Fieldscribe {
     /// Its standard output so far.
     var outputSoFar: String { get throws { try Self.text(outputPath) } }
 
+    /// Its standard error so far.
+    var errorsSoFar: String { get throws { try Self.text(errorPath) } }
+
     /// The process numbers of its children.
     var children: [pid_t] { get throws { try Self.children(of: id) } }
 
