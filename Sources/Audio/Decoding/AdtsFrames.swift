@@ -46,7 +46,7 @@ struct AdtsFrames {
     /// Damaged bytes that look like a frame make ffmpeg skip whole frames after them.
     func withoutJunk(_ source: ByteSource) throws(DeviceError) -> ByteSource? {
         guard !places.isEmpty, places.count < FrameBytes.maxPlaces else { return nil }
-        let target = try temporaryFile(named: source.name)
+        let target = try temporaryFile()
         var start: Int64 = 0
         for place in places + [(end, end, seconds)] {
             while start < place.from {
@@ -57,7 +57,7 @@ struct AdtsFrames {
             }
             start = place.to
         }
-        return try ByteSource(spool: target)
+        return try ByteSource(spool: target, named: source.name)
     }
 
     /// Returns the length of the frame at `index`; nil if there is no header.

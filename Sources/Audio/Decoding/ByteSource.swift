@@ -68,16 +68,20 @@ final class ByteSource: SeekableBytes {
     }
 
     /// Reads a temporary file that a child process has written.
-    convenience init(spool: consuming FileDescriptor) throws(DeviceError) {
+    ///
+    /// - Parameter name: the file whose sound it holds, for errors.
+    convenience init(spool: consuming FileDescriptor, named name: String) throws(DeviceError) {
         lseek(spool.number, 0, SEEK_SET)
-        try self.init(reading: spool, remedy: "free some space")
+        try self.init(reading: spool, named: name, remedy: "free some space")
     }
 
     /// Ends before an offset, because another file begins there.
     func end(before offset: Int64) { length = min(length, max(0, offset)) }
 
-    private init(reading file: consuming FileDescriptor, remedy: String) throws(DeviceError) {
-        name = file.path
+    private init(
+        reading file: consuming FileDescriptor, named other: String? = nil, remedy: String
+    ) throws(DeviceError) {
+        name = other ?? file.path
         var status = stat()
         guard fstat(file.number, &status) == 0 else { throw .system("fstat", on: name) }
         switch status.st_mode & S_IFMT {
@@ -147,12 +151,12 @@ private func spool(_ pipe: borrowing FileDescriptor) throws(DeviceError) -> File
 }
 
 /// Creates a file without a name, which is deleted when its descriptor is closed.
-func temporaryFile(named name: String? = nil) throws(DeviceError) -> FileDescriptor {
+func temporaryFile() throws(DeviceError) -> FileDescriptor {
     let folder = ScratchFolder.roomyParent
     var template = Array("\(folder)/fieldscribe-XXXXXX".utf8CString)
     let number = mkstemp(&template)
     guard number >= 0 else { throw .system("mkstemp", on: folder, remedy: "set TMPDIR to a folder with room") }
     _ = fcntl(number, F_SETFD, FD_CLOEXEC)
     unlink(template)
-    return FileDescriptor(adopting: number, named: name ?? "the temporary file in \(folder)")
+    return FileDescriptor(adopting: number, named: "the temporary file in \(folder)")
 }

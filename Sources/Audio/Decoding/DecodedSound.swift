@@ -76,7 +76,7 @@ struct DecodedSound {
             isRaw: container.isRaw, promised: SamplePosition(seconds: track.promised ?? 0).samples,
             junk: container.isRaw ? frames?.junk(since: container.start, promised: track.promised) ?? [] : [])
         let start = SamplePosition(seconds: container.start).samples
-        let target = try temporaryFile(named: source.name)
+        let target = try temporaryFile()
         var errors: [Substring] = []
         let status = try Ffmpeg.run(
             "ffmpeg", on: frames?.cleaned ?? source,
@@ -105,6 +105,10 @@ struct DecodedSound {
         if errors.contains(where: { $0.contains("No space left") }) {
             throw .system("write", status: ENOSPC, on: target.path, remedy: "set TMPDIR to a folder with room")
         }
+        // ffmpeg ends without a word: SIGXFSZ ends it, or the kernel writes a part of a block.
+        if let limit = fileSizeLimit, try target.size() == limit {
+            throw .system("write", status: EFBIG, on: target.path)
+        }
         guard placement.decoded > 0 else { return nil }
         var account = SoundAccount()
         let held = Double(placement.end) / Double(SamplePosition.rate)
@@ -132,7 +136,8 @@ struct DecodedSound {
             if account.missingAtEnd == 0 { account.missingAtEnd = frames.seconds(of: frames.ends.behind) }
         }
         return DecodedSound(
-            source: try ByteSource(spool: target), form: form, rate: track.rate, silences: placement.silences,
+            source: try ByteSource(spool: target, named: source.name), form: form, rate: track.rate,
+            silences: placement.silences,
             account: account)
     }
 

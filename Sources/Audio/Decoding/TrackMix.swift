@@ -17,7 +17,7 @@ enum TrackMix {
         guard !parts.isEmpty else { return nil }
         let channels = parts.count == 2 ? 2 : 1
         if parts.count > 2 { account.notes.append("\(parts.count) tracks are mixed: only two can be kept separate") }
-        let target = try temporaryFile(named: source.name)
+        let target = try temporaryFile()
         let block = SamplePosition.rate
         let read = UnsafeMutableBufferPointer<Int16>.allocate(capacity: block)
         let written = UnsafeMutableBufferPointer<Int16>.allocate(capacity: block * channels)
@@ -49,7 +49,8 @@ enum TrackMix {
         }
         for part in parts { account.add(part.account, at: .zero) }
         return DecodedSound(
-            source: try ByteSource(spool: target), form: RawForm(channels: channels, isFloat: false),
+            source: try ByteSource(spool: target, named: source.name),
+            form: RawForm(channels: channels, isFloat: false),
             rate: container.tracks[0].rate,
             silences: [], account: account)
     }

@@ -50,11 +50,17 @@ extension DeviceError {
     }
 }
 
-/// Whether a limit (RLIMIT_FSIZE) bounds the size of the files that this process writes.
-package var hasFileSizeLimit: Bool {
+/// The size in bytes beyond which this process and its children may write no file (RLIMIT_FSIZE); nil if there is no limit.
+package var fileSizeLimit: Int64? {
     var limit = rlimit()
-    return getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 && limit.rlim_cur != rlim_t.max
+    guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0, limit.rlim_cur != rlim_t.max else {
+        return nil
+    }
+    return Int64(clamping: limit.rlim_cur)
 }
+
+/// Whether a limit (RLIMIT_FSIZE) bounds the size of the files that this process writes.
+package var hasFileSizeLimit: Bool { fileSizeLimit != nil }
 
 /// Whether a file system has free bytes but no free inodes.
 private func isOutOfInodes(_ path: String) -> Bool {
