@@ -74,19 +74,44 @@ private struct AddedBatch {
     /// The recordings that were added, by the SHA-256 of their files.
     private(set) var added: [String: Int] = [:]
 
+    /// How long to wait for another command that has the archive open, which may be transcribing.
+    private static let timeout = Duration.seconds(3_600)
+
     /// Opens the archive, or creates it, unless the appliance has it.
     init(_ configuration: Configuration, owner: ArchiveOwner, adding: FileAdding) async throws {
         (self.owner, self.adding, storage) = (owner, adding, configuration.storage.directory)
-        let remote = RemoteArchive(configuration, directory: storage)
-        if (try? await remote.answers) ?? false {
-            archive = .appliance(remote)
-            history = try await remote.history(of: nil).map(\.entry)
-            return
+        archive = try await Self.open(configuration)
+        switch archive {
+        case .us(let archive): history = try await archive.history(of: nil).map(\.entry)
+        case .appliance(let archive): history = try await archive.history(of: nil).map(\.entry)
+        case .nobody: history = []
         }
-        let opened = try await Recovery.open(configuration, depth: .start, within: .seconds(2))
-        for finding in opened.findings { Terminal.say("fieldscribe: \(finding.line)") }
-        archive = .us(opened.archive)
-        history = try await opened.archive.history(of: nil).map(\.entry)
+    }
+
+    /// Waits for another command that has the archive open.
+    ///
+    /// - Throws: `DeviceError` with `busy` if the other command is not done in time.
+    private static func open(_ configuration: Configuration) async throws -> ArchivePlace.Owner {
+        let storage = configuration.storage.directory
+        let remote = RemoteArchive(configuration, directory: storage)
+        let deadline = ContinuousClock.now + timeout
+        var isWaiting = false
+        while true {
+            if (try? await remote.answers) ?? false { return .appliance(remote) }
+            do {
+                let opened = try await Recovery.open(configuration, depth: .start, within: .seconds(2))
+                for finding in opened.findings { Terminal.say("fieldscribe: \(finding.line)") }
+                return .us(opened.archive)
+            } catch let error as DeviceError where error.code == .busy && ContinuousClock.now < deadline {
+                if !isWaiting {
+                    Terminal.say(
+                        "fieldscribe: \(storage): another fieldscribe is using this archive; waiting for it, an hour at "
+                            + "most. Press Ctrl-C to give up")
+                }
+                isWaiting = true
+            }
+            try await Task.sleep(for: .milliseconds(200))
+        }
     }
 
     /// Adds one file and prints what became of it; returns the exit status for it.
