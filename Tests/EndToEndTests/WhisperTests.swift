@@ -47,6 +47,34 @@ import TestKit
         ).wait()
     }
 
+    @Test("models lists its file as the chosen model, so that the office's work finds it")
+    func models() throws {
+        struct Row: Decodable {
+            var engine: String
+            var name: String
+            var sha256: String
+            var isChosen: Bool
+            var problems: [String]
+        }
+        let model = folder.file("ggml-small.bin")
+        try Data("lmgg".utf8).write(to: URL(filePath: model))
+        let bin = folder.file("bin")
+        _ = mkdir(bin, 0o755)
+        _ = symlink("/bin/true", "\(bin)/whisper-cli")
+        func rows(_ tools: String, _ model: String?) throws -> [Row] {
+            let words = ["models", "--json", "--config", try configuration("whisper", model: model)]
+            let ending = try Fieldscribe(
+                program: "env", ["PATH=\(tools)", try Fieldscribe.executable()] + words, in: folder
+            ).wait()
+            return try JSONDecoder().decode([Row].self, from: Data(ending.output.utf8)).filter(\.isChosen)
+        }
+        let row = try #require(try rows(bin, model).first)
+        #expect(row.engine == "whisper" && row.name == "ggml-small.bin" && row.problems.isEmpty)
+        #expect(row.sha256 == "9e1855488b4cf02bbb6426d151b3ec61fdeb153fa41fcbe893c2311524a31b98")
+        #expect(try rows("/nowhere", model).first?.problems.first?.contains("not on the PATH") == true)
+        #expect(try rows(bin, nil).isEmpty)
+    }
+
     private var installed: String? {
         getenv("PATH").map { String(cString: $0) }?.split(separator: ":").map { "\($0)/whisper-cli" }
             .first { access($0, X_OK) == 0 }

@@ -127,7 +127,10 @@ import TestKit
             ("--once --until-empty", 2, "choose"),
             ("--lease 1", 2, "--lease 1"), ("--program /nowhere", 3, "/nowhere: is not installed"),
             ("extra", 2, "unexpected"),
-            ("--program /bin/true", 3, "has no model"), ("--files /nowhere", 3, "/nowhere"),
+            (
+                "--program /bin/true", 3,
+                "has no model; see /bin/true models, and doctor, or name an engine with --engine"
+            ), ("--files /nowhere", 3, "/nowhere"),
         ] as [(String, Int32, String)] {
             let run = shell(
                 "FIELDSCRIBE_ARCHIVE='\(desk.database ?? "")' '\(program)' work --program '\(reader)' \(words)")
