@@ -35,7 +35,8 @@ struct ReadingProgram {
         let models = (try? JSONDecoder().decode([Model].self, from: Data(JSONStrings.check(answer)))) ?? []
         guard status == 0, let model = models.first(where: \.isChosen), model.problems.isEmpty else {
             throw DeviceError(
-                .missing, "models", on: path, "has no model", remedy: "see \(path) models, and doctor")
+                .missing, "models", on: path, "has no model",
+                remedy: "see \(path) models, and doctor, or name an engine with --engine")
         }
         engine = ReadingEngine(
             name: model.engine, model: model.name, label: "\(model.engine) \(model.name) \(model.sha256.prefix(12))")

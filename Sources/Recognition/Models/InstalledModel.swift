@@ -6,7 +6,7 @@ import System
 package struct InstalledModel: Hashable, Sendable {
     /// Its short name, which is its folder's.
     package var name: String
-    /// Its folder.
+    /// Its folder; for Whisper, its file.
     package var path: String
 
     /// `en-US`; empty if unknown.
@@ -30,8 +30,9 @@ package struct InstalledModel: Hashable, Sendable {
     /// Whether a file is missing.
     package var lacksFile: Bool
 
-    /// The output of `find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum` in the folder.
+    /// The output of `find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum` in the folder, or of `sha256sum` for a file.
     package func checksum() throws -> String {
+        if files == [path] { return try Self.checksum(path) }
         let names = files.map { "." + $0.dropFirst(path.count) }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         return Digest.of(try names.map { "\(try Self.checksum("\(path)/\($0)"))  \($0)\n" }.joined())
     }
@@ -61,6 +62,24 @@ extension InstalledModel {
         self.init(
             name: model.name, path: model.path, language: model.language, sampleRate: SamplePosition.rate,
             files: model.files, bytes: model.bytes, licence: model.licence, problems: problems, lacksFile: lacksFile)
+    }
+
+    /// A model of Whisper; nil if the file has another form.
+    package init?(whisperAt path: String) {
+        guard FileStatus(path)?.kind == .file, let file = try? FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK),
+            let bytes = try? file.size()
+        else { return nil }
+        var problems: [String] = []
+        var lacksFile = false
+        do throws(DeviceError) { try WhisperModel(path: path).check() } catch {
+            if error.code == .damaged { return nil }
+            problems = [error.message]
+            lacksFile = error.code == .missing
+        }
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        self.init(
+            name: name, path: path, language: "", sampleRate: SamplePosition.rate, files: [path], bytes: bytes,
+            licence: nil, problems: problems, lacksFile: lacksFile)
     }
 
     /// A model of PocketSphinx, complete or not.

@@ -38,4 +38,6 @@ struct WhisperEngine: EngineEntry {
     }
 
     func reader(in configuration: Configuration) -> String { configuration.recognizer.whisperModel ?? "" }
+
+    func model(at path: String) -> InstalledModel? { InstalledModel(whisperAt: path) }
 }
