@@ -106,6 +106,24 @@ import Testing
         }
     }
 
+    @Test(
+        "what the button cannot do has a line in the log",
+        arguments: [
+            ("start opened1", "press-redact", "redact", "the recording has not begun yet; redact \(later)"),
+            ("start opened1", "press-mark", "mark", "the recording has not begun yet; mark \(later)"),
+            ("start opened1 begun1 pause", "press-mark", "mark", "the recording is paused; resume it first, then mark"),
+            (
+                "start opened1 begun1 stop", "press-redact", "redact",
+                "the recording is being stopped; there is nothing to redact"
+            ),
+        ])
+    func refusedPress(_ state: String, _ press: String, _ order: String, _ message: String) {
+        var rig = RecorderRig()
+        for word in state.split(separator: " ") { _ = rig.perform(String(word)) }
+        let line = LogLine(.notice, "button", ["state": "refused", "order": order, "message": message])
+        #expect(rig.perform(press).contains(.log(line)))
+    }
+
     /// Gives an order in a state, lets everything that was begun happen, and returns what the command prints.
     private static func answer(to order: String, in state: String) throws -> String {
         var rig = RecorderRig()
