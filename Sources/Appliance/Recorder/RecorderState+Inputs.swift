@@ -68,9 +68,7 @@ extension RecorderState {
         case .start: return start(nil, at: now)
         case .stop: return stop(.button, nil)
         case .mark(let time): return mark("", at: time, nil)
-        case .redact(let time):
-            guard case .recording(let recording) = phase, recording.beginning == .begun else { return [] }
-            return [.redact(recording.id, before: time)]
+        case .redact(let time): return redact(before: time)
         case .pause: return setPaused(true, nil, at: now)
         case .resume: return setPaused(false, nil, at: now)
         case .acknowledge(let time): return acknowledge(at: time)

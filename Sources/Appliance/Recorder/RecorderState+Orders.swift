@@ -94,25 +94,41 @@ extension RecorderState {
             return [.setPaused(recording.id, isPaused)] + starts + done
         case .idle, .opening, .closing:
             let order = isPaused ? "pause" : "resume"
-            return answer(tickets, .failure(noRecording(for: order) ?? Self.notBegun(order)))
+            return refuse(tickets, noRecording(for: order) ?? Self.notBegun(order))
         }
     }
 
     /// Marks the place that was recorded at that time.
     mutating func mark(_ text: String, at time: Duration, _ ticket: RecorderTicket?) -> [RecorderEffect] {
         let tickets = [ticket].compactMap { $0 }
-        if let error = noRecording(for: "mark") { return answer(tickets, .failure(error)) }
+        if let error = noRecording(for: "mark") { return refuse(tickets, error) }
         if isPaused {
             let words = "the recording is paused; resume it first, then mark"
-            return answer(tickets, .failure(DeviceError(.failed, "mark", words)))
+            return refuse(tickets, DeviceError(.failed, "mark", words))
         }
         guard case .recording(let recording) = phase, recording.beginning == .begun else {
-            return answer(tickets, .failure(Self.notBegun("mark")))
+            return refuse(tickets, Self.notBegun("mark"))
         }
         return [.mark(recording.id, text: text, at: time, ticket)]
     }
 
-    /// Why there is no recording to pause, resume or mark; nil if one is starting or running.
+    /// Redacts the minute before three presses, which began at that time.
+    func redact(before time: Duration) -> [RecorderEffect] {
+        if let error = noRecording(for: "redact") { return refuse([], error) }
+        guard case .recording(let recording) = phase, recording.beginning == .begun else {
+            return refuse([], Self.notBegun("redact"))
+        }
+        return [.redact(recording.id, before: time)]
+    }
+
+    /// Answers with an error. The button, which gets no answer, has a line in the log.
+    private func refuse(_ tickets: [RecorderTicket], _ error: DeviceError) -> [RecorderEffect] {
+        guard tickets.isEmpty else { return answer(tickets, .failure(error)) }
+        let values: KeyValuePairs = ["state": "refused", "order": error.operation, "message": error.message]
+        return [.log(LogLine(.notice, "button", values))]
+    }
+
+    /// Why there is no recording to pause, resume, mark or redact; nil if one is starting or running.
     private func noRecording(for order: String) -> DeviceError? {
         let ending: Ending?
         switch phase {
