@@ -152,6 +152,17 @@ import TestKit
         ).wait()
         #expect(limited.status == 1, "\(limited.errors)")
         #expect(limited.errors.contains { $0.contains("takes no file that long") }, "\(limited.errors)")
+        let logged = try Fieldscribe(
+            program: "bash",
+            [
+                "-c",
+                "ulimit -f 64; FIELDSCRIBE_LOG=debug exec '\(program)' export --to '\(stick)' --directory '\(storage)'",
+            ], in: folder
+        ).wait()
+        // 27 is EFBIG.
+        #expect(
+            logged.errors.contains { $0.contains("copy recording=1 operation=") && $0.contains(" status=27") },
+            "\(logged.errors)")
         let left = try FileManager.default.subpathsOfDirectory(atPath: stick).filter {
             $0.contains("0000") || $0.contains("partial")
         }

@@ -43,6 +43,15 @@ import TestKit
         #expect(!ending.errors.contains { $0.contains("disk reports an error") }, "\(ending.errors)")
     }
 
+    @Test("a range instead of a number is refused as a range", arguments: ["5-9", "5..9"])
+    func range(_ range: String) throws {
+        let ending = try Fieldscribe.run(
+            "delete", range, "--yes", "--directory", folder.file("storage"), in: folder)
+        #expect(ending.status == 2, "\(ending)")
+        let line = "fieldscribe: delete: \(range): ranges are not supported; give each recording's number by itself"
+        #expect(ending.errors == [line])
+    }
+
     @Test("an argument that is not UTF-8 is refused in one line with a remedy")
     func bytes() throws {
         let program = try Fieldscribe.executable()
