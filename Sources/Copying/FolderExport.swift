@@ -166,6 +166,9 @@ package struct FolderExport: Sendable {
                 }
             } catch let error as DeviceError {
                 if error.status == ECANCELED { throw error }
+                Log.debug(
+                    .appliance, "copy",
+                    ["recording": "\(summary.id)", "operation": error.operation, "status": "\(error.status)"])
                 failures.append((summary.id, error))
                 if error.endsCopies || endsAll(error) { break }
             }

@@ -21,7 +21,7 @@ enum LampCommand: Command {
         "exporting": (.started, "copying to a stick; leave it in"),
         "finished": (.finished, "everything is on the stick; it is safe to unplug"),
         "card": (.failed, "the card or its fieldscribe.txt has a fault; RESULT.txt beside it names it"),
-        "refused": (.refused, "nothing is copied to this stick; see fieldscribe stick --help"),
+        "refused": (.refused, "nothing is copied to this stick; journalctl -t fieldscribe-export says why"),
         "locked": (
             .failed,
             "nothing was copied: Windows has not let go of the stick; eject it there, or run fieldscribe stick repair"
