@@ -123,7 +123,15 @@ extension Arguments {
     /// Parses a recording's number.
     func recording(_ text: String) throws(UsageError) -> Int {
         guard let id = Int(text), (1...(1 << 53)).contains(id) else {
-            throw UsageError("\(command): \(text): give the number of a recording, as fieldscribe list shows it")
+            // 5-9 or 5..9
+            let isRange =
+                text.first?.isNumber == true && text.last?.isNumber == true
+                && text.allSatisfy { $0.isNumber || $0 == "-" || $0 == "." }
+                && text.contains { !$0.isNumber }
+            throw UsageError(
+                isRange
+                    ? "\(command): \(text): ranges are not supported; give each recording's number by itself"
+                    : "\(command): \(text): give the number of a recording, as fieldscribe list shows it")
         }
         return id
     }
