@@ -105,7 +105,7 @@ struct DecodedSound {
         if errors.contains(where: { $0.contains("No space left") }) {
             throw .system("write", status: ENOSPC, on: target.path, remedy: "set TMPDIR to a folder with room")
         }
-        // ffmpeg ends without a word: SIGXFSZ ends it, or the kernel writes a part of a block.
+        // ffmpeg does not always report it. The kernel writes up to the limit exactly.
         if let limit = fileSizeLimit, try target.size() == limit {
             throw .system("write", status: EFBIG, on: target.path)
         }
