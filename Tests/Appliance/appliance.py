@@ -148,7 +148,8 @@ class Appliance(Machine):
         return self.wait(attempt, timeout, "the status: " + what)
 
     def transcript(self, recording):
-        return json.loads(self.shell("fieldscribe show %d --format json" % recording))
+        # While it records, it says on stderr that the text is not complete.
+        return json.loads(self.shell("fieldscribe show %d --format json 2>/dev/null" % recording))
 
     def row(self, recording):
         """The recording's row in `fieldscribe list`."""
