@@ -209,7 +209,8 @@ import Testing
     }
 }
 
-private final class Numbers: Sendable {
+/// Numbers that several tasks add to.
+final class Numbers: Sendable {
     private let numbers = Mutex<[Int]>([])
 
     var all: [Int] { numbers.withLock { $0 } }
