@@ -1041,7 +1041,7 @@ def speaker_menu(b):
     assert len(b.js("return window.played")) == 2 and b.js(items) == []
     fresh(b, "people")
     b.js(played)
-    # Somebody who speaks only where there are no words is played, named and merged.
+    # Somebody who speaks without recognized words is played, named and merged.
     b.js("const chip = nameOf('C'); chip.dataset.from = 5000; document.querySelector('.facts .who').closest('dd').append(', ', chip, ' 0:01');"
          "makeButtons(); data.alongside = [[5000, 6000, 2]]")
     b.click(".facts .who[data-who=C]")

@@ -184,7 +184,7 @@ const menuItem = (content, act) => {
   made.addEventListener('click', act);
   return made;
 };
-// Gives what somebody says to somebody else: a line, the selection, the rest, or all of it. Who speaks only where there are no words has no line.
+// Gives what somebody says to somebody else: a line, the selection, the rest, or all of it. Somebody who speaks without recognized words has no line.
 function openGive(element, line, scope, label = line.dataset.p ?? 'A') {
   if (open) commit();
   const all = labels(), name = state.speakers[label] || label, chosen = selected(), isSeveral = all.length > 1;
