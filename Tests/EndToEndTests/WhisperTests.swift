@@ -73,6 +73,9 @@ import TestKit
         #expect(row.sha256 == "9e1855488b4cf02bbb6426d151b3ec61fdeb153fa41fcbe893c2311524a31b98")
         #expect(try rows("/nowhere", model).first?.problems.first?.contains("not on the PATH") == true)
         #expect(try rows(bin, nil).isEmpty)
+        let link = folder.file("linked.bin")
+        _ = symlink(model, link)
+        #expect(try rows(bin, link).map(\.sha256) == [row.sha256])
     }
 
     private var installed: String? {

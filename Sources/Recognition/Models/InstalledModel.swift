@@ -66,8 +66,8 @@ extension InstalledModel {
 
     /// A model of Whisper; nil if the file has another form.
     package init?(whisperAt path: String) {
-        guard FileStatus(path)?.kind == .file, let file = try? FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK),
-            let bytes = try? file.size()
+        guard let file = try? FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK), let status = try? file.status(),
+            status.kind == .file
         else { return nil }
         var problems: [String] = []
         var lacksFile = false
@@ -78,8 +78,8 @@ extension InstalledModel {
         }
         let name = path.split(separator: "/").last.map(String.init) ?? path
         self.init(
-            name: name, path: path, language: "", sampleRate: SamplePosition.rate, files: [path], bytes: bytes,
-            licence: nil, problems: problems, lacksFile: lacksFile)
+            name: name, path: path, language: "", sampleRate: SamplePosition.rate, files: [path],
+            bytes: status.bytes, licence: nil, problems: problems, lacksFile: lacksFile)
     }
 
     /// A model of PocketSphinx, complete or not.
