@@ -123,11 +123,8 @@ extension Arguments {
     /// Parses a recording's number.
     func recording(_ text: String) throws(UsageError) -> Int {
         guard let id = Int(text), (1...(1 << 53)).contains(id) else {
-            // 5-9 or 5..9
-            let isRange =
-                text.first?.isNumber == true && text.last?.isNumber == true
-                && text.allSatisfy { $0.isNumber || $0 == "-" || $0 == "." }
-                && text.contains { !$0.isNumber }
+            let ends = text.split(separator: text.contains("-") ? "-" : "..")
+            let isRange = ends.count == 2 && ends.allSatisfy { Int($0) != nil }
             throw UsageError(
                 isRange
                     ? "\(command): \(text): ranges are not supported; give each recording's number by itself"
