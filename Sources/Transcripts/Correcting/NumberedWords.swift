@@ -27,8 +27,7 @@ struct NumberedWords {
         self.segments = segments
         for (place, segment) in segments.enumerated() {
             starts.append(words.count)
-            let unclear = segment.heldBack.map { _ in Word(unclearText, segment.range, confidence: 0) }
-            for (index, word) in (segment.words + [unclear].compactMap(\.self)).enumerated() {
+            for (index, word) in segment.shownWords.enumerated() {
                 let shown = spoken.tokens(ofWord: word.text)
                 let start = texts.count
                 texts += shown

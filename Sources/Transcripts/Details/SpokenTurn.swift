@@ -26,9 +26,7 @@ extension Timeline {
     /// Returns the turns with simultaneous speech between double slashes: `//WORDS//`. An unclear segment is the word
     /// `[unclear]`.
     func readableTurns(of segment: Segment) -> [SpokenTurn] {
-        if segment.heldBack != nil {
-            return [SpokenTurn(speaker: nil, words: [Word(unclearText, segment.range, confidence: 0)])]
-        }
+        if segment.heldBack != nil { return [SpokenTurn(speaker: nil, words: segment.shownWords)] }
         return turns(of: segment).map { turn in
             var turn = turn
             for run in overlaps(in: turn.words) {

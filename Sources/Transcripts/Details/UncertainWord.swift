@@ -23,8 +23,7 @@ struct UncertainWord: Hashable, Sendable {
         let unclear = segments.compactMap { segment in
             segment.heldBack.map {
                 UncertainWord(
-                    segment: segment.id, word: Word(unclearText, segment.range, confidence: 0), before: "", after: $0,
-                    isUnclear: true)
+                    segment: segment.id, word: segment.shownWords[0], before: "", after: $0, isUnclear: true)
             }
         }
         let places = segments.flatMap { segment in segment.words.indices.map { (segment, $0) } }

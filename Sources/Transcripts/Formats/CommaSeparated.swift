@@ -16,8 +16,7 @@ func commaSeparated(_ timeline: Timeline) -> String {
         let label = { (speaker: Int?) in speaker.map { timeline.name(ofSpeaker: $0) } ?? "" }
         var rows = [
             row(
-                "segment", number, segment.range, segment.heldBack == nil ? segment.text : unclearText,
-                segment.confidence, segment.endedBy.rawValue,
+                "segment", number, segment.range, segment.shownText, segment.confidence, segment.endedBy.rawValue,
                 label(timeline.speaker(of: segment)))
         ]
         rows += segment.words.map { word in

@@ -52,7 +52,7 @@ package func documentParagraphs(_ timeline: Timeline, _ details: RecordingDetail
                     body.append(.note(note.line))
                     left = left.dropFirst()
                 }
-                let isNew = turn.speaker == nil ? word == turn.words.first : turn.speaker != open?.speaker
+                let isNew = turn.speaker == nil ? word == segment.shownWords.first : turn.speaker != open?.speaker
                 if isNew { close() }
                 open = open ?? (turn.speaker, word.range.start, [])
                 open?.words.append(text)

@@ -35,7 +35,8 @@ func qualitativeText(_ timeline: Timeline, leastPause: Int) -> String {
                 }
                 let pause = SampleRange(max(last, lost), word.range.start).seconds
                 if !paragraphs.isEmpty, pause >= Double(leastPause) { before.append("(\(Int(pause.rounded())) s)") }
-                let isNew = turn.speaker == nil ? word == turn.words.first : turn.speaker != paragraphs.last?.speaker
+                let isNew =
+                    turn.speaker == nil ? word == segment.shownWords.first : turn.speaker != paragraphs.last?.speaker
                 if isNew || paragraphs.isEmpty {
                     paragraphs.append(Paragraph(speaker: turn.speaker, text: before + [text], end: word.range.end))
                 } else {

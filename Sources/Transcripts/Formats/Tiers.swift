@@ -107,12 +107,19 @@ struct Tiers {
 }
 
 /// The text of a segment in which a voice says something that the engine does not believe to have read.
-package let unclearText = "[unclear]"
+let unclearText = "[unclear]"
+
+extension Segment {
+    /// Its text; of an unclear segment, `[unclear]`.
+    package var shownText: String { heldBack == nil ? text : unclearText }
+
+    /// Its words; of an unclear segment, `[unclear]` as the only one.
+    var shownWords: [Word] { heldBack == nil ? words : [Word(unclearText, range, confidence: 0)] }
+}
 
 /// Returns a segment's text, or why it has none.
 func label(of segment: Segment) -> String {
-    let text = oneLine(segment.text)
+    let text = oneLine(segment.shownText)
     if !text.isEmpty { return text }
-    if segment.heldBack != nil { return unclearText }
     return segment.endedBy == .error ? "[not read]" : "[no words]"
 }

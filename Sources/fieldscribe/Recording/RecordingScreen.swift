@@ -52,7 +52,7 @@ final class RecordingScreen: Sendable {
         case .final(_, let segment):
             status.withLock { $0.partial = "" }
             try printSpoken(of: segment)
-            let text = segment.heldBack == nil ? segment.text : unclearText
+            let text = segment.shownText
             if !text.isEmpty { try printText("\(Self.clock(segment.range.start))  \(text)") }
         case .partial(_, let segment, let range, let text):
             if keepsSpoken { heard.withLock { $0.readings[segment, default: []].append((range.end, text)) } }
