@@ -58,8 +58,7 @@ package struct SpeechGate: Hashable, Sendable {
     /// The constants were chosen on the corpus's `fit` part and 147 synthetic sounds without speech, those for strange texts on
     /// the sounds only; see `benchmark silence`.
     func isSpeech(_ evidence: Evidence) -> Bool {
-        if isOfSilence(evidence) { return false }
-        if hasFewTokens(evidence) { return false }
+        if isOfSilence(evidence) || hasFewTokens(evidence) { return false }
         let isLoop = Self.repeats(evidence.tokens) > maxRepeats
         if isLoop, Double(evidence.tokens.count) > maxShareOfLimit * Double(evidence.limit) { return false }
         let most = evidence.seconds < Self.shortSeconds ? maxEndOfShort : maxEnd

@@ -31,8 +31,8 @@ enum VoiceTest {
     private static let minGlide = 0.2
 
     private struct Frame {
-        var energy: Double
-        /// In samples; nil if not voiced.
+        var isLoud: Bool
+        /// In samples; nil if quiet or not voiced.
         var period: Int?
     }
 
@@ -41,12 +41,10 @@ enum VoiceTest {
     /// - Parameter samples: mono, 16 kHz, without the silence around them.
     static func isVoice(_ samples: UnsafeBufferPointer<Int16>) -> Bool {
         let frames = frames(of: samples)
-        let loudest = frames.reduce(0) { max($0, $1.energy) }
-        let isLoud = frames.map { $0.energy > quiet * loudest }
         var runs: [[Double]] = []
         var run: [Double] = []
-        for (frame, isLoud) in zip(frames, isLoud) {
-            let pitch = isLoud ? frame.period.map { -log2(Double($0)) } : nil
+        for frame in frames {
+            let pitch = frame.period.map { -log2(Double($0)) }
             if let pitch, let last = run.last, abs(pitch - last) < maxChange {
                 run.append(pitch)
                 continue
@@ -56,7 +54,7 @@ enum VoiceTest {
         }
         if run.count >= minRun { runs.append(run) }
         let voiced = runs.reduce(0) { $0 + $1.count }
-        guard voiced >= minVoiced, Double(voiced) >= minShare * Double(isLoud.count(where: \.self)) else {
+        guard voiced >= minVoiced, Double(voiced) >= minShare * Double(frames.count(where: \.isLoud)) else {
             return false
         }
         let glides = runs.flatMap { run in zip(run, run.dropFirst(minRun)).map { 12 * abs($1 - $0) } }.sorted()
@@ -70,16 +68,18 @@ enum VoiceTest {
         var sums = [0]
         sums.reserveCapacity(sound.count + 1)
         for value in sound { sums.append(sums[sums.count - 1] + value * value) }
+        func energy(_ start: Int) -> Int { sums[start + window] - sums[start] }
+        let starts = stride(from: 0, through: sound.count - window - periods.upperBound, by: hop)
+        let least = quiet * Double(starts.map(energy).max() ?? 0)
         return sound.withUnsafeBufferPointer { sound in
-            stride(from: 0, through: sound.count - window - periods.upperBound, by: hop).map { start in
-                let energy = sums[start + window] - sums[start]
+            starts.map { start in
+                guard Double(energy(start)) > least else { return Frame(isLoud: false) }
                 let correlations = periods.map { lag in
                     var product = 0
                     for index in start..<start + window { product &+= sound[index] &* sound[index + lag] }
-                    let other = sums[start + lag + window] - sums[start + lag]
-                    return Double(product) / max(1e-9, Double(energy) * Double(other)).squareRoot()
+                    return Double(product) / max(1e-9, Double(energy(start)) * Double(energy(start + lag))).squareRoot()
                 }
-                return Frame(energy: Double(energy), period: period(correlations))
+                return Frame(isLoud: true, period: period(correlations))
             }
         }
     }
