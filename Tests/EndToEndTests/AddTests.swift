@@ -139,22 +139,30 @@ import TestKit
         try expectAllIsWell(run("verify"))
     }
 
-    @Test("a kill leaves nothing half added, and takes no number")
-    func killed() throws {
+    private var recordingFolders: [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: "\(storage)/recordings")) ?? []
+    }
+
+    /// Starts to add 20 minutes of sound; returns while it is being converted.
+    private func addingLong() throws -> Fieldscribe {
         let path = folder.file("long.wav")
         try Fieldscribe.tool("sox", "-n", "-r", "44100", "-b", "16", path, "synth", "1200", "sine", "300", in: folder)
         let process = try Fieldscribe(["add", "--no-transcribe", "--directory", storage, path], in: folder)
-        let recordings = "\(storage)/recordings"
-        func names() -> [String] { (try? FileManager.default.contentsOfDirectory(atPath: recordings)) ?? [] }
         try process.wait(until: "sound that is being converted") {
-            names().contains { access("\(recordings)/\($0)/audio.wav", F_OK) == 0 }
+            recordingFolders.contains { access("\(storage)/recordings/\($0)/audio.wav", F_OK) == 0 }
         }
+        return process
+    }
+
+    @Test("a kill leaves nothing half added, and takes no number")
+    func killed() throws {
+        let process = try addingLong()
         kill(process.id, SIGKILL)
         _ = try process.wait()
         #expect(try rows().isEmpty)
         let talk = try telephone("talk.wav")
         #expect(try add(talk, "--no-transcribe").output.hasPrefix("recording 1: "))
-        #expect(names() == ["000001"])
+        #expect(recordingFolders == ["000001"])
         try expectAllIsWell(run("verify"))
     }
 
@@ -191,15 +199,7 @@ import TestKit
 
     @Test("a second add waits for the first, and says so in one line")
     func second() throws {
-        let long = folder.file("long.wav")
-        try Fieldscribe.tool("sox", "-n", "-r", "44100", "-b", "16", long, "synth", "1200", "sine", "300", in: folder)
-        let first = try Fieldscribe(["add", "--no-transcribe", "--directory", storage, long], in: folder)
-        let recordings = "\(storage)/recordings"
-        try first.wait(until: "sound that is being converted") {
-            ((try? FileManager.default.contentsOfDirectory(atPath: recordings)) ?? []).contains {
-                access("\(recordings)/\($0)/audio.wav", F_OK) == 0
-            }
-        }
+        let first = try addingLong()
         // A stopped process keeps its locks.
         kill(first.id, SIGSTOP)
         let talk = try telephone("talk.wav")

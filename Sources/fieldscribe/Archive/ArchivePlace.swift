@@ -15,6 +15,15 @@ struct ArchivePlace {
         /// Nobody; the archive is read-only.
         case nobody(any ArchiveReading)
 
+        /// The archive to read.
+        var archive: any ArchiveReading {
+            switch self {
+            case .us(let archive): archive
+            case .appliance(let archive): archive
+            case .nobody(let archive): archive
+            }
+        }
+
         static func unreadable(_ directory: String) -> DeviceError {
             DeviceError(
                 .denied, "access", status: EACCES, on: directory, "this archive is its owner's alone",
@@ -35,13 +44,7 @@ struct ArchivePlace {
     private let archiveOwner: ArchiveOwner?
 
     /// The archive to read.
-    var archive: any ArchiveReading {
-        switch owner {
-        case .us(let archive): archive
-        case .appliance(let archive): archive
-        case .nobody(let archive): archive
-        }
-    }
+    var archive: any ArchiveReading { owner.archive }
 
     /// The ledger of copies; nil if the archive is read-only.
     var ledger: (any ExportLedger)? {

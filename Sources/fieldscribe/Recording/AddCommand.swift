@@ -81,11 +81,7 @@ private struct AddedBatch {
     init(_ configuration: Configuration, owner: ArchiveOwner, adding: FileAdding) async throws {
         (self.owner, self.adding, storage) = (owner, adding, configuration.storage.directory)
         archive = try await Self.open(configuration)
-        switch archive {
-        case .us(let archive): history = try await archive.history(of: nil).map(\.entry)
-        case .appliance(let archive): history = try await archive.history(of: nil).map(\.entry)
-        case .nobody: history = []
-        }
+        history = try await archive.archive.history(of: nil).map(\.entry)
     }
 
     /// Waits for another command that has the archive open.
