@@ -48,7 +48,7 @@ extension DeviceError {
         case (SQLITE_CANTOPEN, _):
             (.failed, "cannot be opened (\(detail)); check the path")
         // If a limit made the write fail, SQLite does not always keep the errno.
-        case (SQLITE_IOERR, _) where systemStatus == EFBIG || hasFileSizeLimit:
+        case (SQLITE_IOERR, _) where systemStatus == EFBIG || fileSizeLimit != nil:
             (
                 .full,
                 "cannot grow (\(detail)); raise the limit for file sizes (ulimit -f, LimitFSIZE= of the unit), or check the disk"

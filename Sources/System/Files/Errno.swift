@@ -31,7 +31,7 @@ extension DeviceError {
             case EFBIG:
                 (
                     .full,
-                    hasFileSizeLimit
+                    fileSizeLimit != nil
                         ? "this process may write no larger file; raise the limit (ulimit -f, LimitFSIZE= of the unit)"
                         : "no larger file is allowed there; start a new one, or name another disk"
                 )
@@ -58,9 +58,6 @@ package var fileSizeLimit: Int64? {
     }
     return Int64(clamping: limit.rlim_cur)
 }
-
-/// Whether a limit (RLIMIT_FSIZE) bounds the size of the files that this process writes.
-package var hasFileSizeLimit: Bool { fileSizeLimit != nil }
 
 /// Whether a file system has free bytes but no free inodes.
 private func isOutOfInodes(_ path: String) -> Bool {
