@@ -114,9 +114,8 @@ extension RecorderState {
 
     /// Redacts the minute before three presses, which began at that time.
     func redact(before time: Duration) -> [RecorderEffect] {
-        if let error = noRecording(for: "redact") { return refuse([], error) }
         guard case .recording(let recording) = phase, recording.beginning == .begun else {
-            return refuse([], Self.notBegun("redact"))
+            return refuse([], noRecording(for: "redact") ?? Self.notBegun("redact"))
         }
         return [.redact(recording.id, before: time)]
     }

@@ -55,8 +55,7 @@ package struct Segmenter: Sendable {
     /// The start of the audio that may still be needed.
     package var neededFrom: SamplePosition {
         if let open { return open.audioStart }
-        let lookBack = padding + SpeechSettings.samples(milliseconds: settings.startMilliseconds + 40)
-        return max(floor, position - lookBack)
+        return max(floor, position - (padding + longestStart + Int64(SpeechSettings.frameSamples)))
     }
 
     /// The earliest possible end of the open utterance's audio; nil if there is none.
@@ -73,8 +72,12 @@ package struct Segmenter: Sendable {
 
     /// The start of the open utterance's speech, or the earliest possible one of the next.
     package var earliestSpeech: SamplePosition {
-        open?.speechStart
-            ?? max(floor, position - SpeechSettings.samples(milliseconds: settings.startMilliseconds + 20))
+        open?.speechStart ?? max(floor, position - longestStart)
+    }
+
+    /// The longest speech that has not begun yet, in samples: the start time, and a dip of a frame.
+    private var longestStart: Int64 {
+        SpeechSettings.samples(milliseconds: settings.startMilliseconds) + Int64(SpeechSettings.frameSamples)
     }
 
     /// Adds the level of the next frame in dBFS.
