@@ -469,7 +469,7 @@ def bar(b):
     assert b.js(seen) == ["0", False]
     b.js("step([edited(6, 'another text')])")
     assert b.js(seen) == ["1", True]
-    # Also where the button is in the menu; and there whoever is editing can stop.
+    # On narrow screens, too, where the button is in the menu. While a line is edited, Done is in the bar.
     for width, wanted in [(768, row[:5] + row[6:]), (380, row[:3] + row[7:])]:
         b.devtools("Emulation.setDeviceMetricsOverride", width=width, height=720, deviceScaleFactor=1, mobile=True)
         try:
