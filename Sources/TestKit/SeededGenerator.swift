@@ -1,10 +1,15 @@
+import Glibc
+
 /// Random numbers from a seed (SplitMix64), so that a failed property test can be repeated.
 package struct SeededGenerator: RandomNumberGenerator {
     package let seed: UInt64
     private var state: UInt64
 
-    /// A new seed each time; the test prints it.
-    package init() { self.init(seed: .random(in: .min ... .max)) }
+    /// A new seed each time, which the test prints, or the one that `FIELDSCRIBE_SEED` sets.
+    package init() {
+        let given = getenv("FIELDSCRIBE_SEED").flatMap { UInt64(String(cString: $0)) }
+        self.init(seed: given ?? .random(in: .min ... .max))
+    }
 
     package init(seed: UInt64) {
         self.seed = seed
