@@ -6,7 +6,8 @@ import TestKit
 @testable import Archive
 @testable import Core
 
-/// Random damage, as by a bad card, and a start after it. `FIELDSCRIBE_SEEDS` sets how many; default 60.
+/// Random damage, as by a bad card, and a start after it. `FIELDSCRIBE_SEEDS` sets how many; default 60. `FIELDSCRIBE_SEED` repeats
+/// one that a failed test named.
 @Suite("A start on a damaged card") struct CorruptionTests {
     private struct Case {
         var file: String
@@ -81,6 +82,33 @@ import TestKit
         }
         try Data(bytes).write(to: URL(filePath: path))
         return Case(file: name, what: what)
+    }
+
+    @Test("A flipped bit in an index hides no segment")
+    func index() async throws {
+        let storage = try await golden()[1]
+        let path = storage.configuration.archivePath
+        let root = try Connection(onlyReading: path).number(
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_segment_1'")
+        var bytes = try RecoveryTests.bytes(path)
+        // SQLite's record of (pass 3, segment 13, row 53): the header's length, three types, three values.
+        let record: [UInt8] = [4, 1, 1, 1, 3, 13, 53]
+        let page = (root - 1) * 4096..<root * 4096
+        let start = try #require(page.first { bytes[$0...].starts(with: record) })
+        bytes[start + 4] ^= 64
+        try Data(bytes).write(to: URL(filePath: path))
+        try await storage.recover(.start)
+        #expect(try await storage.archive().transcript(of: 3)?.1.segments.count == 20)
+    }
+
+    @Test("A full-text index without its version is damage")
+    func indexVersion() async throws {
+        let storage = try await golden()[1]
+        let path = storage.configuration.archivePath
+        do { try Connection(path: path).execute("UPDATE segment_text_config SET v = 0 WHERE k = 'version'") }
+        let findings = try await storage.recover(.start)
+        #expect(findings.contains { $0.file == path })
+        #expect(try await storage.archive().transcript(of: 3)?.1.segments.count == 20)
     }
 
     @Test("It starts every time, every sample that the card kept can be read, and no file is deleted")

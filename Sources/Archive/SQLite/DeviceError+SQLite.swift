@@ -25,6 +25,10 @@ extension DeviceError {
         return DeviceError(code, operation, status: status, "\(path): \(what)")
     }
 
+    private static func damaged(_ detail: String) -> (Code, String) {
+        (.damaged, "the database is damaged (\(detail)); run fieldscribe recover, which rebuilds it")
+    }
+
     private static func explain(_ status: Int32, _ systemStatus: Int32, _ detail: String) -> (Code, String) {
         // The low byte is the primary result code.
         switch (status & 0xff, systemStatus) {
@@ -33,7 +37,10 @@ extension DeviceError {
         case (SQLITE_NOTADB, _):
             (.damaged, "not a database; run fieldscribe recover, which rebuilds it, or name another archive")
         case (SQLITE_CORRUPT, _):
-            (.damaged, "the database is damaged (\(detail)); run fieldscribe recover, which rebuilds it")
+            damaged(detail)
+        // FTS5 reports a damaged version of its index as an error of the statement.
+        case (SQLITE_ERROR, _) where detail.hasPrefix("invalid fts5 file format"):
+            damaged(detail)
         case (SQLITE_FULL, _), (SQLITE_IOERR, ENOSPC), (SQLITE_IOERR, EDQUOT), (SQLITE_CANTOPEN, ENOSPC):
             (.full, "no space is left; make room on that disk")
         case (SQLITE_CANTOPEN, ENOENT), (SQLITE_CANTOPEN, ENOTDIR):
