@@ -37,7 +37,8 @@ class Run:
         self.folder = tempfile.mkdtemp(prefix="", dir=folder)
         # PostgreSQL's user enters it, too.
         os.chmod(self.folder, 0o1777)
-        environment = dict(os.environ, TMPDIR=self.folder, **part.variables)
+        # espeak-ng opens PulseAudio, whose library else leaves a folder in TMPDIR.
+        environment = dict(os.environ, TMPDIR=self.folder, PULSE_RUNTIME_PATH=folder + "/pulse", **part.variables)
         if os.path.exists(parts.ENVIRONMENT):
             with open(parts.ENVIRONMENT) as lines:
                 environment.update(line.rstrip("\n").split("=", 1) for line in lines)
