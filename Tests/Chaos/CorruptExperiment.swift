@@ -43,8 +43,8 @@ struct CorruptExperiment {
             let words = victim == .settings || !bench.recovers
             let wrong = words ? stopped.filter { !$0.refusedInWords } : stopped
             report.add(
-                none: "\(victim.rawValue): no start\(words ? ", and no words" : "")", wrong.count, of: some.count)
-            if words { report.note("\(victim.rawValue): refused in words", "\(stopped.count) in \(some.count)") }
+                none: "\(victim.rawValue): no start\(words ? ", and no message" : "")", wrong.count, of: some.count)
+            if words { report.note("\(victim.rawValue): refused with a message", "\(stopped.count) in \(some.count)") }
             for outcome in wrong.prefix(3) { report.note("bad", "\(outcome.name): \(outcome.words)") }
         }
         report.add(none: "crashed", outcomes.count { $0.crashed }, of: count)

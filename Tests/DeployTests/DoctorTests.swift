@@ -82,7 +82,7 @@ import TestKit
             $0.configuration.capture.channels = 2
             $0.sound = hears { sound in (sound.channels, sound.channelsIdentical) = (2, true) }
         },
-        Case("a channel without a microphone", .notice, .microphone, "channel 2 gives a constant value") {
+        Case("a channel without a microphone", .notice, .microphone, "channel 2 delivers a constant value") {
             $0.configuration.capture.channels = 2
             $0.sound = hears { sound in (sound.channels, sound.stuckChannel) = (2, 2) }
         },

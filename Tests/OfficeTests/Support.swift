@@ -137,7 +137,7 @@ enum ArchiveKind: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// A desk with sticks and an archive.
+/// An office's archive, and the sticks for it.
 struct OfficeDesk {
     let folder = TemporaryFolder()
     /// The address of its database; nil if the archive is a folder.

@@ -277,7 +277,7 @@ private actor FullArchive: Archive {
     func endRecording(_ id: Int, length: SamplePosition, reason: StopReason) async throws {
         if refusals > 0 {
             refusals -= 1
-            throw DeviceError(.full, "sqlite3_step", "archive: no space is left; make room on that disk")
+            throw DeviceError(.full, "sqlite3_step", "archive: no space is left; free space on that disk")
         }
         try await whole.endRecording(id, length: length, reason: reason)
     }

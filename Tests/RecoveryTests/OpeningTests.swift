@@ -85,7 +85,7 @@ import TestKit
 
     private func inMemory() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: memory.path) }
 
-    @Test("its text can be read and searched, and is in memory only; a lock leaves nothing")
+    @Test("the text can be read and searched, is in memory only, and is gone after a lock")
     func opens() async throws {
         let archive = try storage.archive()
         try await seal(["zanzibar", "mombasa"], in: archive)
@@ -122,7 +122,7 @@ import TestKit
         #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).wrong == [])
     }
 
-    @Test("it is locked when its time is over, whatever the wall clock says")
+    @Test("it is locked when its time is up, whatever the wall clock says")
     func expires() async throws {
         let archive = try storage.archive()
         try await seal(["zanzibar"], in: archive)
@@ -136,7 +136,7 @@ import TestKit
         #expect(try await opening.search("zanzibar", limit: 9).isEmpty)
     }
 
-    @Test("an invalid key, or one that opens nothing, gives one line, and what was open stays open")
+    @Test("an invalid or wrong key gives a one-line error, and open recordings stay open")
     func noKey() async throws {
         let archive = try storage.archive()
         try await seal(["zanzibar"], in: archive)
@@ -166,7 +166,7 @@ import TestKit
     }
 
     @Test(
-        "a key can be in a file from Windows: with its line ends, with a byte order mark, in UTF-16",
+        "a key file may come from Windows: CRLF, a byte order mark, UTF-16",
         arguments: 0..<5)
     func fromWindows(form: Int) async throws {
         let archive = try storage.archive()
@@ -191,7 +191,7 @@ import TestKit
         _ = try OpeningKey(in: Folder(opening: keys.path), "windows.txt")
     }
 
-    // A separate function, because Swift 6.0 allows no noncopyable file in an asynchronous one.
+    // A separate function: Swift 6.0 rejects noncopyable values in async functions.
     private func keyText(_ name: String) throws -> String {
         try OpeningKey.text(of: Folder(opening: keys.path).openFile(name, O_RDONLY))
     }
@@ -210,7 +210,7 @@ import TestKit
         for error in [journal, sound] {
             let told = error?.message ?? "it was opened"
             #expect(error?.code == .full, "\(told)")
-            #expect(told.contains("MB of memory, and of the machine's 5 MB are free; open it on a laptop"), "\(told)")
+            #expect(told.contains("MB of memory, but only 5 MB of this machine's memory are free; open it on a laptop"), "\(told)")
         }
         #expect(try found("zanzibar", below: memory.path) == "")
         for enough in [nil, 1 << 40] as [Int64?] {
@@ -268,7 +268,7 @@ import TestKit
     }
 
     @Test(
-        "with too little memory, the latest are opened; without space for one, nothing; what was open stays open",
+        "with too little memory, only the latest are opened; without space for one, open recordings stay open",
         .enabled(if: canMount))
     func fullMemory() async throws {
         let archive = try storage.archive()
@@ -277,7 +277,7 @@ import TestKit
             let long = (1...4).map { "\(word)\($0)" + String(repeating: "x", count: 50_000) }
             try await storage.record([.samples(numbered(20_000))], words: [word] + long, in: archive)
         }
-        // Without the other formats, which take an emulated board minutes.
+        // Skips the other formats, which take minutes on an emulated board.
         var configuration = configuration()
         configuration.export.formats = [.json]
         #expect(try await SealingRecordings(configuration, archive: archive).run().isEmpty)
@@ -417,7 +417,7 @@ import TestKit
     }
 
     @Test(
-        "sealed again, it has the better text and the same sound, and an entry in its history", arguments: [1, 2])
+        "sealing it again stores the better text and the same audio, and adds a history entry", arguments: [1, 2])
     func sealedAgain(channels: Int) async throws {
         let archive = try storage.archive()
         try await storage.record(

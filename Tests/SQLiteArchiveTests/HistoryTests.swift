@@ -135,7 +135,7 @@ import Testing
             expected = "entry 8 (recording 1, copied) was changed"
         case .garbage: kept[2] = "{"; expected = "entry 3 (recording 1, written) was changed and cannot be read"
         case .moved: kept.swapAt(2, 4); expected = "entry 3 (recording 1, written) is out of order"
-        case .doubled: kept.insert(kept[2], at: 3); expected = "entry 3 (recording 1, written) is there twice"
+        case .doubled: kept.insert(kept[2], at: 3); expected = "entry 3 (recording 1, written) is duplicated"
         case .gone, .link, .pipe, .folder: expected = ""
         case .emptied: kept = []; expected = "entries 1 to 8 are missing"
         case .changedBoth:

@@ -176,7 +176,7 @@ final class ControlSocket: Service {
         }
     }
 
-    /// Accepts the next client; nil if none waits, or if it cannot be accepted now.
+    /// Accepts the next client; nil if none is waiting, or if it cannot be accepted now.
     private static func arrival(
         at listener: borrowing ControlListener, _ listensFrom: inout Duration?, _ failed: (DeviceError) -> Void
     ) -> (connection: Int32, isAllowed: Bool)? {

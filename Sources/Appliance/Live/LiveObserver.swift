@@ -44,7 +44,7 @@ final class LiveObserver: RecordingSink {
     /// The pauses that have ended, up to what is in the file.
     var pauses: [SampleRange] { state.withLock { $0.gaps }.paused }
 
-    /// Read each time, since subscribers come and go.
+    /// Queried each time, since subscribers come and go.
     var wantsLevel: Bool { hub.wantsPartials }
 
     /// The end of what is in the file, whether on the disk or not.

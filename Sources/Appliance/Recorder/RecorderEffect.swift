@@ -11,7 +11,7 @@ enum RecorderEffect: Hashable, Sendable {
     case close(Int, StopReason)
     /// Pauses or resumes a recording.
     case setPaused(Int, Bool)
-    /// Marks the place that was recorded at that monotonic time. Answer: `marked`.
+    /// Marks the position recorded at that monotonic time. Answer: `marked`.
     case mark(Int, text: String, at: Duration, RecorderTicket?)
     /// Redacts the minute before that monotonic time. Answer: `marked`.
     case redact(Int, before: Duration)

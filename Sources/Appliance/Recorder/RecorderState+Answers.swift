@@ -42,7 +42,7 @@ extension RecorderState {
         return effects
     }
 
-    /// Answers those who wait for the first samples of a paused recording: none come before it is resumed.
+    /// Answers callers that wait for the first samples of a paused recording: none come before it is resumed.
     func answerStarts(of recording: inout Recording) -> [RecorderEffect] {
         guard case .awaited(let starts) = recording.beginning else { return [] }
         recording.beginning = .awaited([])

@@ -5,8 +5,8 @@ extension RecorderState {
     /// Changes the state by an input; the caller then performs the effects in order.
     mutating func handle(_ input: RecorderInput) -> [RecorderEffect] { concluding { $0.follow(input) } }
 
-    /// Adds to the effects of `change` what follows from any new state: maintenance to start, the state to publish, and the
-    /// state in each answer.
+    /// Adds the effects that any new state has: maintenance to start, the state to publish, and the state in each
+    /// answer.
     mutating func concluding(_ change: (inout Self) -> [RecorderEffect]) -> [RecorderEffect] {
         let before = shown
         var effects = change(&self)
@@ -115,7 +115,7 @@ extension RecorderState {
             export = .refused(at: moment.monotonic)
         case .failed:
             if case .running = export { export = .none }
-            // A fault for lamp and status; subscribers already have the export event.
+            // Raises a fault for lamp and status; subscribers already have the export event.
             return [.log(line)] + raise("export", message, at: moment, isPublished: true)
         }
         return [.log(line)]
@@ -172,7 +172,7 @@ extension RecorderState {
         raise(error.code.rawValue, error.message, at: moment)
     }
 
-    /// Acknowledges the alarm if it was already shown at that time; nobody has seen a later fault.
+    /// Acknowledges the alarm if it was already shown at that time; a later fault has not been seen.
     private mutating func acknowledge(at time: Duration) -> [RecorderEffect] {
         guard case .raised(_, let latest) = alarm, latest <= time else { return [] }
         alarm = .quiet

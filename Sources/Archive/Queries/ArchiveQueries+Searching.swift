@@ -98,7 +98,7 @@ extension ArchiveQueries {
             if chosen.count == limit { break }
         }
         guard let first = chosen.min(), let last = chosen.max() else { return [] }
-        // Excerpts for these only: each one reads its text.
+        // Excerpts for these only: each excerpt reads its segment's text.
         let hits = try connection.rows(
             """
             SELECT pass.recording, segment.number, segment.start_sample, segment.end_sample, segment.text,
@@ -118,7 +118,7 @@ extension ArchiveQueries {
         return chosen.compactMap { known[$0] }
     }
 
-    /// Whether a pass is the one that its recording is shown with.
+    /// Whether a pass is its recording's default.
     ///
     /// - Parameter shown: a cache of the shown passes.
     private func isShown(_ pass: Int, of recording: Int, _ shown: inout [Int: Int]) throws(DeviceError) -> Bool {

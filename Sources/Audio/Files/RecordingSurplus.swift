@@ -22,7 +22,7 @@ package struct RecordingSurplus: Hashable, Sendable {
     /// Checks a file with one of our headers, possibly damaged, for audio after the recording's end.
     ///
     /// - Parameter length: the end of the recording.
-    /// - Returns: nil if there is not a whole sample more.
+    /// - Returns: nil if there is not even one more whole sample.
     /// - Throws: `DeviceError` if the file cannot be read.
     package init?(path: String, behind length: SamplePosition) throws(DeviceError) {
         guard length > .zero else { return nil }
@@ -61,7 +61,7 @@ package struct RecordingSurplus: Hashable, Sendable {
     ///
     /// - Parameter told: why the recording ended, if the header is unreadable.
     /// - Returns: the path of the new file.
-    /// - Throws: `DeviceError` with `full` without enough space; nothing is changed then.
+    /// - Throws: `DeviceError` with `full` without enough space; nothing is then changed.
     package func setAside(told: StopReason) throws(DeviceError) -> String {
         let place = try RecordingPlace(path)
         let file = try place.folder.openFile(place.name, O_RDWR)

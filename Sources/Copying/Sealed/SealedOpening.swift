@@ -110,7 +110,7 @@ package struct SealedOpening {
             throw DeviceError(
                 .full, "statvfs", status: ENOSPC, cause: .memory, on: target.path,
                 memory < free
-                    ? "\(needed), and of the machine's \(memory / 1_000_000) MB are free"
+                    ? "\(needed), but only \(memory / 1_000_000) MB of this machine's memory are free"
                     : "\(needed) there, \(free / 1_000_000) MB are free", remedy: "open it on a laptop")
         }
     }

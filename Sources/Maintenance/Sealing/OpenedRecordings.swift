@@ -87,7 +87,7 @@ package actor OpenedRecordings {
         defer { isOpening = false }
         let rows = try await sealed()
         guard !rows.isEmpty else {
-            throw DeviceError(.missing, "open", "nothing is sealed on this recorder, so that there is nothing to open")
+            throw DeviceError(.missing, "open", "no recording on this recorder is sealed")
         }
         _ = try Age()
         let before = locks
@@ -234,7 +234,7 @@ package actor OpenedRecordings {
             remedy: "open it on a laptop, or erase what is no longer needed")
     }
 
-    /// The error of a key that opens nothing: the first one that is not `denied`, else that.
+    /// The error of a key that opens nothing: the first that is not `denied`, otherwise `denied`.
     private static func nothing(
         _ refused: [Int: DeviceError], of count: Int, name: String
     ) -> DeviceError {
@@ -281,6 +281,6 @@ package actor OpenedRecordings {
         }
         throw DeviceError(
             .missing, "open", on: places.joined(separator: ", "),
-            "is not in memory, and what was sealed is opened nowhere else", remedy: "put control.socket below /run")
+            "is not in memory, and sealed recordings are opened only there", remedy: "put control.socket below /run")
     }
 }

@@ -1,10 +1,10 @@
 import Core
 
-/// Aligns two texts of any length word by word. Pure.
+/// Aligns two texts of any length word by word.
 ///
 /// Runs of three words that are unique in both are anchors; between them it finds a shortest edit script.
 enum TextAlignment {
-    /// The largest product of lengths to align; a longer stretch counts as replaced.
+    /// The largest product of lengths to align; a longer passage counts as replaced.
     private static let mostCompared = 4_000_000
 
     /// Returns for each word of `new` the index of the equal or replaced word of `old`; nil for an insertion.
@@ -24,7 +24,7 @@ enum TextAlignment {
         _ new: [Int32], _ place: Range<Int>, _ old: [Int32], _ other: Range<Int>, _ found: inout [Int?]
     ) {
         var (place, other) = (place, other)
-        // Equal ends need no alignment, and of two equal runs the first stays.
+        // Common prefixes and suffixes need no alignment.
         while let first = place.first, let second = other.first, new[first] == old[second] {
             found[first] = second
             (place, other) = (place.dropFirst(), other.dropFirst())
@@ -52,7 +52,7 @@ enum TextAlignment {
     /// Returns the longest chain of pairs in which both numbers increase.
     static func rising(_ unordered: [(Int, Int)]) -> [(Int, Int)] {
         let pairs = unordered.sorted { $0.0 < $1.0 }
-        // For each length the pair with the smallest end.
+        // For each chain length, the pair with the smallest end.
         var ends: [Int] = []
         var before = [Int?](repeating: nil, count: pairs.count)
         for index in pairs.indices {
