@@ -220,7 +220,7 @@ import TestKit
         let file = "'\(brought)/\(name)'"
         let cases = [
             ("cp secret \(file)", "is a private key"), (": > \(file)", "holds no public key"),
-            ("echo age1qqqqqqqqqqqqqqqqqqqqqqqqq > \(file)", "age does not take it"),
+            ("echo age1qqqqqqqqqqqqqqqqqqqqqqqqq > \(file)", "age rejects it"),
             ("head -c 300000 /dev/zero > \(file)", "is longer than"), ("mkfifo \(file)", ""), ("mkdir \(file)", ""),
             ("echo \(open) > open; ln -s ../../../open \(file)", ""),
         ]

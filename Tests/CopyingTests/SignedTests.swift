@@ -73,7 +73,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
         let findings = try signed.findings(key: signed.key.publicKey)
         #expect(findings.allSatisfy { $0.outcome == .unaltered }, "\(findings.map(\.line))")
         // The list, twelve files that it lists, and the sound by its samples.
-        #expect(findings.count == 14 && findings.last?.words.contains("its sound is what was signed") == true)
+        #expect(findings.count == 14 && findings.last?.words.contains("its sound is as it was signed") == true)
         #expect(try signed.wrong() == [])
         let both = try signed.findings(key: signed.key.publicKey, signed.desk.exportFolder)
         #expect(both.filter { $0.outcome == .unaltered }.count == 28)
@@ -221,7 +221,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
         )
         let found = try signed.findings(signed.desk.stick)
         #expect(found.filter { $0.outcome != .note } == before.filter { $0.outcome != .note }, "\(found.map(\.line))")
-        #expect(found.last?.words.contains("half of a copy") == true)
+        #expect(found.last?.words.contains("an incomplete copy") == true)
         shell("cd '\(signed.desk.stick)' && mkdir \"$(printf 'caf\\351')\"")
         #expect(try signed.findings(signed.desk.stick).contains { $0.outcome == .unchecked })
     }

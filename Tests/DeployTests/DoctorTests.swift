@@ -101,7 +101,7 @@ import TestKit
             $0.sound = hears { sound in sound.channels = 2 }
             $0.speakers = .failure(DeviceError(.missing, "open", "the model is not there", remedy: "install it"))
         },
-        Case("voices to remember of what is sealed", .notice, .speakers, "before anyone can name") {
+        Case("saved voices with sealing", .notice, .speakers, "before their speakers") {
             $0.configuration.speakers.remember = true
             $0.configuration.storage.seal = ["age1key"]
         },
@@ -125,7 +125,7 @@ import TestKit
             $0.knownSticks = .failure(missing)
         },
         Case("a sealed recorder", .ok, .copies, "are sealed for 1 public key") { $0.recorderSealing = .success(1) },
-        Case("a damaged database beside what is sealed", .notice, .copies, "damaged-1: a damaged database, kept aside")
+        Case("a damaged database beside sealed recordings", .notice, .copies, "damaged-1: a damaged database that was set aside")
         {
             $0.sealing = .success(1)
             $0.recorderSealing = .success(1)
@@ -140,7 +140,7 @@ import TestKit
             $0.recorderSealing = .failure(missing)
         },
         Case("a drive", .ok, .drive, "the port fe980000.usb") { $0.drivePorts = .success(["fe980000.usb"]) },
-        Case("a board that cannot be a drive", .missing, .drive, "none of this board's USB ports", exit: 3) {
+        Case("a board that cannot be a drive", .missing, .drive, "no USB port of this board", exit: 3) {
             $0.drivePorts = .success([])
         },
         Case("no file system for the drive", .missing, .drive, "not found", exit: 3) {
@@ -149,7 +149,7 @@ import TestKit
         Case("a key to sign by", .ok, .copies, "public key is RWkey") { $0.signing = .success("RWkey") },
         Case("no key yet", .ok, .copies, "with the first start") { $0.signing = .success(nil) },
         Case("no minisign", .notice, .copies, "not signed") { $0.signing = .failure(missing) },
-        Case("no sticks", .ok, .copies, "to no stick") { $0.configuration.export.sticks = .none },
+        Case("no sticks", .ok, .copies, "no stick (") { $0.configuration.export.sticks = .none },
         Case("no age", .missing, .copies, "not found", exit: 3) { $0.sealing = .failure(missing) },
         Case("a refused line", .failed, .configuration, "a.conf:3: bad", exit: 1) {
             $0.configurationProblems = ["a.conf:3: bad", "a.conf:4: worse"]
@@ -225,7 +225,7 @@ import TestKit
             $0.decoder = .success(DoctorFacts.Decoder(timesRealTime: 1.1, isOnSpeech: false))
         },
         Case("a full disk", .failed, .disk, "200 MB are free", exit: 1) { $0.disk = disk(free: 200e6, sync: [0.01]) },
-        Case("a disk for an hour", .notice, .disk, "room for 1.0 hours") {
+        Case("a disk for an hour", .notice, .disk, "space for 1.0 hours") {
             $0.disk = disk(free: 256e6 + 115.2e6, sync: [0.01])
         },
         Case("a card that stalls", .notice, .disk, "10.0 ms (median), 3000.0 ms (worst)") {
@@ -280,7 +280,7 @@ import TestKit
         facts.knownSticks = .success(2)
         facts.sealing = .failure(Self.missing)
         facts.recorderSealing = .failure(
-            DeviceError(.unsupported, "age", on: "recorder.pub", "holds no public key", remedy: "give one a line"))
+            DeviceError(.unsupported, "age", on: "recorder.pub", "holds no public key", remedy: "write one per line"))
         let told = facts.findings.filter { $0.check == .copies }.map(\.message)
         #expect(told.contains { $0.contains("not found") }, "\(told)")
         #expect(told.contains { $0.contains("to 2 known sticks alone") }, "\(told)")

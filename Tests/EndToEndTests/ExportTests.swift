@@ -42,7 +42,7 @@ import TestKit
             let target = "\(storage)/recordings/\(name)"
             let ending = try Fieldscribe.run("export", "--to", target, "--directory", storage, in: folder)
             #expect(ending.status == 1 && ending.errors.count == 1, "\(ending)")
-            #expect(ending.errors.first?.contains("is among the recordings") == true)
+            #expect(ending.errors.first?.contains("is in the recordings' folder") == true)
             #expect(access("\(target)/Fieldscribe", F_OK) != 0)
         }
         #expect(access("\(storage)/recordings/new", F_OK) != 0)
@@ -151,7 +151,7 @@ import TestKit
             ["-c", "ulimit -f 64; exec '\(program)' export --to '\(stick)' --directory '\(storage)'"], in: folder
         ).wait()
         #expect(limited.status == 1, "\(limited.errors)")
-        #expect(limited.errors.contains { $0.contains("takes no file that long") }, "\(limited.errors)")
+        #expect(limited.errors.contains { $0.contains("cannot store a file that long") }, "\(limited.errors)")
         let logged = try Fieldscribe(
             program: "bash",
             [
@@ -190,7 +190,7 @@ import TestKit
         kill(export.id, SIGINT)
         let ending = try export.wait()
         #expect(ending.status == 130, "\(ending.errors)")
-        #expect(ending.errors.last?.contains("copy again to carry on") == true)
+        #expect(ending.errors.last?.contains("copy again to continue") == true)
         let left = try FileManager.default.subpathsOfDirectory(atPath: stick).filter {
             $0.contains("0000") || $0.contains("partial")
         }

@@ -17,7 +17,7 @@ import TestKit
         (
             "corrections.json",
             head + #""other":["# + String(repeating: "1,", count: 7_700_000) + "1]}",
-            "corrections.json: recording 1 is still being written down"
+            "corrections.json: recording 1 is still being transcribed"
         ),
         (
             "corrections (1).json", String(repeating: "[", count: 16_000_000),

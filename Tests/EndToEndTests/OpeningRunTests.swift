@@ -90,7 +90,7 @@ import TestKit
         let cases: [(make: String, words: String, isKey: Bool)] = [
             ("cp '\(folder.file("other.txt"))' '\(key)'", "does not open the sealed recording", true),
             ("echo age-encryption.org/v1 > '\(key)'", "is protected by a passphrase", true),
-            ("cp '\(folder.file("key.pub"))' '\(key)'", "holds a public key, which opens nothing", false),
+            ("cp '\(folder.file("key.pub"))' '\(key)'", "holds a public key, which cannot decrypt", false),
             (
                 "ln -s '\(folder.file("key.txt"))' '\(key)'",
                 "nothing was opened; put the file there that age-keygen made", false

@@ -90,7 +90,7 @@ import TestKit
         #expect(try desk.found("fonio") == ["pi-aaaaaaaa: [fonio] again"] && desk.found("phone") == [])
         #expect(try desk.archive().readings(of: 1).map(\.person) == ["Awa", nil])
         let accuracy = try desk.run("accuracy")
-        #expect(accuracy.output.contains("% of the words wrong"), "\(accuracy)")
+        #expect(accuracy.output.contains("% of the words are wrong"), "\(accuracy)")
         // A correction after that is new.
         let later = corrections("fonyo again", by: "Awa", at: 1_995_200_000, sound: sound, was: "fonio again")
         try durableReplace(path: "\(copy)/corrections (1).json", with: later)

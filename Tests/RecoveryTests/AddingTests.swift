@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(
-        "the title is the file's name without its ending",
+        "the title is the file's name without its extension",
         arguments: [
             ("talk.m4a", "talk"), ("Anna", "Anna"), (".m4a", ".m4a"),
             ("3.5 hours at the mill", "3.5 hours at the mill"),

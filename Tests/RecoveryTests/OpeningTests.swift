@@ -147,11 +147,11 @@ import TestKit
         try Self.shell("ssh-keygen -q -t ed25519 -N words -f '\(ssh)'")
         let cases: [(text: String, words: String)] = [
             (try text("other.txt"), "does not open the sealed recording: sealed for another key"),
-            (other, "holds a public key, which opens nothing"),
+            (other, "holds a public key, which cannot decrypt"),
             ("", "holds no private key"), ("hello\n", "holds no private key"),
             ("age-encryption.org/v1\n-> scrypt x 18\n", "is protected by a passphrase"),
             (try text("locked"), "is protected by a passphrase"),
-            ("AGE-PLUGIN-YUBIKEY-1QQQ\n", "names a plugin of age"),
+            ("AGE-PLUGIN-YUBIKEY-1QQQ\n", "names an age plugin"),
             (String(repeating: "AGE-SECRET-KEY-1QQQ\n", count: 2_000), "is too long for a private key"),
             ("AGE-SECRET-KEY-1" + String(repeating: "Q", count: 58) + "\n", "does not open the sealed recording"),
         ]

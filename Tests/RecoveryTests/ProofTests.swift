@@ -75,14 +75,14 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         let findings = try await verify()
         #expect(findings.allSatisfy { $0.outcome == .damaged && $0.recording == 1 })
         #expect(findings.count == (kind == 0 ? 2 : 1))
-        #expect(findings.last?.message.contains("is not what was signed") == true, "\(findings)")
+        #expect(findings.last?.message.contains("differs from what was signed") == true, "\(findings)")
         // No start and no repair accepts it, and it is not signed as it is now.
         let recovered = try await storage.recover()
         #expect(recovered.map(\.outcome) == (kind == 1 ? [.damaged] : []), "\(recovered)")
         #expect(isTaken(sums) == (kind != 1))
         try await sign()
         #expect(try await signatures() == 1)
-        #expect(try await verify().contains { $0.message.contains("is not what was signed") })
+        #expect(try await verify().contains { $0.message.contains("differs from what was signed") })
     }
 
     @Test("wrong checksums of correctly signed sound are reported as wrong")
@@ -107,7 +107,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         try await sign()
         let told = try await verify()
         #expect(
-            told.map(\.outcome) == [.note, .note] && told.contains { $0.message.contains("of an earlier key") },
+            told.map(\.outcome) == [.note, .note] && told.contains { $0.message.contains("with an earlier key") },
             "\(told)")
     }
 
@@ -268,7 +268,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         #expect(try await storage.recover(.start).contains { $0.outcome == .damaged })
         try await sign()
         #expect(try await signatures() == 1)
-        #expect(try await verify().contains { $0.message.contains("is not what was signed") })
+        #expect(try await verify().contains { $0.message.contains("differs from what was signed") })
         #expect(try await storage.archive().recording(1)?.length.samples == 43_500)
     }
 }

@@ -167,7 +167,7 @@ import TestKit
         try await archive.add(
             ExportEntry(recording: 1, pass: 1, volume: "1234-ABCD", folder: "f", manifest: "m", exportedAt: 5))
         let notes = try await Redaction(storage: storage.folder.path, archive: archive).redact(range, of: 1)
-        #expect(notes == ["f on the volume 1234-ABCD: was copied before; the next copy to that volume replaces it"])
+        #expect(notes == ["f on the volume 1234-ABCD: was copied earlier; the next copy to that volume replaces it"])
         #expect(try await archive.exports(of: 1).map(\.pass) == [nil])
         #expect(access(storage.folder.file("drive/contents"), F_OK) != 0)
 

@@ -292,7 +292,7 @@ import TestKit
                 file)
         }
         #expect(
-            error?.message.hasPrefix("t.txt: is of recording 1, which is sealed") == true,
+            error?.message.hasPrefix("t.txt: belongs to recording 1, which is sealed") == true,
             "\(String(describing: error))")
         #expect(error?.message.contains("age -d -i key.txt") == true)
     }
@@ -307,7 +307,7 @@ import TestKit
         #expect(try await verification.run([]).wrong == [])
         #expect(try await sealing(archive).run().isEmpty)
         let findings = try await verification.run([], isQuick: true)
-        #expect(findings.map(\.file) == [aside] && findings[0].message.contains("kept aside"))
+        #expect(findings.map(\.file) == [aside] && findings[0].message.contains("that was set aside"))
         unlink(aside)
         #expect(try await verification.run([]).wrong == [])
     }

@@ -12,7 +12,7 @@ package struct RecordingSealer {
 
     /// - Parameters:
     ///   - storage: the storage directory.
-    ///   - sound: the storage directory with the sound, if another one.
+    ///   - sound: the storage directory with the sound, if different.
     ///   - journal: the recording's current journal.
     ///   - signer: nil for an unsigned copy.
     ///   - goesOn: polled; if false, sealing ends without a change.
@@ -43,8 +43,8 @@ package struct RecordingSealer {
         guard free >= needed else {
             throw DeviceError(
                 .full, "statvfs", status: ENOSPC, on: folder.path,
-                "sealing this recording needs \(needed / 1_000_000 + 1) MB for a while, \(free / 1_000_000) MB are free",
-                remedy: "erase recordings that were copied; it is tried again")
+                "sealing this recording needs \(needed / 1_000_000 + 1) MB temporarily, \(free / 1_000_000) MB are free",
+                remedy: "erase recordings that were copied; sealing is tried again")
         }
         try folder.remove(Self.temporary)
         do throws(DeviceError) {

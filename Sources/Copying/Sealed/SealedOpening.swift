@@ -5,10 +5,10 @@ import System
 
 /// Decrypts a sealed recording into a folder in memory. Blocks; used on one thread.
 package struct SealedOpening {
-    /// The most bytes of a journal: some days of speech.
+    /// The maximum size of a journal in bytes: several days of speech.
     private static let longestJournal: Int64 = 512 << 20
 
-    /// Bytes of memory that stay free, for the index and for other programs.
+    /// Bytes of memory to keep free for the index and other programs.
     private static let spare: Int64 = 8 << 20
 
     private static let encoded = "encoded.partial"
@@ -188,6 +188,6 @@ package struct SealedOpening {
     private static let enough = DeviceError(.failed, "age", "enough")
 
     private var foreign: DeviceError {
-        DeviceError(.damaged, "age", on: path, "holds something else than this recording, as it was sealed")
+        DeviceError(.damaged, "age", on: path, "does not contain this recording as it was sealed")
     }
 }

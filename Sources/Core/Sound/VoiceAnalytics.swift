@@ -8,7 +8,7 @@ package struct VoiceAnalytics: Hashable, Sendable, Codable {
     package let shimmer: Double
     /// The share of frames that are voiced, 0 to 1.
     package let voicing: Double
-    /// How far the last voiced 0.2 s lie below the median pitch, in semitones; nil if unknown.
+    /// How far the last voiced 0.2 s are below the median pitch, in semitones; nil if unknown.
     package let finalLowering: Double?
 
     /// Values are clamped; NaN becomes 0.

@@ -1,4 +1,4 @@
-/// Splits the reading of a group by its utterances. Pure.
+/// Splits the reading of a group by its utterances.
 struct GroupSplit: Sendable {
     /// Longer readings are not aligned: the time grows with the square.
     private static let mostWords = 1_000
@@ -16,8 +16,8 @@ struct GroupSplit: Sendable {
         return pieces
     }
 
-    /// Returns the alternatives of each utterance: what each alternative of the group has in place of the utterance's
-    /// words, by edit distance. Leaves out duplicates.
+    /// Returns the alternatives of each utterance: the part of each group alternative that corresponds to the
+    /// utterance's words, by edit distance. Leaves out duplicates.
     ///
     /// - Parameter best: The best reading of the group, in the order of the words' starts.
     func alternatives(_ readings: [Alternative], to best: [Word]) -> [[Alternative]] {

@@ -8,7 +8,7 @@ import Settings
 import System
 
 /// Runs the due second pass of recordings that a private key has opened, and seals them again with the better text. It
-/// holds the sound of one recording at a time in memory; if it is cancelled, the sealed file is unchanged.
+/// keeps one recording's sound at a time in memory; if it is cancelled, the sealed file is unchanged.
 struct OpenedSecondPass: Sendable {
     let configuration: Configuration
     let archive: SQLiteArchive

@@ -24,7 +24,7 @@ package struct Recovery: Sendable {
     package struct Opened: Sendable {
         /// The archive.
         package var archive: SQLiteArchive
-        /// What was repaired or cannot be, in the order of discovery.
+        /// Repairs and irreparable damage, in the order of discovery.
         package var findings: [StorageFinding]
         /// The recordings that remain to be checked.
         package var repairs: Repairs
@@ -33,7 +33,7 @@ package struct Recovery: Sendable {
         package var isChecked: Bool
     }
 
-    /// The largest database to check during a start: a card takes two seconds for it. A larger one is checked in the
+    /// The largest database to check during a start: a card needs two seconds for it. A larger one is checked in the
     /// background.
     private static let checkedAtOnce: Int64 = 32 << 20
 
@@ -61,7 +61,7 @@ package struct Recovery: Sendable {
             findings.append(
                 StorageFinding(
                     .repaired, file: path,
-                    "the database was damaged, not a file, or not ours to use; it was kept as \(aside) and "
+                    "the database was damaged, not a file, or not accessible; it was kept as \(aside) and "
                         + "rebuilt from the recordings"))
         }
         if let aside = opened.rootSetAside {
@@ -142,7 +142,7 @@ package struct Recovery: Sendable {
             findings += try await repair(id, row, signature)
         } catch let error as DeviceError where error.code != .full {
             let files = [folder(id).path, folder(id).audio, "\(folder(id).path)/journal.jsonl"]
-            // Opening a link is denied, too; its owner does not matter then.
+            // Opening a link is denied, too, whoever owns it.
             let isOthers = error.status == EACCES || error.status == EPERM
             let remedy = isOthers ? ArchiveOwner.remedy(for: files) : nil
             findings.append(
@@ -219,7 +219,7 @@ package struct Recovery: Sendable {
                 findings.append(
                     StorageFinding(
                         .note, recording: id, file: audio,
-                        "what was lost at the end of recording \(id) is now silence"))
+                        "the lost end of recording \(id) is now silence"))
             }
         }
         if repair.lost > 0 {

@@ -5,7 +5,7 @@ import System
 /// - Parameters:
 ///   - name: the thread's, at most 15 bytes.
 ///   - niceness: the thread's.
-///   - until: the time on the monotonic clock, in nanoseconds, at which it should stop as well; nil for none.
+///   - until: a deadline on the monotonic clock, in nanoseconds; nil for none.
 ///   - work: gets a function that says whether to continue.
 func onStoppableThread<Value: Sendable>(
     named name: String, niceness: Int32 = 5, until: Int64? = nil,

@@ -35,7 +35,7 @@ extension Verification {
             StorageFinding(
                 .damaged, recording: id, file: RecordingFolder(storage: storage, recording: id).audio,
                 "differs from what was recorded, from \(range.start.seconds) s to \(range.end.seconds) s; "
-                    + "restore a copy of it, and check the disk")
+                    + "restore a copy, and check the disk")
         }
     }
 }

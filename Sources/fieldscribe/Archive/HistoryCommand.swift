@@ -14,7 +14,7 @@ enum HistoryCommand: Command {
         finds missing, changed and moved entries. The history outlives recordings; it contains neither text nor names.
         """,
         Argument(
-            "[ID]", "a number, as fieldscribe list shows it, also of an erased recording; default all", .recordings),
+            "[ID]", "a number, as fieldscribe list shows it, or of an erased recording; default all", .recordings),
         Option.json("print one JSON array, with each entry as it is stored"), Option.directory,
     ]
 

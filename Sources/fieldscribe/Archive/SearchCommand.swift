@@ -7,7 +7,7 @@ enum SearchCommand: Command {
     static let name = "search"
     static let summary = "Find where words were said."
     private static let most = 100_000
-    private static let limit = Option.number("--limit", "at most N places", in: 1...most, default: 50)
+    private static let limit = Option.number("--limit", "at most N results", in: 1...most, default: 50)
     private static let context = Option.number(
         "--context", "also print N lines before and after each place", in: 0...100, default: 0)
     static let help: [any HelpPart] = [

@@ -119,7 +119,7 @@ enum VerifyCommand: Command {
         if SigningKey.isPublic(text) { return text }
         guard text.contains("/") || isTaken(text) else {
             throw UsageError(
-                "verify: --key \(text): neither a file nor a public key of minisign, which is RW and 54 more letters")
+                "verify: --key \(text): neither a file nor a minisign public key, which is RW and 54 more characters")
         }
         let bytes = try content(ofFile: text, limit: Minisign.longest)
         guard let key = RecorderKey.key(in: String(decoding: bytes, as: UTF8.self)) else {

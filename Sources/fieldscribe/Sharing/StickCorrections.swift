@@ -23,10 +23,10 @@ enum StickCorrections {
         if found.count > mostFiles {
             found.removeLast()
             lines.append(
-                "this stick has more than \(mostFiles) files of corrections, and the others were not read; leave some out"
+                "this stick has more than \(mostFiles) files of corrections, and the others were not read; remove some"
             )
         }
-        // A confined process reads each; this process keeps little of it.
+        // A confined process parses each; this process keeps little of it.
         var files: [(savedAt: Double, file: CorrectionImport.File)] = []
         var (seen, room): (Set<String>, Int) = ([], most)
         for (path, folder, name) in found {
@@ -38,13 +38,13 @@ enum StickCorrections {
                 else {
                     continue
                 }
-                // A page saves the same twice: for itself and for the recorder.
+                // A page saves its corrections twice: for itself and for the recorder.
                 let text = read.text
                 guard seen.insert(text).inserted else { continue }
                 room -= text.utf8.count
                 guard room >= 0 else {
                     lines.append(
-                        "\(path): was not read: the corrections on this stick are more than \(most >> 20) MB; leave some out"
+                        "\(path): was not read: the corrections on this stick exceed \(most >> 20) MB; remove some"
                     )
                     break
                 }
