@@ -220,7 +220,7 @@ import TestKit
         let talk = try telephone("talk.wav")
         let added = try appliance.run("add", talk)
         #expect(added.status == 0 && added.output.hasPrefix("recording 2: "), "\(added.output) \(added.errors)")
-        #expect(try appliance.run("add", talk).errors.first?.contains("is recording 2 already") == true)
+        #expect(try appliance.run("add", talk).errors.first?.contains("already is recording 2") == true)
         try appliance.hear(seconds: 1)
         #expect(try appliance.run("stop").status == 0)
         try appliance.process.wait(until: "the text of the added file") {

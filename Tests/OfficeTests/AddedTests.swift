@@ -31,7 +31,7 @@ import Testing
         #expect(shell("cmp '\(path)' '\(desk.archivePath)/\(copy)/original.wav'").status == 0)
         #expect(shell("grep -c '\"text\"' '\(desk.archivePath)/\(copy)/transcript.json'").status == 0)
         let again = try add("'\(path)'")
-        #expect(again.status == 0 && again.output.contains("is recording \(recording.id) already"), "\(again.output)")
+        #expect(again.status == 0 && again.output.contains("already is recording \(recording.id)"), "\(again.output)")
         #expect(try desk.archive().recordings(OfficeFilter()).count == 1)
     }
 }

@@ -58,7 +58,7 @@ import TestKit
         #expect(desk.copies().count == 2 && left(desk) == [] && server.get("").body.contains("2 recordings"))
         #expect(try desk.archive().recordings(OfficeFilter()).map(\.recorder.folder) == ["pi-aaaaaaaa", "pi-aaaaaaaa"])
         let again = post(server, query, tar(server, files(copy)))
-        #expect(again.status == 200 && again.told.contains("already; nothing was changed"), "\(again)")
+        #expect(again.status == 200 && again.told.contains("already in the archive; nothing was changed"), "\(again)")
         let sound = shell("grep -o 'sound sha256:[0-9a-f]*' '\(copy)/index.html' | head -n 1 | cut -d: -f2").output
             .prefix(64)
         let page = server.folder.file("corrections pi 2 (1).json")

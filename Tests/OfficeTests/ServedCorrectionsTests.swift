@@ -154,7 +154,7 @@ import TestKit
             ("nonsense", "is incomplete"), ("{}", "is incomplete"),
             (sent(sound, by: "", [(2, "phone yo again", "x")]), "have no name"),
             (sent(sound, by: "A", [(2, "what nobody said", "x")]), "made from a text"),
-            (sent(String(repeating: "0", count: 64), by: "A", []), "is not the one"),
+            (sent(String(repeating: "0", count: 64), by: "A", []), "is not the recording"),
         ] {
             let answer = try post(server, id, text, at: first)
             #expect(answer.status == 409 && answer.told.contains(told), "\(answer)")

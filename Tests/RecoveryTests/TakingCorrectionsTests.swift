@@ -177,7 +177,7 @@ import TestKit
             storage.configuration, archive: archive, program: try builtProgram("fieldscribe"))
         var file = CorrectionImport.File(name: "other.vtt", text: other, neighbour: neighbour)
         let error = await #expect(throws: DeviceError.self) { try await importing.take(file) }
-        #expect(error?.message.contains("say so with --recording 1") == true, "\(String(describing: error))")
+        #expect(error?.message.contains("use --recording 1") == true, "\(String(describing: error))")
         file.recording = 1
         #expect(try await importing.take(file).contains(": corrected in"))
         file = CorrectionImport.File(

@@ -3,7 +3,7 @@ import Core
 import Glibc
 import System
 
-/// The copies and corrections in a folder or on a stick, however deep they lie. Names are untrusted: follows no links, and
+/// The copies and corrections in a folder or on a stick, at any depth. Names are untrusted: it follows no links, and
 /// stays on one file system.
 struct FoundCopies {
     /// A folder that was found. It is opened only when needed, because a process can have few open files.
@@ -48,7 +48,7 @@ struct FoundCopies {
     private(set) var copies: [Copy] = []
     /// Files that look like corrections and are not beside a copy.
     private(set) var corrections: [(place: Place, name: String)] = []
-    /// What was refused, a line each.
+    /// Rejected items, one per line.
     private(set) var problems: [String] = []
 
     /// The archive's own folder, which is skipped.
@@ -99,7 +99,7 @@ struct FoundCopies {
                 } else if let status = try folder.status(entry) {
                     try look(at: entry, status, in: folder, place, inside)
                 } else if entry.contains("\u{FFFD}") {
-                    // Such a name is lost in decoding, so that the file cannot be opened.
+                    // Such a name is lost in decoding, so the file cannot be opened.
                     problems.append(
                         "\(folder.path)/\(entry): has a name that is not in UTF-8, and was skipped; rename it"
                     )

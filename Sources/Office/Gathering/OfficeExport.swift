@@ -48,8 +48,8 @@ package struct OfficeExport {
                 return false
             }
             throw DeviceError(
-                .busy, "export", on: "\(recorder.path)/\(name)", "is another copy, or was changed",
-                remedy: "move it away, or name another folder")
+                .busy, "export", on: "\(recorder.path)/\(name)", "is a different copy, or was changed",
+                remedy: "move it elsewhere, or name another folder")
         }
         try recorder.removeAll(Self.partial)
         try recorder.makeFolder(Self.partial, mode: 0o755)
@@ -74,7 +74,7 @@ package struct OfficeExport {
         }
     }
 
-    /// Writes the transcript that is shown of a recording to `RECORDER/TITLE.EXTENSION`.
+    /// Writes a recording's default transcript to `RECORDER/TITLE.EXTENSION`.
     ///
     /// - Parameter replaces: whether to replace a file that differs.
     /// - Returns: the file's path, and whether it was written.

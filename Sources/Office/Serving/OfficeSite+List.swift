@@ -1,13 +1,13 @@
 import Core
 import Transcripts
 
-/// How many recordings a page of the list shows, how many hits a search, and how many recordings a ZIP file has.
+/// The maximum number of recordings on a page of the list, of hits of a search, and of recordings in a ZIP file.
 private let (maxListed, maxHits, maxDownloaded) = (100, 200, 1_000)
 
 extension OfficeSite {
     /// The last part of the address of a ZIP file.
     static let downloadName = "recordings.zip"
-    /// The most ZIP files that are sent at a time: making them takes a processor.
+    /// The maximum number of ZIP files sent at a time: each occupies a core.
     private static let maxDownloads = 8
 
     func list(_ request: WebRequest, _ archive: any OfficeArchive) throws(DeviceError) -> WebResponse {
@@ -22,7 +22,7 @@ extension OfficeSite {
         }
     }
 
-    /// Returns the fields of the form, the filter, and a line for each field that is wrong.
+    /// Returns the fields of the form, the filter, and a line for each invalid field.
     private static func asked(_ request: WebRequest) -> (form: SearchForm, filter: OfficeFilter, told: [String]) {
         var form = SearchForm()
         let asked = { (name: String) in oneLine(request.query[name] ?? "") }
@@ -45,9 +45,9 @@ extension OfficeSite {
         return (form, filter, told)
     }
 
-    /// Answers with a ZIP file of one recording, `?id=12`, or of all that a list or search shows.
+    /// Responds with a ZIP file of one recording, `?id=12`, or of everything in a list or search.
     func download(_ request: WebRequest, _ archive: any OfficeArchive) throws(DeviceError) -> WebResponse {
-        // A page of another site cannot fill its visitor's disk.
+        // So a page of another site cannot fill its visitor's disk.
         guard !["cross-site", "same-site"].contains(request.headers["sec-fetch-site"]) else {
             return Self.problem(403, "Cannot be downloaded", "Follow the link on the list.", request)
         }
@@ -109,7 +109,7 @@ extension OfficeSite {
     ) throws(DeviceError) -> WebResponse {
         let number = { (name: String) in request.query[name].flatMap { Int($0) } }
         let (earlier, later) = (number("before"), number("after"))
-        // One more than is shown, to know whether there is a next page.
+        // One more than shown, to know whether there is a next page.
         var shown: [OfficeRecording] = []
         var (hasLater, hasEarlier) = (false, false)
         if let later {
@@ -185,10 +185,10 @@ extension OfficeSite {
             words: isBelowDay ? beginning(of: own.isEmpty ? opening.rest : text) : "")
     }
 
-    /// The longest title that is made of a text, in characters.
+    /// The maximum length of a title made from a text, in characters.
     private static let maxTitle = 60
 
-    /// Splits a text into a title of its first words and the rest.
+    /// Splits a text into a title, its first words, and the rest.
     static func opening(of text: String) -> (title: String, rest: String) {
         let words = oneLine(text).split(separator: " ")
         guard let first = words.first else { return ("Without words", "") }

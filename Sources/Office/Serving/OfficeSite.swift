@@ -30,7 +30,7 @@ package final class OfficeSite {
     ///   - archive: the archive to serve.
     ///   - reader: the program whose confined process parses corrections.
     ///   - open: opens the archive again after it was unavailable, and on the thread that adds files.
-    ///   - tell: called with a problem of the archive, once until it changes.
+    ///   - tell: called with a problem of the archive, again only if it changes.
     package init(
         _ archive: any OfficeArchive, access: SiteAccess, reader: String = "/proc/self/exe",
         open: @escaping @Sendable () throws(DeviceError) -> any OfficeArchive, tell: @escaping (String) -> Void
@@ -201,7 +201,7 @@ package final class OfficeSite {
         return page.peaks
     }
 
-    /// The answer to a page's script, as JSON.
+    /// The response to a page's script, as JSON.
     private struct Answer: Encodable {
         var told: String
         var reading: Int?
@@ -211,7 +211,8 @@ package final class OfficeSite {
     /// Reads the body of a request on another thread.
     typealias BodyReader = @Sendable ([UInt8]) -> WebRequest.Body
 
-    /// Returns what reads the body before `respond(to:)`, so that other requests are answered meanwhile; nil if nothing does.
+    /// Returns a function that parses the body before `respond(to:)`, while other requests are answered; nil if none is
+    /// needed.
     func reader(of request: WebRequest) -> BodyReader? {
         guard request.method == "POST", !Self.isAddition(request) else { return nil }
         let id = request.path.split(separator: "/").dropFirst().first.flatMap { Int($0) }
@@ -261,15 +262,15 @@ package final class OfficeSite {
             return "Saved in the archive"
         }
         if !outcome.isMerged {
-            return "Saved. \(other) has saved another transcript meanwhile: both are kept, and yours is shown."
+            return "Saved. \(other) has saved another transcript in the meantime: both are kept, and yours is shown."
         }
         if outcome.conflicts.isEmpty {
-            return "Saved. \(other) has corrected it meanwhile, too: the text has both."
+            return "Saved. \(other) has also corrected it in the meantime: the text has both corrections."
         }
         let places = outcome.conflicts.prefix(5).map { clockTime($0) }.joined(separator: ", ")
         let more = outcome.conflicts.count > 5 ? " …" : ""
         return
-            "Saved. \(other) has corrected the same meanwhile, at \(places)\(more): yours is shown there, and theirs is in "
+            "Saved. \(other) has also corrected \(places)\(more) in the meantime: yours is shown there, and theirs is in  "
             + "the list of texts above."
     }
 
