@@ -192,7 +192,7 @@ import TestKit
         #expect(!again.hasChanged && again.lines == ["settings/recipients.txt is already in effect."])
         let second = try take(other, as: name)
         #expect(
-            !second.hasChanged && second.lines.first?.contains("an earlier stick has said") == true, "\(second.lines)")
+            !second.hasChanged && second.lines.first?.contains("an earlier stick has set") == true, "\(second.lines)")
         // Whatever other stick comes, or is missing.
         unlink("\(brought)/\(name)")
         #expect(try take("[capture]\npreroll-seconds = 3\n").hasChanged)
@@ -205,7 +205,7 @@ import TestKit
         machine.export.recipients = [other]
         #expect(keys(machine) == [other])
         let set = try take(first, as: name, over: machine)
-        #expect(!set.hasChanged && set.lines.last?.contains("is set on this recorder (export.recipients)") == true)
+        #expect(!set.hasChanged && set.lines.last?.contains("are set on this recorder (export.recipients)") == true)
         // An unreadable file must not lead to unencrypted copies.
         let kept = "\(StickSettings.folder(in: own.storage.directory))/\(name)"
         try Data("damaged\n".utf8).write(to: URL(filePath: kept))

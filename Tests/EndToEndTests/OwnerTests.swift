@@ -204,7 +204,7 @@ struct OwnerTests {
             let told = try run("export", "--stick", "--to", folder.file("stick"), as: user)
             let line =
                 "Fieldscribe/key.txt: permission denied; nothing was opened; let everybody read it (chmod a+r), or "
-                + "take it away"
+                + "remove it"
             #expect(told.errors.contains { $0.contains(line) }, "\(told.errors)")
             #expect(try Fieldscribe.text("\(stick)/RESULT.txt").contains(line))
             #expect(try Fieldscribe.text("\(stick)/RESULT.txt").contains("NOTHING WAS COPIED to this stick"))

@@ -391,7 +391,7 @@ import TestKit
         }
         do {
             defer { isOver.signal() }
-            try await refused("make room on that disk")
+            try await refused("free space on that disk")
         }
         try await filled
         unlink(filler)

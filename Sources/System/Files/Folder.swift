@@ -213,7 +213,7 @@ package final class Folder: Sendable {
         let now = name.isEmpty ? "" : " and is \(name) now"
         throw DeviceError(
             .missing, "stat", status: ENOENT, on: path, "was renamed, removed or covered while it was in use\(now)",
-            remedy: "give it its name back")
+            remedy: "restore its name")
     }
 
     func path(of name: String) throws(DeviceError) -> String {

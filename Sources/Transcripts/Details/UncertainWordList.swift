@@ -13,7 +13,7 @@ package struct UncertainWordRow: Encodable {
     private let confidence: Double
     private let before: String
     private let after: String
-    /// True if nothing of the segment is believed: `after` is what is held back.
+    /// True if the segment's text was rejected: `after` is the held-back text.
     private let unclear: Bool?
 
     fileprivate init(_ word: UncertainWord, of recording: Int, _ recorder: String?) {
@@ -38,7 +38,7 @@ package struct UncertainWordRow: Encodable {
 
 /// The low-confidence words of several recordings.
 package struct UncertainWordList {
-    /// The most words of one recording; these include the overall worst.
+    /// The maximum number of words of one recording; these include the overall worst.
     private static let mostOfOne = 1_000
 
     private let limit: Int

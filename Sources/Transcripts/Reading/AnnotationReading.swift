@@ -50,7 +50,7 @@ func annotationReadings(_ text: String) throws(WrittenText.Problem) -> [[Written
     return readings
 }
 
-/// A pull parser for XML as ELAN writes it. Refuses document types, which can make a small file expand.
+/// A pull parser for XML as ELAN writes it. Rejects document types, which can make a small file expand.
 private struct MarkupScanner {
     enum Event {
         case opening(String, [String: String])

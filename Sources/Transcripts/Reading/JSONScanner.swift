@@ -9,7 +9,7 @@ struct JSONScanner {
     }
 
     private static let deepest = 16
-    /// The most characters of a number that a double stores exactly.
+    /// The maximum number of digits that a double stores exactly.
     private static let mostExact = 15
     /// Powers of ten, all exact.
     private static let powers: [Double] = [
@@ -112,7 +112,7 @@ struct JSONScanner {
         guard consume(UInt8(ascii: "}")) else { throw Unexpected() }
     }
 
-    /// - Parameter most: The most elements.
+    /// - Parameter most: The maximum number of elements.
     mutating func list<Element>(
         most: Int = .max, _ element: (inout JSONScanner) throws(Unexpected) -> Element
     ) throws(Unexpected) -> [Element] {
@@ -214,7 +214,7 @@ struct JSONScanner {
             try skipDigits()
         }
         if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
-            // The standard decoder refuses `0e5`.
+            // The standard decoder rejects `0e5`.
             guard place > first + 1 || bytes[first] != UInt8(ascii: "0") else { throw Unexpected() }
             hasExponent = true
             place += 1

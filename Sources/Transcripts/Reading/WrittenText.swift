@@ -36,7 +36,7 @@ package struct WrittenText: Hashable, Sendable, Codable {
     package var format: String
     /// The segments, then the words if the format has them.
     var readings: [[Piece]]
-    /// The most pieces: at one per second they last eleven days.
+    /// The maximum number of pieces: at one per second they last eleven days.
     static let mostPieces = 1_000_000
 
     init(format: String = TranscriptFormat.text.rawValue, readings: [[Piece]]) {
@@ -52,7 +52,7 @@ package struct WrittenText: Hashable, Sendable, Codable {
     /// - Parameters:
     ///   - ending: The file's extension, one of `endings`, in either case.
     ///   - name: The file's name for errors.
-    /// - Throws: `DeviceError` with `damaged` if it is not valid, with the line if that helps.
+    /// - Throws: `DeviceError` with `damaged` if it is not valid, with the line if possible.
     package init(_ text: String, ending: String, name: String) throws(DeviceError) {
         do throws(Problem) {
             switch ending.lowercased() {
