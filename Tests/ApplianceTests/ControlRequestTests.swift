@@ -36,14 +36,14 @@ import TestKit
         (.archive(.exportsOf(recording: 7), directory: nil), #"{"command":"exports","recording":7}"#),
     ]
 
-    @Test("are lines that clients of earlier versions send and understand", arguments: lines)
+    @Test("are lines that clients of earlier versions can send and understand", arguments: lines)
     func wire(_ request: ControlRequest, _ line: String) throws {
         #expect(String(decoding: ControlLine.encode(request), as: UTF8.self) == line)
         #expect(try ControlLine.decode(ControlRequest.self, from: Array(line.utf8)) == request)
     }
 
     @Test(
-        "have defaults for what a client leaves out",
+        "have defaults for omitted fields",
         arguments: [
             (#"{"command":"mark"}"#, .order(.mark(text: ""))),
             (#"{"command":"watch"}"#, .watch(partials: false)),
@@ -54,7 +54,7 @@ import TestKit
         #expect(try ControlLine.decode(ControlRequest.self, from: Array(line.utf8)) == request)
     }
 
-    @Test("have a range for each field, and no range without a field")
+    @Test("have a range for each field, and no other ranges")
     func ranges() {
         let redaction = RedactionOrder(recording: 1, last: 1)
         let entry = ExportEntry(recording: 1, pass: 1, volume: "", folder: "", manifest: "", exportedAt: 0)
@@ -150,7 +150,7 @@ import TestKit
         #expect(texts.bytes == 0)
     }
 
-    @Test("are refused if they add a copy and have none")
+    @Test("are refused if they add a copy but contain none")
     func noEntry() {
         #expect(throws: DeviceError.self) {
             try ControlLine.decode(ControlRequest.self, from: Array(#"{"command":"exported"}"#.utf8))

@@ -98,7 +98,7 @@ import Testing
         "start": .start, "stop": .stop, "toggle": .toggle, "pause": .pause, "resume": .resume,
     ]
 
-    @Test("every order in every state is answered by the state that follows", arguments: rows)
+    @Test("every order in every state is answered with the new state", arguments: rows)
     func answers(_ row: Row) throws {
         for (order, line) in row.answers {
             let found = try Self.answer(to: order, in: row.state)
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(
-        "what the button cannot do has a line in the log",
+        "an order that the button cannot perform is logged",
         arguments: [
             ("start opened1", "press-redact", "redact", "the recording has not begun yet; redact \(later)"),
             ("start opened1", "press-mark", "mark", "the recording has not begun yet; mark \(later)"),
@@ -124,7 +124,7 @@ import Testing
         #expect(rig.perform(press).contains(.log(line)))
     }
 
-    /// Gives an order in a state, lets everything that was begun happen, and returns what the command prints.
+    /// Gives an order in a state, completes everything that was begun, and returns the command's output.
     private static func answer(to order: String, in state: String) throws -> String {
         var rig = RecorderRig()
         for word in state.split(separator: " ") { _ = rig.perform(String(word)) }
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test("an answer that comes after another order names the state that follows both")
+    @Test("an answer after another order names the state after both")
     func answeredLater() throws {
         var rig = RecorderRig()
         _ = rig.perform("start")
@@ -177,7 +177,7 @@ import Testing
         return answers
     }
 
-    @Test("the answer of an earlier version is printed without a state")
+    @Test("an earlier version's answer is printed without a state")
     func earlierVersion() throws {
         var answer = ControlResponse()
         #expect(answer.line(after: .stop) == "nothing was being recorded")

@@ -60,7 +60,7 @@ struct Judgement: Sendable {
     /// The problem with the archive; nil without one.
     var archive: String?
 
-    /// Recovers if the executable can, and compares the archive with the reported events.
+    /// Recovers if the executable supports it, and compares the archive with the reported events.
     ///
     /// - Parameter committed: reported segments of any recordings in this folder.
     init(_ storage: String, committed: Set<Segment>, last: Int?, on bench: Bench) {

@@ -63,14 +63,14 @@ import TestKit
             print("➜ skipped: this machine has no block device")
             return
         }
-        // None is an identifiable stick, but each has to be found.
+        // None is an identifiable stick, but each must be found.
         do throws(DeviceError) { _ = try PluggedSticks().identity(of: name) } catch {
             #expect(error.code == .unsupported, "\(error.message)")
         }
         #expect(throws: DeviceError.self) { try PluggedSticks().identity(of: "no\(name)") }
     }
 
-    @Test("a stick is known from allow to forget, also after reading the file again")
+    @Test("a stick is known from allow to forget, even after rereading the file")
     func ledger() throws {
         let (one, two) = (
             StickIdentity(volume: "1A2B-3C4D", device: "A"), StickIdentity(volume: "1A2B-3C4D", device: "B")

@@ -139,7 +139,7 @@ import Testing
             _ = try CorrectionsFile(Self.whole.replacing("\"notes\":[", with: "\"notes\":[\(notes)"), name: "f")
         }
         #expect(
-            error?.message.contains("contains more than a recording can have") == true, "\(String(describing: error))")
+            error?.message.contains("contains more than any recording") == true, "\(String(describing: error))")
         let escaped = Self.whole.replacing("\"Anna\"", with: #""\u0041nn\u00e9 \ud83d\ude00\b""#)
         #expect(try CorrectionsFile(escaped, name: "f").person == "Anné 😀")
     }

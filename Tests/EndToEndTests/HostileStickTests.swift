@@ -31,7 +31,7 @@ import TestKit
             "corrections (3).json",
             head + #""notes":["# + String(repeating: #"{"time":1,"text":"a"},"#, count: 100_001)
                 + #"{"time":1,"text":"a"}]}"#,
-            "corrections (3).json: contains more than a recording can have"
+            "corrections (3).json: contains more than any recording"
         ),
     ]
 
