@@ -233,7 +233,7 @@ def bad_cards(bench):
         ready(board)
         board.shell("fieldscribe start && sleep 2 && fieldscribe stop")  # wait: a recording of any length
         answer = card_answer(card)
-        for words in ("partition is full", "words.txt: none of it counts", "rtc = ds3231: no such clock answers"):
+        for words in ("partition is full", "words.txt: is ignored", "rtc = ds3231: no such clock answers"):
             expect(words in answer and words in told(board), "%s is not answered: %s" % (words, answer))
         faulted(board, "RESULT.txt beside it")
         expect(lamp_blinks(board), "the lamp does not blink")

@@ -25,7 +25,7 @@ struct KeyPair {
         self.recipient = recipient
     }
 
-    /// Opens an encrypted file into a folder as README.txt explains. Returns the programs' output, which is empty on success.
+    /// Decrypts an encrypted file into a folder as README.txt explains. Returns the programs' output, empty on success.
     func open(_ path: String, into folder: String) -> String {
         let (status, output) = shell(
             "mkdir -p '\(folder)' && set -o pipefail && age -d -i '\(key)' '\(path)' | tar x -C '\(folder)'")

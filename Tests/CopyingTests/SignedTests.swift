@@ -226,7 +226,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
         #expect(try signed.findings(signed.desk.stick).contains { $0.outcome == .unchecked })
     }
 
-    @Test("of encrypted copies only the checksums are compared, and a finding says so")
+    @Test("only the checksums of encrypted copies are compared, with a note")
     func sealedFolder() async throws {
         let signed = try await signed()
         let sealed = "\(signed.desk.stick)/Fieldscribe/sealed"
@@ -316,7 +316,7 @@ struct LibrarySignatureTests {
         )
     }
 
-    @Test("a signature of minisign is valid, with any comment", arguments: ["", "-t 'a comment: with marks'"])
+    @Test("a minisign signature is valid, with any comment", arguments: ["", "-t 'a comment: with marks'"])
     func fits(_ options: String) throws {
         let (minisign, bytes, signature, key) = try signed(options)
         #expect(minisign.fits(bytes, signature: signature, key: key))

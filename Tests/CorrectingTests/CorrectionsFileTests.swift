@@ -50,7 +50,7 @@ import Testing
                 {"start":1,"end":2,"speaker":"B"},{"start":7,"end":8,"speaker":"??"}],"notes":
                 """)
 
-    @Test("split and joined lines and turns are read; a file with them is the second version, others the first")
+    @Test("split and joined lines and turns are read; a file with them has version 2, others version 1")
     func lines() throws {
         let file = try CorrectionsFile(Self.divided, name: "f")
         #expect(file.edits[1].breaks == [1, 2] && !file.edits[1].isJoined && file.isDivided)
@@ -129,7 +129,7 @@ import Testing
         #expect(error?.message.utf8.count ?? 1_000 < 300)
     }
 
-    @Test("unknown fields are skipped, and lists longer than a recording can have are refused")
+    @Test("unknown fields are skipped, and lists too long for any recording are refused")
     func long() throws {
         let more = Self.whole.replacing(
             "\"notes\":[", with: "\"x\":[\(String(repeating: "1,", count: 300_000))1],\"notes\":[")

@@ -35,7 +35,7 @@ import Testing
         return timeline
     }
 
-    @Test("the speakers of the version that changed them stay, mine if both did")
+    @Test("the version that changed the speakers wins, or mine if both did")
     func turns() throws {
         let base = text("one", "two")
         func told(_ speaker: Int) -> Timeline {

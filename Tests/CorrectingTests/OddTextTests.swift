@@ -76,7 +76,7 @@ import Testing
         return String(word)
     }
 
-    @Test("an unedited file changes nothing, and an edited word only itself", arguments: formats)
+    @Test("an unedited file changes nothing, and an edited word changes only itself", arguments: formats)
     func roundTrip(format: TranscriptFormat) throws {
         let seed = UInt64.random(in: 0 ... .max)
         var random = SplitMix(state: seed)

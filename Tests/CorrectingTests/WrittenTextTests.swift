@@ -37,7 +37,7 @@ import Testing
         #expect(written.changes(in: Self.timeline) == [:])
     }
 
-    @Test("a gap within a line is no word", arguments: formats + [.qda])
+    @Test("a gap within a line is not a word", arguments: formats + [.qda])
     func gapWithin(format: TranscriptFormat) throws {
         var redacted = Self.timeline
         let word = redacted.segments[1].words[3].range
@@ -57,7 +57,7 @@ import Testing
         #expect(written.changes(in: Self.timeline) == [4: expected])
     }
 
-    @Test("speakers are in it, and are not words", arguments: formats)
+    @Test("speaker names are included, and are not words", arguments: formats)
     func speakers(format: TranscriptFormat) throws {
         var told = Self.timeline
         let seconds = { (start: Double, end: Double) in
@@ -93,7 +93,7 @@ import Testing
         #expect(try WrittenText(text, ending: ending, name: "t").changes(in: told) == [:], "\(text)")
     }
 
-    @Test("overlapping speech is marked in it, and the marks are not words", arguments: formats)
+    @Test("overlapping speech is marked, and the marks are not words", arguments: formats)
     func overlap(format: TranscriptFormat) throws {
         var told = Self.timeline
         let seconds = { (start: Double, end: Double) in
@@ -113,7 +113,7 @@ import Testing
         #expect(corrected.changes(in: told).keys.sorted() == [4])
     }
 
-    /// The timeline with speech that is not believed in place of the segment that could not be read.
+    /// The timeline with rejected speech instead of the unreadable segment.
     private static let unclear: Timeline = {
         var timeline = Self.timeline
         timeline.segments[2].endedBy = .silence
@@ -225,7 +225,7 @@ import Testing
         #expect(read.readings[0][1].range == SampleRange(SamplePosition(seconds: 1), SamplePosition(seconds: 2)))
     }
 
-    @Test("of thirty thousand words with a thousand edits, each edit is found in its place")
+    @Test("each of a thousand edits in thirty thousand words is found in its place")
     func long() throws {
         var random = SplitMix(state: 1)
         let vocabulary = (0..<2_000).map { "w\($0)" }

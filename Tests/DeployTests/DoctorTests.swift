@@ -75,10 +75,10 @@ import TestKit
     private static let missing = DeviceError(.missing, "open", on: "it", "not found", remedy: "plug one in")
 
     private static let cases: [Case] = [
-        Case("one channel where two are asked for", .notice, .microphone, "it has one channel") {
+        Case("one channel instead of the requested two", .notice, .microphone, "it has one channel") {
             $0.configuration.capture.channels = 2
         },
-        Case("twice the same channel", .notice, .microphone, "both channels are the same") {
+        Case("two identical channels", .notice, .microphone, "both channels are the same") {
             $0.configuration.capture.channels = 2
             $0.sound = hears { sound in (sound.channels, sound.channelsIdentical) = (2, true) }
         },
@@ -90,13 +90,13 @@ import TestKit
             $0.configuration.capture.channels = 2
             $0.sound = hears { sound in sound.channels = 2 }
         },
-        Case("a model for voices that loads", .ok, .speakers, "with /voices, which loads") {
+        Case("a voice model that loads", .ok, .speakers, "with /voices, which loads") {
             $0.speakers = .success("/voices")
         },
-        Case("no model for voices", .notice, .speakers, "the model is not there") {
+        Case("no voice model", .notice, .speakers, "the model is not there") {
             $0.speakers = .failure(DeviceError(.missing, "open", "the model is not there", remedy: "install it"))
         },
-        Case("no model for voices, and two microphones", .notice, .speakers, "only where the two microphones differ") {
+        Case("no voice model, and two microphones", .notice, .speakers, "only where the two microphones differ") {
             $0.configuration.capture.channels = 2
             $0.sound = hears { sound in sound.channels = 2 }
             $0.speakers = .failure(DeviceError(.missing, "open", "the model is not there", remedy: "install it"))
@@ -116,11 +116,11 @@ import TestKit
             $0.configuration.export.sticks = .known
             $0.knownSticks = .success(0)
         },
-        Case("known sticks", .ok, .copies, "to 2 known sticks alone") {
+        Case("known sticks", .ok, .copies, "to 2 known sticks") {
             $0.configuration.export.sticks = .known
             $0.knownSticks = .success(2)
         },
-        Case("a list of sticks that is not there", .missing, .copies, "not found", exit: 3) {
+        Case("a missing list of sticks", .missing, .copies, "not found", exit: 3) {
             $0.configuration.export.sticks = .known
             $0.knownSticks = .failure(missing)
         },
@@ -146,7 +146,7 @@ import TestKit
         Case("no file system for the drive", .missing, .drive, "not found", exit: 3) {
             $0.drivePorts = .failure(missing)
         },
-        Case("a key to sign by", .ok, .copies, "public key is RWkey") { $0.signing = .success("RWkey") },
+        Case("a signing key", .ok, .copies, "public key is RWkey") { $0.signing = .success("RWkey") },
         Case("no key yet", .ok, .copies, "with the first start") { $0.signing = .success(nil) },
         Case("no minisign", .notice, .copies, "not signed") { $0.signing = .failure(missing) },
         Case("no sticks", .ok, .copies, "no stick (") { $0.configuration.export.sticks = .none },
@@ -166,19 +166,19 @@ import TestKit
             $0.modelError = missing
             $0.decoder = nil
         },
-        Case("a file that is not there", .missing, .configuration, "it: not found", exit: 3) {
+        Case("a missing file", .missing, .configuration, "it: not found", exit: 3) {
             $0.configurationError = missing
         },
-        Case("an appliance that stands still", .notice, .appliance, "not running") { $0.appliance = .stopped },
-        Case("an appliance of others", .notice, .appliance, "may not query") { $0.appliance = .denied },
-        Case("a microphone that the appliance holds", .ok, .microphone, "in use by the appliance") {
+        Case("an appliance that is not running", .notice, .appliance, "not running") { $0.appliance = .stopped },
+        Case("another user's appliance", .notice, .appliance, "may not query") { $0.appliance = .denied },
+        Case("a microphone in use by the appliance", .ok, .microphone, "in use by the appliance") {
             $0.sound = .failure(busy)
             $0.microphoneIsOurs = true
         },
-        Case("a microphone that another holds while the appliance runs", .failed, .microphone, "used by", exit: 1) {
+        Case("a microphone in use by another program while the appliance runs", .failed, .microphone, "used by", exit: 1) {
             $0.sound = .failure(busy)
         },
-        Case("a microphone that another holds", .failed, .microphone, "used by", exit: 1) {
+        Case("a microphone in use by another program", .failed, .microphone, "used by", exit: 1) {
             $0.sound = .failure(busy)
             $0.appliance = .stopped
         },
@@ -199,14 +199,14 @@ import TestKit
         },
         Case("clipping", .notice, .microphone, "clips") { $0.sound = hears { $0.clipped = 0.01 } },
         Case("a deaf microphone", .notice, .microphone, "almost nothing") { $0.sound = hears { $0.peak = -75 } },
-        Case("a line that the appliance holds", .ok, .button, "in use by the appliance") {
+        Case("a line in use by the appliance", .ok, .button, "in use by the appliance") {
             $0.button.error = busy
             $0.button.isOurs = true
         },
-        Case("a line that another holds while the appliance runs", .failed, .button, "used by", exit: 1) {
+        Case("a line in use by another program while the appliance runs", .failed, .button, "used by", exit: 1) {
             $0.button.error = busy
         },
-        Case("a line that another holds", .failed, .lamp, "used by fieldscribe", exit: 1) {
+        Case("a line in use by another program", .failed, .lamp, "used by fieldscribe", exit: 1) {
             $0.lamp.error = busy
             $0.appliance = .stopped
         },
@@ -231,10 +231,10 @@ import TestKit
         Case("a card that stalls", .notice, .disk, "10.0 ms (median), 3000.0 ms (worst)") {
             $0.disk = disk(free: 20e9, sync: [0.01, 0.01, 3])
         },
-        Case("a card that is slower than sound", .failed, .disk, "slower than real time", exit: 1) {
+        Case("a card slower than real time", .failed, .disk, "slower than real time", exit: 1) {
             $0.disk = disk(free: 20e9, sync: [1.2, 1.3, 1.1])
         },
-        Case("a folder of somebody else's", .failed, .disk, "denied", exit: 1) {
+        Case("another user's folder", .failed, .disk, "denied", exit: 1) {
             $0.disk = .failure(DeviceError(.denied, "open", on: "/d", "denied", remedy: "ask"))
         },
         Case("a user without the group", .failed, .permissions, "not in the group audio,gpio", exit: 1) {
@@ -243,16 +243,16 @@ import TestKit
         Case("a machine without the group", .failed, .permissions, "no group gpio", exit: 1) {
             $0.permissions.unknownGroups = ["gpio"]
         },
-        Case("no user of its own", .notice, .permissions, "no user fieldscribe") {
+        Case("no dedicated user", .notice, .permissions, "no user fieldscribe") {
             $0.permissions.isServiceUser = false
         },
-        Case("a clock that nobody set", .notice, .clock, "not synchronized") { $0.isClockSynchronized = false },
+        Case("a clock that is not set", .notice, .clock, "not synchronized") { $0.isClockSynchronized = false },
         Case("a weak supply", .failed, .board, "too low", exit: 1) { $0.board.isUndervolted = true },
         Case("a hot board", .notice, .board, "82.5 degrees") { $0.board.temperature = 82.5 },
         Case("settings for another board", .notice, .profile, "4 workers") { $0.configuration.recognizer.workers = 1 },
     ]
 
-    @Test("a machine without problems has only good findings")
+    @Test("a machine without problems has only positive findings")
     func well() {
         let findings = Self.healthy().findings
         #expect(findings.allSatisfy { $0.status == .ok && $0.remedy == nil }, "\(findings)")
@@ -329,7 +329,7 @@ import TestKit
         #expect(remedy == (words.contains("no second") ? "in [recognizer], set second-pass = auto" : nil))
     }
 
-    @Test("if a second pass would give the same text, none is promised")
+    @Test("if a second pass would yield the same text, none is promised")
     func readAlike() throws {
         var facts = Self.healthy()
         facts.configuration.recognizer.engine = "moonshine"
@@ -365,7 +365,7 @@ import TestKit
         return (tool.status, try JSONDecoder().decode(Report.self, from: Data(tool.output.utf8)))
     }
 
-    @Test("measures a real microphone port, the real model and the real disk, and leaves nothing behind")
+    @Test("measures a real microphone port, the real model and the real disk, and leaves no files")
     func measures() throws {
         let (status, report) = try examine("[capture]\ndevice = tone:440\n[panel]\nbutton = sim:\nlamp = none")
         let ills = report.findings.filter { $0.status == "failed" || $0.status == "missing" }

@@ -4,7 +4,7 @@ import TestKit
 
 @testable import Core
 
-/// Two people with a microphone each, made of noise that rises and falls as syllables do.
+/// Two people with a microphone each, simulated by noise that rises and falls like syllables.
 @Suite("Who spoke, by the louder channel") struct ChannelTurnsTests {
     private static let rate = SamplePosition.rate
 
@@ -12,7 +12,7 @@ import TestKit
     struct Talk: Sendable {
         var turns: [(start: Double, end: Double, person: Int)]
         var seconds: Double
-        /// How much of each reaches the other's microphone, in decibels.
+        /// The level of each person in the other's microphone, in decibels.
         var crosstalk = -12.0
         /// The second microphone's gain, in decibels.
         var gain = 0.0
@@ -51,7 +51,7 @@ import TestKit
     private func told(_ talk: Talk, seed: UInt64 = 1) -> Speakers? {
         var channels = ChannelTurns()
         let sound = sound(talk, seed: seed)
-        // In pieces of 7 s, as regions come.
+        // In pieces of 7 s, like regions.
         for start in stride(from: 0, to: sound.count / 2, by: 7 * Self.rate) {
             let end = min(sound.count / 2, start + 7 * Self.rate)
             channels.add(Array(sound[(2 * start)..<(2 * end)]), at: SamplePosition(Int64(start)))
@@ -71,7 +71,7 @@ import TestKit
     }
 
     @Test(
-        "each turn belongs to the owner of the microphone, whatever crosstalk and gain the other one has",
+        "each turn belongs to the owner of the microphone, with any crosstalk and gain of the other one",
         arguments: [-6.0, -12, -20, -60], [0.0, 10, -10])
     func turns(crosstalk: Double, gain: Double) throws {
         let talk = conversation(crosstalk: crosstalk, gain: gain)
@@ -97,7 +97,7 @@ import TestKit
         }
     }
 
-    @Test("someone who says little is not lost")
+    @Test("someone who barely speaks is not lost")
     func unequal() throws {
         let talk = Talk(turns: [(0, 30, 0), (30.2, 31.4, 1), (31.6, 60, 0)], seconds: 60)
         let speakers = try #require(told(talk))

@@ -17,7 +17,7 @@ import TestKit
     func export() throws {
         let folder = TemporaryFolder()
         let storage = try Self.archive(in: folder)
-        // The folder is created with those around it.
+        // The folder is created with its parents.
         let stick = folder.file("new/stick")
         let first = try Fieldscribe.run("export", "--to", stick, "--directory", storage, in: folder)
         #expect(first.status == 0, "\(first.errors)")
@@ -48,7 +48,7 @@ import TestKit
         #expect(access("\(storage)/recordings/new", F_OK) != 0)
     }
 
-    @Test("verify proves that a copy is unaltered; without minisign copies are made, with a message")
+    @Test("verify checks that a copy is unaltered; without minisign, unsigned copies are made, with a message")
     func provedCopy() throws {
         let folder = TemporaryFolder()
         let storage = try Self.archive(in: folder)
@@ -110,7 +110,7 @@ import TestKit
         try Fieldscribe.tool("bash", "-c", "echo more >> '\(place)/transcript.txt'", in: folder)
         let altered = try Fieldscribe.run("verify", "--copy", place, "--json", in: folder)
         #expect(altered.status == 4 && altered.output.contains(#""outcome":"altered""#), "\(altered.output)")
-        // It is found under another name, too, next to an unaltered one.
+        // It is also found under another name, next to an unaltered one.
         let moved = "\(stick)/photos/Interview with Anna"
         try Fieldscribe.tool("bash", "-c", "mkdir '\(stick)/photos' && mv '\(place)' '\(moved)'", in: folder)
         let next = try Fieldscribe.run("export", "--to", stick, "--directory", storage, in: folder)

@@ -35,7 +35,7 @@ import TestKit
         ),
     ]
 
-    @Test("each is answered by a line, and the recording is whole, with 400 MB of address space")
+    @Test("each is reported in one line, and the recording is complete, with 400 MB of address space")
     func recording() throws {
         let appliance = try ApplianceProcess(
             in: folder, microphone: "tone:440", environment: ["prlimit", "--as=400000000"])
@@ -48,7 +48,7 @@ import TestKit
         let result = try Fieldscribe.text("\(top)/RESULT.txt")
         for file in Self.files {
             #expect(result.contains(file.line), "\(result)")
-            // Also through the socket, as a person imports it.
+            // Also through the socket, as by the import command.
             let name = folder.file(file.name)
             try Data(file.bytes.utf8).write(to: URL(filePath: name))
             let imported = try appliance.run("import", name)
@@ -99,7 +99,7 @@ import TestKit
         try expectAllIsWell(appliance.run("verify"))
     }
 
-    @Test("a hundred thousand files do no harm, and a line says if there are more than are checked")
+    @Test("a hundred thousand files do no harm, and a line reports if not all were checked")
     func crowded() throws {
         let (storage, stick) = (folder.file("storage"), folder.file("stick"))
         func run(_ words: String...) throws -> Fieldscribe.Ending {

@@ -115,7 +115,7 @@ import TestKit
         #expect(try Fieldscribe.text("\(desk.stick)/Fieldscribe/RESULT.txt").contains("already in the archive"))
     }
 
-    @Test("what the recorder took from a stick is known at the desk, without a word, and accuracy measures it")
+    @Test("the recorder's import from a stick is known at the office without words, and accuracy measures it")
     func gathered() throws {
         let desk = try Desk()
         try desk.corrections("zanzibar " + desk.segment.text, by: "Anna", to: "\(desk.copy)/corrections.html")
@@ -165,7 +165,7 @@ import TestKit
         #expect(json.contains(#""title":"The mill""#) && json.contains(#""recorded":""#), "\(json)")
     }
 
-    @Test("a corrected name is learned, listed and preferred, and a person decides which stay")
+    @Test("a corrected name is learned, listed and preferred, and a person decides which to keep")
     func learned() throws {
         let desk = try Desk()
         try desk.corrections(desk.segment.text + " with Zorpela", by: "Anna", to: desk.folder.file("corrections.json"))
@@ -185,7 +185,7 @@ import TestKit
         #expect(none.status == 1 && none.errors.first?.contains("nobody: not in") == true)
         unlink(file)
         #expect(try desk.run("vocabulary", "learn").output == "Zorpela\n")
-        // A foreign file in its place costs no correction and no recording.
+        // A foreign file in its place loses no correction and no recording.
         unlink(file)
         mkfifo(file, 0o600)
         try desk.corrections(desk.segment.text + " with Kadiu", by: "Anna", to: page)
@@ -205,7 +205,7 @@ import TestKit
     }
 
     @Test(
-        "of two files with one name, a line names the damaged one, and the other is imported, even if rewritten")
+        "of two files with one name, the damaged one is reported, and the other is imported, even if rewritten")
     func which() throws {
         let desk = try Desk()
         let folders = ["one", "two"].map(desk.folder.file)
@@ -245,7 +245,7 @@ import TestKit
         #expect(try desk.run("show", "1", "--changes").output == before.1)
     }
 
-    @Test("an import killed at any moment leaves all of it or nothing")
+    @Test("an import killed at any moment is complete or leaves nothing")
     func killed() throws {
         let desk = try Desk()
         try desk.corrections("zanzibar \(desk.segment.text)", by: "Anna", to: desk.folder.file("corrections.json"))

@@ -6,7 +6,7 @@ import TestKit
 @Suite("Processes after a command is killed") struct KilledParentTests {
     private let folder = TemporaryFolder()
 
-    /// An engine that reports ready, writes its process number and its child's, and then ignores everything.
+    /// An engine that reports ready, writes its process ID and its child's, and then ignores everything.
     private func engine(telling file: String) throws -> String {
         let script = """
             echo '{"ready":{"name":"busy","version":"1","model":"none"}}'
@@ -24,7 +24,7 @@ import TestKit
         return status.split(separator: ")").last?.split(separator: " ").first.map { !"ZX".contains($0) } ?? false
     }
 
-    @Test("no worker, however busy")
+    @Test("no worker, even a busy one")
     func engine() throws {
         let told = folder.file("told")
         let engine = try engine(telling: told)

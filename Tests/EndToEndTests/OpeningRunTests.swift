@@ -84,7 +84,7 @@ import TestKit
     }
 
     // wait: a guard; code that opens the pipe hangs
-    @Test("an invalid or different key is one line in RESULT.txt, and opens nothing", .timeLimit(.minutes(60)))
+    @Test("an invalid or different key yields one line in RESULT.txt, and opens nothing", .timeLimit(.minutes(60)))
     func refuses() throws {
         let appliance = try sealed()
         let cases: [(make: String, words: String, isKey: Bool)] = [
@@ -136,7 +136,7 @@ import TestKit
         return target
     }
 
-    @Test("a recording meanwhile loses nothing, and begins immediately")
+    @Test("a recording in the meantime loses nothing, and begins immediately")
     func whileRecording() throws {
         try #expect(sealed().end().status == 0)
         let appliance = try ApplianceProcess(

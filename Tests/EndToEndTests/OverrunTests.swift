@@ -37,7 +37,7 @@ import TestKit
         #expect(recording.ending.status == 0, "\(recording.ending.errors)")
         let card = recording.card
 
-        // The time that the card stood still, by its own clock.
+        // The duration of the card's stall, by its own clock.
         let due = Double(card.restarted - card.started) * Double(Self.rate) / 1e9
         let lost = due - Double(card.framesBefore)
         let told = try recording.ending.output.split(separator: "\n").filter { $0.contains("\"event\":\"gap\"") }
@@ -45,7 +45,7 @@ import TestKit
         #expect(told.count == 1)
         let gap = try #require(told.first)
         #expect(gap.cause == "overrun")
-        // A card that is still waking up is asked again; one that cannot continue is prepared again.
+        // A card that is still waking up is retried; one that cannot continue is prepared again.
         #expect(card.resumes == (overrun.isSuspended ? 3 : 0))
         #expect(gap.first == card.framesBefore)
         #expect(abs(Double(gap.count) - lost) <= Double(Self.period), "\(gap.count) samples, \(lost) by the clock")
@@ -63,7 +63,7 @@ import TestKit
         #expect(
             samples == source[..<gap.first] + [Int16](repeating: 0, count: gap.count) + source[gap.first..<read])
         // The last block was read completely.
-        #expect((read..<read + Self.period).contains(card.frames), "\(card.frames) were read, \(read) are there")
+        #expect((read..<read + Self.period).contains(card.frames), "\(card.frames) were read, \(read) are in the file")
     }
 
     private struct Gap: Decodable, Equatable {

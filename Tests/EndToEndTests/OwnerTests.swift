@@ -113,7 +113,7 @@ struct OwnerTests {
         #expect(try strangers() == "")
     }
 
-    @Test("a lost database and a lost journal are rebuilt as the user's, by either")
+    @Test("a lost database and a lost journal are rebuilt with the user as owner, by either user")
     func lost() throws {
         #expect(try record(as: user).status == 0)
         for suffix in ["", "-wal"] { unlink("\(storage)/archive.sqlite\(suffix)") }
@@ -133,7 +133,7 @@ struct OwnerTests {
         let tasks = "/proc/\(process.id)/task"
         let identities = [user, user, user, user].map { "\($0)" }.joined(separator: "\t")
         for task in try FileManager.default.contentsOfDirectory(atPath: tasks) {
-            // A thread that has ended meanwhile has none.
+            // A thread that has ended has none.
             guard let status = try? String(contentsOfFile: "\(tasks)/\(task)/status", encoding: .utf8) else { continue }
             #expect(status.contains("Uid:\t\(identities)\n") && status.contains("Gid:\t\(identities)\n"))
             #expect(status.contains("CapEff:\t0000000000000000"))
@@ -160,7 +160,7 @@ struct OwnerTests {
         #expect(try strangers() == "")
     }
 
-    @Test("unreadable audio is not missing: a line names its owner, and everything else continues")
+    @Test("unreadable audio is not marked missing: a line names its owner, and everything else continues")
     func unreadable() throws {
         for _ in 1...2 { #expect(try record(as: user).status == 0) }
         let theirs = "\(storage)/recordings/000001"

@@ -43,7 +43,7 @@ import TestKit
 
     private var files: [String] { get throws { try FileManager.default.subpathsOfDirectory(atPath: stick) } }
 
-    @Test("the key opens it on any machine with age and tar, as recipients check said")
+    @Test("the key opens it on any machine with age and tar, as recipients check reported")
     func opens() throws {
         let checked = try run("recipients", "check", "--key", folder.file("key.txt"))
         #expect(
@@ -85,7 +85,7 @@ import TestKit
             changed.status == 4 && changed.errors.count == 1 && changed.errors[0].contains("\(sealed): age refuses it"))
     }
 
-    @Test("a redacted passage is gone from a stick after the next copy, even if the recording was sealed in between")
+    @Test("a redacted passage is gone from a stick after the next copy, even if the recording was sealed in the meantime")
     func redactedThenSealed() throws {
         func configure(_ text: String) throws {
             try Data("[recognizer]\nsecond-pass = no\n\(text)".utf8).write(to: URL(filePath: folder.file("a.conf")))
@@ -125,7 +125,7 @@ import TestKit
         #expect(try copy().status == 0)
     }
 
-    @Test("a private key instead of a public one is refused, named by its place and never shown; nothing is copied")
+    @Test("a private key instead of a public one is refused, reported with its line and never shown; nothing is copied")
     func privateKey() throws {
         let text = try String(decoding: Data(contentsOf: URL(filePath: folder.file("key.txt"))), as: UTF8.self)
         let secret = try #require(text.split(separator: "\n").last.map(String.init))

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import TestKit
 
-/// Two people with a microphone each, without a model for voices.
+/// Two people with a microphone each, without a voice model.
 @Suite("Speakers by command") struct SpeakersTests {
     private let folder = TemporaryFolder()
     private var storage: String { folder.file("store") }
@@ -65,7 +65,7 @@ import TestKit
             text.split(whereSeparator: \.isWhitespace).map(String.init).filter { !["A:", "B:"].contains($0) }
         }
         #expect(words(told.output) == words(mixed.output), "the text is that of the mix")
-        // As with the recorder's key; and --speakers no is respected.
+        // Like the recorder's setting; and --speakers no is respected.
         let configured = try run("--speakers", "auto", settings: configuration())
         #expect(configured.status == 0 && configured.output == told.output, "\(configured)")
         #expect(try run("--channels", "2", "--speakers", "no").output == mixed.output)
@@ -132,7 +132,7 @@ import TestKit
         // Three people need the model, which is missing.
         let three = try run("speakers", "1", "--speakers", "3")
         #expect(three.status == 3 && three.errors.last?.contains("campplus.ort") == true, "\(three)")
-        #expect(try run("show", "1").output == text, "what was told stays")
+        #expect(try run("show", "1").output == text, "the previous result stays")
         for (words, status) in [
             (["speakers"], 2), (["speakers", "1", "--speakers", "no"], 2), (["speakers", "7"], 3),
             (["speakers", "x"], 2),
@@ -142,7 +142,7 @@ import TestKit
         }
     }
 
-    @Test("record and recover identify speakers if configured; without the model a line says so")
+    @Test("record and recover identify speakers if configured; without the model, a line reports it")
     func byThemselves() throws {
         let (settings, sound) = (try configuration("[recognizer]\nspeakers = auto"), try conversation())
         func run(_ words: String...) throws -> Fieldscribe.Ending {

@@ -72,7 +72,7 @@ import TestKit
             ),
             (
                 "rm 'C/audio.flac'",
-                "C/audio.flac: is missing, so that the copy is incomplete; plug the stick into its recorder again"
+                "C/audio.flac: is missing, so the copy is incomplete; plug the stick into its recorder again"
             ),
             (
                 "rm 'C/SHA256SUMS'",
@@ -86,7 +86,7 @@ import TestKit
             (": > 'C/SHA256SUMS'", "C/SHA256SUMS: is damaged; copy the recording again"),
             (
                 "rm 'C/audio.flac'; mkfifo 'C/audio.flac'",
-                "C/audio.flac: is not a file, but something else of that name; remove or rename it"
+                "C/audio.flac: is not a regular file; remove or rename it"
             ),
             (
                 "truncate -s 65M 'C/transcript.json'",
@@ -102,7 +102,7 @@ import TestKit
             ),
             (
                 "cd 'C'; echo '[' > history.json; sha256sum audio.flac history.json index.html transcript.* > SHA256SUMS",
-                "C/history.json: is not a history, or was changed; look for another copy of it"
+                "C/history.json: is not a valid history, or was changed; look for another copy of it"
             ),
             (
                 "cd 'C'; echo '{' > transcript.json; sha256sum audio.flac history.json index.html transcript.* > SHA256SUMS",

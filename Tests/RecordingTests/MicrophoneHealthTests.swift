@@ -140,6 +140,6 @@ import TestKit
         _ = try await session.run()
         let faults = log.entries.filter { if case .fault = $0 { true } else { $0 == .recovered("microphone-silent") } }
         #expect(faults == [.fault("microphone-silent"), .recovered("microphone-silent")])
-        #expect(log.messages.first?.hasPrefix("microphone scripted:: gives nothing but zeros") == true)
+        #expect(log.messages.first?.hasPrefix("microphone scripted:: delivers only zeros") == true)
     }
 }

@@ -145,7 +145,7 @@ import TestKit
             }
         }
         #expect(told == ["+microphone-channels", "-microphone-channels", "+microphone-silent", "-microphone-silent"])
-        #expect(log.messages.last?.hasPrefix("microphone scripted:, channel 2: gives nothing but zeros") == true)
+        #expect(log.messages.last?.hasPrefix("microphone scripted:, channel 2: delivers only zeros") == true)
     }
 
     @Test("channels that cancel each other are reported while they do")
