@@ -116,7 +116,7 @@ import TestKit
             $0.configuration.export.sticks = .known
             $0.knownSticks = .success(0)
         },
-        Case("known sticks", .ok, .copies, "to 2 known sticks") {
+        Case("known sticks", .ok, .copies, "only to 2 known sticks") {
             $0.configuration.export.sticks = .known
             $0.knownSticks = .success(2)
         },
@@ -283,7 +283,7 @@ import TestKit
             DeviceError(.unsupported, "age", on: "recorder.pub", "holds no public key", remedy: "write one per line"))
         let told = facts.findings.filter { $0.check == .copies }.map(\.message)
         #expect(told.contains { $0.contains("not found") }, "\(told)")
-        #expect(told.contains { $0.contains("to 2 known sticks alone") }, "\(told)")
+        #expect(told.contains { $0.contains("only to 2 known sticks") }, "\(told)")
         #expect(told.contains { $0.contains("recorder.pub: holds no public key") }, "\(told)")
         #expect(facts.findings.exitStatus == 3)
     }

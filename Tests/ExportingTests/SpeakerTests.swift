@@ -124,7 +124,7 @@ struct SpeakerTests {
         #expect(try TranscriptFormat.jsonl.render(Self.named).contains(#""speaker":"A","start":8,"text":"fine""#))
     }
 
-    @Test("subtitles change with the speaker: WebVTT tags the name, SubRip writes it at changes")
+    @Test("subtitles change with the speaker: WebVTT tags the name, SubRip prints it at changes")
     func subtitles() throws {
         #expect(
             try TranscriptFormat.vtt.render(Self.named) == """
@@ -198,7 +198,7 @@ struct SpeakerTests {
             page.contains(##"<span class="who p0 named" data-who="A" data-t="999" dir="auto">Anna &lt;1&gt;</span>"##))
         #expect(page.contains(##"<span class="who p1" data-who="B" data-t="3999" dir="auto">B</span>"##))
         #expect(page.contains(##"data-n="2" data-e="5000" data-p="B""##))
-        // A change of speaker begins a line.
+        // A speaker change begins a line.
         #expect(page.contains(##"<p class="s" data-t="5000" data-n="2" data-k="2" data-e="5500" data-p="A">"##))
         #expect(page.contains(##"data-who="B" data-from="3800" dir="auto">B</span>&nbsp;0:01"##))
         #expect(page.contains("0:02, ") && page.contains(##"<select id="speaker">"##))

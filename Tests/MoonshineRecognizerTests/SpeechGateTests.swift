@@ -22,7 +22,7 @@ struct SpeechGateTests {
     }
 
     @Test(
-        "output for silence, music and noise is not",
+        "output for silence, music and noise is not speech",
         arguments: ["", " ", "♪♪♪", "© transcript Emily Beynon", "ご視聴ありがとうございました", "..."])
     func strange(text: String) { #expect(!isSpeech(text, end: -7.8)) }
 
@@ -53,7 +53,7 @@ struct SpeechGateTests {
         #expect(!isSpeech("the first is the first", tokens: Array(repeating: 7, count: 30)))
     }
 
-    @Test("a rejected text may be what was said, unless it is one for silence or music, or a loop")
+    @Test("a rejected text may be speech, unless it is typical of silence or music, or a loop")
     func mayBeSpeech() {
         func mayBe(_ text: String, tokens: [Int] = Array(0..<8), end: Double = -6) -> Bool {
             SpeechGate().mayBeSpeech(

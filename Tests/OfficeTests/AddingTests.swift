@@ -7,14 +7,14 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-/// What is dropped on the list.
+/// Files dropped on the list.
 @Suite("Adding files in a browser") struct AddingTests {
     private let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
     private static let own = "-H 'Content-Type: application/x-tar' -H 'Sec-Fetch-Site: same-origin'"
 
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    /// A desk with recording 1, and the folder of a copy of recording 2 that it does not have.
+    /// An office with recording 1, and the folder of a copy of recording 2, which it lacks.
     private func desk(_ kind: ArchiveKind = .folder) async throws -> (desk: OfficeDesk, copy: String) {
         let desk = try OfficeDesk(kind)
         await recorder.record(1, "we talked of", "phone yo again", pass: 1)
@@ -114,13 +114,13 @@ import TestKit
         #expect(try desk.archive().readings(of: id).count == 3 && left(desk) == [] && server.said == [])
     }
 
-    @Test("what is damaged, foreign, too large or of another kind is refused in one line, and nothing is left")
+    @Test("damaged, foreign, oversized and other files are refused in one line, and no files remain")
     func refused() async throws {
         let (desk, copy) = try await desk()
         let server = try OfficeServer(desk)
         let good = tar(server, files(copy))
         let query = "copy=yes&recorder=pi&name=\(last(copy))"
-        // Asked without a body, as the page does first.
+        // Asked without a body, like the page does first.
         for (query, options, status) in [
             ("\(query)&bytes=1000", Self.own, 200), (query, Self.own, 411), ("\(query)&bytes=-1", Self.own, 411),
             ("\(query)&bytes=8589934592", Self.own, 413), ("name=talk.mp3&bytes=1", Self.own, 415),
@@ -140,7 +140,7 @@ import TestKit
         let full = server.get("add?\(query)&bytes=8000000000", "-X POST -H 'Content-Length: 0' \(Self.own)")
         #expect(full.status == 200 || full.status == 507)
         #expect(server.get("add").status == 404 && server.get("add", "-X PUT").status == 405)
-        // A link, a changed file, a missing one, one twice, and what is not a tar.
+        // A link, a changed file, a missing one, a duplicate, and not a tar.
         let (folder, bad) = (server.folder.file("copy"), server.folder.file("bad.tar"))
         for (change, told) in [
             ("ln -s /etc/passwd '\(folder)/x'", "holds something that is not a file"),
@@ -166,7 +166,7 @@ import TestKit
         #expect(post(server, query, tar(server, files(copy))).status == 200)
     }
 
-    @Test("one addition is received at a time; a client that goes away leaves nothing, nor does a killed server")
+    @Test("one addition is received at a time; a client that disconnects leaves nothing, nor does a killed server")
     func places() async throws {
         let (desk, copy) = try await desk()
         let server = try OfficeServer(desk)
@@ -189,7 +189,7 @@ import TestKit
         close(guest)
         try await eventually("nothing is left", every: .milliseconds(50)) { left(desk) == [] }
         #expect(server.get("add?\(query)&bytes=1", asked).status == 200)
-        // The end of its server kills that.
+        // The end of its server kills the connection.
         close(try begun(try OfficeServer(desk)))
         #expect(post(server, query, tar(server, files(copy))).status == 200)
         #expect(left(desk) == [] && desk.copies().count == 2)

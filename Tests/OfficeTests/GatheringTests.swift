@@ -9,7 +9,7 @@ import TestKit
 @testable import Transcripts
 
 @Suite("Gathering") struct GatheringTests {
-    // As the program does: a child may end before it has read everything.
+    // Like the program: a child may end before it has read everything.
     init() { signal(SIGPIPE, SIG_IGN) }
 
     @Test("adds complete copies of several recorders, each once", arguments: ArchiveKind.all)
@@ -132,7 +132,7 @@ import TestKit
         try makeFolder(desk.stick("empty"))
         let report = try desk.gather(desk.stick("empty"), desk.stick("none"), desk.archivePath)
         #expect(report.taken == 0 && report.problems.count == 3)
-        #expect(report.problems[0] == "\(desk.stick("empty")): holds no copy of a recording")
+        #expect(report.problems[0] == "\(desk.stick("empty")): contains no copy of a recording")
         #expect(report.problems[1].hasPrefix("\(desk.stick("none")): "))
         #expect(report.problems[2] == "\(desk.archivePath): is the archive itself; name another folder")
     }
@@ -156,7 +156,7 @@ import TestKit
         #expect(desk.copies().count == 2)
     }
 
-    @Test("a transcript from before a redaction is never shown again", arguments: ArchiveKind.all)
+    @Test("a transcript made before a redaction is never shown again", arguments: ArchiveKind.all)
     func redacted(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
@@ -251,7 +251,7 @@ import TestKit
         #expect(run.output.contains(desk.archivePath) && names(desk.archivePath) == [])
     }
 
-    @Test("more copies and corrections than a process may open files")
+    @Test("more copies and corrections than a process's limit of open files")
     func many() throws {
         let desk = try OfficeDesk()
         let script = """

@@ -24,7 +24,7 @@ import TestKit
         }
     }
 
-    /// Each recording as it is shown, with all of its texts.
+    /// Each recording with its default text and all others.
     private func told(_ desk: OfficeDesk) throws -> [String] {
         let archive = try desk.archive()
         return try archive.recordings(OfficeFilter()).map { recording in
@@ -39,7 +39,7 @@ import TestKit
     }
 
     @Test(
-        "everything moves into an archive of either kind: copies and readings, each once",
+        "everything can move to an archive of either kind: copies and readings, each once",
         arguments: pairs)
     func moves(from: ArchiveKind, into: ArchiveKind) async throws {
         let desk = try OfficeDesk(from)
@@ -167,7 +167,7 @@ import TestKit
                 "\(refused)")
             #expect(refused.errors.contains("fieldscribe list --directory \(storage) ") == words.hasPrefix("list"))
         }
-        // The stick has other copies of the same recordings.
+        // The stick has different copies of the same recordings.
         try desk.gather(stick)
         #expect(try desk.archive().recordings(OfficeFilter()).count == 2)
         shell("rm '\(storage)/archive.sqlite'; echo nonsense > '\(storage)/archive.sqlite'")

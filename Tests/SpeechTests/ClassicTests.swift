@@ -72,7 +72,7 @@ extension Recognizing {
             #expect(task.isFinishing && !task.isCancelled)
         }
 
-        @Test("a request that nobody refers to ends, and gives its result")
+        @Test("releasing a request ends it, and its result arrives")
         func dropped() async throws {
             let told = Told()
             try {
@@ -85,7 +85,7 @@ extension Recognizing {
             try await eventually("no thread of an engine") { Threads.named("decode") == 0 }
         }
 
-        @Test("a delegate is told in order; finish ends the audio")
+        @Test("a delegate is called in order; finish ends the audio")
         func delegate() async throws {
             let request = SFSpeechAudioBufferRecognitionRequest()
             let delegate = Delegate()
@@ -102,7 +102,7 @@ extension Recognizing {
             #expect(calls.contains { $0.hasPrefix("processed") })
         }
 
-        @Test("a cancelled task tells that it was cancelled, and nothing after it", arguments: [false, true])
+        @Test("a cancelled task reports its cancellation, and nothing afterwards", arguments: [false, true])
         func cancelled(isEarly: Bool) async throws {
             let request = SFSpeechAudioBufferRecognitionRequest()
             let delegate = Delegate()
@@ -129,7 +129,7 @@ extension Recognizing {
             #expect(told.error?.message.contains("/nowhere/talk.wav") == true)
         }
 
-        @Test("a confirmation understands yes, no and numbers")
+        @Test("the hint confirmation recognizes yes, no and numbers")
         func confirmation() async throws {
             let recognizer = try recognizer()
             recognizer.defaultTaskHint = .confirmation
@@ -179,7 +179,7 @@ extension Recognizing {
     }
 }
 
-/// What a handler was called with.
+/// The arguments of a handler's calls.
 private final class Told: Sendable {
     private struct Calls {
         var results: [SFSpeechRecognitionResult] = []
@@ -206,7 +206,7 @@ private final class Told: Sendable {
     }
 }
 
-/// What a delegate was told.
+/// The calls of a delegate.
 private final class Delegate: SFSpeechRecognitionTaskDelegate {
     private let told = Mutex<[String]>([])
 

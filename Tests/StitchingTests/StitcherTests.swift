@@ -92,7 +92,7 @@ struct Rotation {
             Hole("the left side has no word", "", "           we", 2.5...11),
             Hole("the right side has no word", "now we go", "", 9...17.5),
             Hole("the sides join", "now we  go", "          on", nil),
-            Hole("nobody said anything", "", "", nil),
+            Hole("no speech", "", "", nil),
         ])
     func hole(of hole: Hole) {
         var stitcher = Stitcher()
@@ -129,9 +129,9 @@ struct Rotation {
         arguments: [
             Seam("one word", "now go", "           we", "now go so we", third: "how go  so we"),
             Seam("two words", "now", "           we", "now who can we", third: "now who can we"),
-            Seam("most of it beside the hole", "now go", "        we", "now go we", third: "   going  we"),
+            Seam("mostly beside the hole", "now go", "        we", "now go we", third: "   going  we"),
             Seam("the word before it, timed later", "now go", "            we", "now go we", third: "       go   we"),
-            Seam("the word behind it, timed earlier", "now go", "           we", "now go we", third: "       we"),
+            Seam("the word after it, timed earlier", "now go", "           we", "now go we", third: "       we"),
             Seam(
                 "one that reaches into the next", "now go", "           we can", "now go to can",
                 third: "          to  can"),
@@ -159,7 +159,7 @@ struct Rotation {
         #expect(stitcher.handle(Rotation.right, Hypothesis(words: right)).text == "one two")
     }
 
-    @Test("A word that the left side withheld, and the right side reads as two, keeps its time before the cut")
+    @Test("A word that the left side withheld and the right side reads as two keeps its time before the cut")
     func splitAcrossTheCut() {
         var stitcher = Stitcher()
         _ = stitcher.handle(Rotation.left, Hypothesis(words: words("we      mine", from: 9)))

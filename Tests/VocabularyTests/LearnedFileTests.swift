@@ -53,11 +53,11 @@ import Testing
         #expect(file.accept(["awa"]) == ["awa"] && used(file) == ["Awa", "Bintou"])
     }
 
-    @Test("lines that a person changed, removed or added stay so")
+    @Test("lines that a person changed, removed or added stay that way")
     func edited() {
         var file = LearnedFile(
             """
-            # mine, and not a word of it is to go
+            # mine, and not a word of it may be removed
             Awa * 20 = AA W AA  # 1 time, in 4
             # Bintou  # 1 time, in 4
             Kadi # my aunt
@@ -68,7 +68,7 @@ import Testing
         #expect(file.add(all, proposing: false) == ["Ouma"])
         #expect(
             file.text == """
-                # mine, and not a word of it is to go
+                # mine, and not a word of it may be removed
                 Awa * 20 = AA W AA  # 2 times, in 4 7
                 # Bintou  # 5 times, in 4
                 Kadi # my aunt

@@ -100,7 +100,7 @@ extension DoctorFacts {
                     remedy: "sudo fieldscribe stick allow, while the stick is plugged in")
             ]
         case .success(let count):
-            return [.init(.copies, .ok, "to \(count == 1 ? "1 known stick" : "\(count) known sticks") alone")]
+            return [.init(.copies, .ok, "only to \(count == 1 ? "1 known stick" : "\(count) known sticks")")]
         }
     }
 
