@@ -38,7 +38,7 @@ private final class Listener: Sendable {
             desk.database ?? "", files: desk.archivePath, creates: false, timeout: listener.timeout)
     }
 
-    @Test("a lock of another program's transaction is waited for, with a message and a timeout")
+    @Test("gathering waits for another transaction's lock, with a message and a timeout")
     func locked() throws {
         let listener = Listener()
         let (archive, holder) = (try archive(listener), try archive(listener))
@@ -64,7 +64,7 @@ private final class Listener: Sendable {
         #expect(thrown { _ = try archive.recordings(OfficeFilter()) }?.code == .disconnected)
     }
 
-    @Test("a process that should exit does not wait; a server that accepts and says nothing is an error")
+    @Test("a process that should exit does not wait; a server that accepts but never answers is an error")
     func ending() throws {
         let listener = Listener()
         let archive = try archive(listener)
@@ -142,7 +142,7 @@ private final class Listener: Sendable {
             return (process: String(process), out: out, errors: errors)
         }
         for one in waiting {
-            try await eventually("a line on what is waited for") {
+            try await eventually("a line about the wait") {
                 shell("cat '\(one.errors)'").output.contains("waiting for the server, or for another program")
             }
         }

@@ -71,12 +71,12 @@ import Testing
         #expect(marbles(line, .init(.pause)) == expected)
     }
 
-    @Test("three quick presses redact what was said before the first, unless one press stops")
+    @Test("three quick presses redact speech before the first, unless one press stops")
     func redact() {
         #expect(marbles("p-rp-rp-r-pr", .init(.mark), recording: true) == "--M--M--T--M")
         #expect(marbles("pr-pr-pr---pr", .init(.pause), recording: true) == "P---R-PT----R")
         #expect(marbles("pr------pr-------pr", .init(.pause), recording: true) == "P--------R-------P-", "not quick")
-        // A redaction cannot be undone; a press that is held means what it always does.
+        // A redaction cannot be undone; a held press keeps its usual meaning.
         #expect(marbles("pr-pr-p------------r", .init(.pause), recording: true) == "P---R-P---------X---")
         #expect(marbles("pr-pr-p------------r", .init(.mark), recording: true) == "-M--M-----------X---")
         #expect(!marbles("p-rp-rp-rp-r", .init(.toggle), recording: true).contains("T"))

@@ -66,11 +66,11 @@ import TestKit
         }
         let error = remove(path)
         #expect(
-            error?.code == .busy && error?.message.contains("somebody is listening there") == true, "\(error as Any)")
+            error?.code == .busy && error?.message.contains("a process is listening there") == true, "\(error as Any)")
         #expect(isTaken(path))
     }
 
-    @Test("our own is removed at the end, another's with its name is not")
+    @Test("our own is removed at the end, but not another's of the same name")
     func own() throws {
         let path = folder.file("socket")
         #expect(leaveSocket(at: path))

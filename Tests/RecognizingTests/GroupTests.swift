@@ -13,7 +13,7 @@ import TestKit
     private static var settings: Transcriber.Settings {
         var settings = Transcriber.Settings()
         settings.groups = groups
-        // No effect on grouped utterances.
+        // This has no effect on grouped utterances.
         settings.hearsEarly = true
         return settings
     }
@@ -133,7 +133,7 @@ import TestKit
         #expect(sink.segments.map(\.words.count) == [0, 0, 1] && sink.faults.count == 1)
     }
 
-    /// The adaptation state of a whole recording, as a second pass has it.
+    /// The adaptation state of a whole recording, as in a second pass.
     private static let adaptation = AdaptationState(["cepstralMean": [7]])
 
     /// Groups of several utterances, and of one.
@@ -166,8 +166,8 @@ import TestKit
             let rest = try await Self.read([.samples(samples)], start: start, firstID: segment.id + 1).segments
             let expected = whole.dropFirst(segment.id)
             #expect(rest.map(\.id) == expected.map(\.id), "behind segment \(segment.id)")
-            // The noise floor is learned again, so an edge may move by some frames. A single utterance's stand-in word includes the
-            // padding.
+            // The noise floor is learned again, so an edge may move by a few frames. A single utterance's stand-in word
+            // includes the padding.
             for (one, other) in zip(rest, expected) {
                 #expect(abs(one.range.start - other.range.start) <= 4_800, "behind segment \(segment.id)")
                 #expect(abs(one.range.end - other.range.end) <= 4_800, "behind segment \(segment.id)")
@@ -228,7 +228,7 @@ import TestKit
         #expect((19_200...32_000).contains(heard[0]) && (32_000...44_800).contains(heard[1]))
     }
 
-    @Test("An utterance that opens a new group is still read, and the closed group's text is dropped")
+    @Test("An utterance that starts a new group is still read, and the closed group's text is dropped")
     func partialsOfNextGroup() async throws {
         var groups = Self.groups
         groups.longestSeconds = 4
@@ -243,7 +243,7 @@ import TestKit
         #expect(first > before.max() ?? 0, "not read again from its beginning")
     }
 
-    @Test("Single utterances have partial readings of their own")
+    @Test("Single utterances have separate partial results")
     func partialsOfOne() async throws {
         let sound = TranscriberTests.sound([12, 20]) + [Int16](repeating: 0, count: 80_000)
         let (told, lastOpen) = await Self.partials(sound, groups: GroupSettings())

@@ -26,7 +26,7 @@ import TestKit
         }
     }
 
-    @Test("give no word")
+    @Test("yield no word")
     func words() throws {
         var sounds = Soundless(seed: 5)
         for sound in [sounds.plucked(3), Soundless.siren(3, speed: 1.5)].map(pcm) {

@@ -35,12 +35,12 @@ import TestKit
         #expect(ProcessProgress(of: -1) == nil)
     }
 
-    @Test("a child's work counts, so that a worker waiting for a program is not stalled")
+    @Test("a child's work counts, so a worker waiting for a program is not stalled")
     func children() throws {
         let child = try ChildProcess("/bin/sh", arguments: ["-c", "sh -c 'while :; do :; done' & wait"])
         let first = try #require(ProcessProgress(of: child.id))
         try waitUntil("its child works") { ProcessProgress(of: child.id).map { $0 != first } ?? false }
-        // It does not end with its parent.
+        // The child does not end with its parent.
         let file = try FileDescriptor(opening: "/proc/\(child.id)/task/\(child.id)/children", O_RDONLY)
         let children = String(decoding: try file.bytes(count: 100), as: UTF8.self).split(separator: " ")
         #expect(children.count == 1)

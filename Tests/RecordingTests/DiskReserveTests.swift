@@ -88,7 +88,7 @@ import TestKit
         #expect(access(folder.file("audio.wav"), F_OK) != 0)
     }
 
-    @Test("a recording that reaches the reserve ends cleanly and says why")
+    @Test("a recording that reaches the reserve ends cleanly and reports why")
     func ends() async throws {
         let asked = Atomic<Int>(0)
         let result = try await record(

@@ -116,7 +116,7 @@ import TestKit
             hub: EventHub())
         do {
             _ = try await recording.run(pool: nil, alternatives: 1)
-            Issue.record("a full disk was not told of")
+            Issue.record("a full disk was not reported")
         } catch let error as DeviceError {
             #expect(error.code == .full)
         }
@@ -219,7 +219,7 @@ private struct Heard: MicrophoneProvider {
         #expect(taken.filter { $0 != level } == (0..<1_000).map(rotation))
     }
 
-    @Test("a listener that falls too far behind is ended after what it has, without a hole")
+    @Test("a listener that falls too far behind gets its queued events, then its sequence ends")
     func letsGo() async {
         let hub = EventHub()
         let (slow, other) = (hub.events(withPartials: false), hub.events(withPartials: false))
@@ -231,7 +231,7 @@ private struct Heard: MicrophoneProvider {
         #expect(await iterator.next() == rotation(EventQueue.capacity))
     }
 
-    @Test("the first listener gets all events, however far the others are behind")
+    @Test("the first listener gets all events, even if others are far behind")
     func hearsFirst() async {
         let heard = Mutex<[Event]>([])
         let hub = EventHub { event in heard.withLock { $0.append(event) } }

@@ -6,7 +6,7 @@ import TestKit
 
 /// Marble tests: each letter is half a second of one kind of sound, each mark is a report.
 @Suite struct MicrophoneHealthTests {
-    /// `0` zeros, `7` the value 7, `-` a floor of one least significant bit now and then, `r` a quiet room, `s` speech,
+    /// `0` zeros, `7` the value 7, `-` a floor of an occasional least significant bit, `r` a quiet room, `s` speech,
     /// `C` one sample in 50 at full scale, `c` one in 500.
     private func sound(_ letter: Character, _ random: inout SeededGenerator) -> [Int16] {
         (0..<8_000).map { index in

@@ -50,7 +50,7 @@ final class RecordingLog: RecordingSink {
     }
 }
 
-/// A session and where it records to.
+/// A session and its target file.
 struct ScriptedRecording {
     let session: RecordingSession
     let path: String
@@ -81,7 +81,7 @@ func samples(of path: String) throws -> [Int16] {
     return try samples(of: reader, at: .zero, count: Int(reader.length.samples))
 }
 
-/// Part of a recording, as far as it exists.
+/// The existing part of a range of a recording.
 func samples(of reader: RecordingReader, at position: SamplePosition, count: Int) throws -> [Int16] {
     try [Int16](unsafeUninitializedCapacity: count) { buffer, done in
         done = try reader.read(at: position, into: UnsafeMutableBufferPointer(rebasing: buffer[..<count]))

@@ -97,7 +97,7 @@ import TestKit
         let arrived = try FileDescriptor(opening: meeting.here, O_RDWR)
         let left = try FileDescriptor(opening: meeting.go, O_RDWR)
         async let told: [SecondPassProgress.Reading?] = onThread(named: "meeting") {
-            // The worker holds an utterance, and nothing of it is committed yet.
+            // The worker has an utterance, of which nothing is committed yet.
             var told: [SecondPassProgress.Reading?] = []
             var byte: UInt8 = 0
             for _ in 1...24 {
@@ -139,7 +139,7 @@ import TestKit
         #expect(try await archive.recordings() == [])
     }
 
-    @Test("A recording that cannot be stored is a fault, and the next one follows")
+    @Test("A recording whose text cannot be stored is a fault, and the next one follows")
     func refused() async throws {
         let archive = try storage.archive()
         for _ in 1...2 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
@@ -154,7 +154,7 @@ import TestKit
         #expect(try await backlog.waiting().map(\.id) == [1])
     }
 
-    @Test("A failure that every recording has is reported once, and not tried with each")
+    @Test("A failure common to all recordings is reported once, and not retried with each")
     func broken() async throws {
         let archive = try storage.archive()
         for _ in 1...4 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }

@@ -27,7 +27,7 @@ import TestKit
         }
     }
 
-    /// Makes a journal as earlier versions wrote it.
+    /// Makes a journal like those of earlier versions.
     private func age(_ id: Int) throws {
         let lines = String(decoding: try bytes(journal(id)), as: UTF8.self).split(separator: "\n")
         let rest = lines.filter { !$0.contains("{\"recording\":{") }
@@ -45,7 +45,7 @@ import TestKit
     }
 
     @Test(
-        "without the database, no text is shown as another recording's, and none is lost",
+        "without the database, no text is attributed to another recording, and none is lost",
         arguments: [true, false], [true, false])
     func lostDatabase(isMoved: Bool, hasHistory: Bool) async throws {
         try await record()
@@ -133,7 +133,7 @@ import TestKit
         let theirs = try bytes(journal(2))
         try Data(theirs).write(to: URL(filePath: journal(1)))
         if witness != .beginning { unlink(journal(2)) }
-        // Audio that is cut short proves nothing.
+        // Truncated audio proves nothing.
         if witness == .history { try change(storage.audio(1)) { $0.removeLast(1_000) } }
         let found = try await storage.recover()
         #expect(

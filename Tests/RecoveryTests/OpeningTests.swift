@@ -302,7 +302,7 @@ import TestKit
                     #expect(told.last?.contains("opening this recording needs") == true)
                     #expect(told.last?.contains("; open it on a laptop") == true)
                 }
-                // Again with less space: what was open stays open.
+                // Again with less space: open recordings stay open.
                 let room = try Folder(opening: place.path).freeBytes()
                 try Self.shell("head -c \(room - 65_536) /dev/zero > '\(place.path)/mine'")
                 let error = await thrown { _ = try await opening.open(text(), named: "key.txt") }
@@ -367,7 +367,7 @@ import TestKit
         }
     }
 
-    @Test("the next start removes what a killed process left open")
+    @Test("the next start removes a killed process's opened recordings")
     func leftovers() async throws {
         let child = try Self.shell("sh -c 'echo $$'").filter(\.isNumber)
         let left = "\(memory.path)/fieldscribe-opened-\(child)-abcdef"
@@ -377,7 +377,7 @@ import TestKit
         #expect(try inMemory() == [])
     }
 
-    @Test("recordings that are erased or no longer sealed cannot be read any more")
+    @Test("recordings that are erased or no longer sealed can no longer be read")
     func erased() async throws {
         let archive = try storage.archive()
         try await seal(["zanzibar", "mombasa"], in: archive)
@@ -393,7 +393,7 @@ import TestKit
 
     // Sealed again.
 
-    /// Opens, and adds a pass to the recording, as a second pass would.
+    /// Opens, and adds a pass to the recording, like a second pass.
     private func openAndRead(
         _ opening: OpenedRecordings, frames: Int64 = 20_000
     ) async throws -> OpenedRecordings.Open {
@@ -452,7 +452,7 @@ import TestKit
     enum Cut: CaseIterable, Sendable { case written, told, toldLosingDatabase, renamed, renamedLosingDatabase }
 
     @Test(
-        "after a power cut while it is sealed again, it is sealed with one text or the other", arguments: Cut.allCases)
+        "after a power cut during resealing, it is sealed with the old or the new text", arguments: Cut.allCases)
     func cutOff(cut: Cut) async throws {
         func begin() async throws {
             let archive = try storage.archive()
