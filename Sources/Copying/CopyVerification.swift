@@ -40,7 +40,7 @@ package struct CopyVerification {
     package init(key: String?) { self.key = key }
 
     static let longest = 1 << 20
-    static let mostFiles = 100_000
+    static let maxFiles = 100_000
 
     private static let comparing = "compare it with the one that fieldscribe status shows on the recorder"
     private static let noCopy = "this is not a copy of a recording, or only part of one"
@@ -112,7 +112,7 @@ package struct CopyVerification {
                 findings.append(Self.file(name, digest, in: folder))
             }
             let known = Set(digests.keys).union([CopySettings.manifestName, CopySettings.signatureName])
-            for name in try folder.names(limit: Self.mostFiles).sorted() where !known.contains(name) {
+            for name in try folder.names(limit: Self.maxFiles).sorted() where !known.contains(name) {
                 findings.append(Finding(.note, "\(folder.path)/\(name)", "was added later"))
             }
             if digests[historyFileName] != nil { findings += history(in: folder, Set(digests.keys)) }

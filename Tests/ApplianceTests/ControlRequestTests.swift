@@ -96,9 +96,9 @@ import TestKit
     ]
 
     @Test("are refused in one line that names the field and its allowed values", arguments: refused)
-    func outOfRange(_ line: String, _ told: String) throws {
+    func outOfRange(_ line: String, _ reported: String) throws {
         let error = try #require(thrown { _ = try ControlLine.decode(ControlRequest.self, from: Array(line.utf8)) })
-        #expect(error.code == .unsupported && error.message.hasPrefix(told), "\(error.message)")
+        #expect(error.code == .unsupported && error.message.hasPrefix(reported), "\(error.message)")
         #expect(!error.message.contains("\n"))
     }
 

@@ -23,8 +23,8 @@ import Testing
                 lit = next.lit
                 history.append("\(lit ? "on" : "off") \(Int(now / .milliseconds(1)))")
             }
-            let told = rest.first.map { Duration.milliseconds($0.0) }
-            guard let following = [next.until, told].compactMap({ $0 }).min() else { break }
+            let reported = rest.first.map { Duration.milliseconds($0.0) }
+            guard let following = [next.until, reported].compactMap({ $0 }).min() else { break }
             #expect(following > now)
             now = following
         }

@@ -110,9 +110,9 @@ import TestKit
 
     @Test("a missing button line is reported once, and the lamp still works")
     func missing() async throws {
-        let (failures, told) = AsyncStream<DeviceError>.makeStream()
+        let (failures, reported) = AsyncStream<DeviceError>.makeStream()
         let (service, controller, _) = try panel(
-            { $0.button = .gpioName("no such line anywhere") }, failed: { told.yield($0) })
+            { $0.button = .gpioName("no such line anywhere") }, failed: { reported.yield($0) })
         async let running: Void = service.run()
         var failure = failures.makeAsyncIterator()
         let first = await failure.next()
@@ -122,7 +122,7 @@ import TestKit
         #expect(controller.history.first?.shows == "fault")
         controller.stop()
         try await running
-        told.finish()
+        reported.finish()
         #expect(await failure.next() == nil)
     }
 

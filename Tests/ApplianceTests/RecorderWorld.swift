@@ -274,8 +274,8 @@ struct RecorderWorld {
             expect(grewAt.map { then < $0 + .seconds(3) } ?? false, "the lamp is steady although nothing is on the disk")
         }
         let isTold = effects.contains { if case .publish(.state) = $0 { true } else { false } }
-        let goesOn = before == .paused && state.shown == .recording
-        let isOurs = goesOn || [.idle, .faulted, .paused].contains(state.shown)
+        let hasResumed = before == .paused && state.shown == .recording
+        let isOurs = hasResumed || [.idle, .faulted, .paused].contains(state.shown)
         expect(isTold == (isOurs && state.shown != before), "\(state.shown) behind \(before): told \(isTold)")
         expect(state.isFaulted == lamp.isFaulted, "the lamp shows a fault wrongly")
     }

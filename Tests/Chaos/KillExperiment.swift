@@ -115,9 +115,9 @@ struct KillExperiment {
         if !found.isValid { kill.complaint = "recording \(new ?? 0) contains other sound" }
         // The sound captured while the recorder started counts as loss, too.
         kill.lostSeconds = Double(max(0, fed - found.distinct)) / Double(KnownSound.rate)
-        let told = Set(Told.events(in: ending.output).compactMap(Judgement.Segment.init))
-        committed.formUnion(told)
-        kill.committed = told.count
+        let reported = Set(Told.events(in: ending.output).compactMap(Judgement.Segment.init))
+        committed.formUnion(reported)
+        kill.committed = reported.count
         let judgement = Judgement(storage, committed: committed, last: new, on: bench)
         kill.lostSegments = judgement.lostSegments
         kill.complaint = kill.complaint ?? judgement.archive

@@ -65,8 +65,8 @@ struct RecordedArchive: Sendable {
 
     /// The problem with a command's end; nil without one. It must never report a changed history.
     static func complaint(_ words: [String], _ ending: Program.Ending) -> String? {
-        let told = "\(words[0]) ended with \(ending.status): \(ending.errors)\(ending.output)"
-        return ending.status != 0 || told.contains("history.jsonl") ? told : nil
+        let reported = "\(words[0]) ended with \(ending.status): \(ending.errors)\(ending.output)"
+        return ending.status != 0 || reported.contains("history.jsonl") ? reported : nil
     }
 
     private func command(_ words: [String], _ copy: Copy) -> [String] {

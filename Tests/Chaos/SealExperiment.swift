@@ -45,13 +45,13 @@ struct SealExperiment {
             "unchanged; both; only sealed",
             "\(cuts.count { $0.isPlain && !$0.isSealed }); \(cuts.count { $0.isPlain && $0.isSealed }); "
                 + "\(cuts.count { !$0.isPlain && $0.isSealed })")
-        let told = cuts.count(where: \.isToldSealed)
-        report.note("reported as sealed after a start", "\(told)")
+        let reported = cuts.count(where: \.isToldSealed)
+        report.note("reported as sealed after a start", "\(reported)")
         // Otherwise the cuts would test little after the switch.
         if count >= 60 {
             report.add(
-                "cuts after which it is sealed", target: "at least a third", seen: "\(told) of \(count)",
-                isMet: told >= count / 3)
+                "cuts after which it is sealed", target: "at least a third", seen: "\(reported) of \(count)",
+                isMet: reported >= count / 3)
         }
         let control = try Self.control(original)
         report.add(control: "a sealed file that is gone", caught: control.gone ? 1 : 0, of: 1)

@@ -77,9 +77,9 @@ struct Trial: Sendable {
         endedEarly = wanted < Self.seconds * KnownSound.rate && !isKill
         isSilent = !isTold && !isKill && (lostSeconds > 0 || endedEarly)
         // A reported gap is in the archive as well, and has the same length in the file.
-        let told = events.filter { $0.event == "gap" }.reduce(0) { $0 + ($1.end ?? 0) - ($1.start ?? 0) }
-        if complaint == nil, succeeded, abs(told - judgement.gapSeconds) > 0.001 {
-            complaint = "gaps of \(told) s were reported, \(judgement.gapSeconds) s are in the archive"
+        let reported = events.filter { $0.event == "gap" }.reduce(0) { $0 + ($1.end ?? 0) - ($1.start ?? 0) }
+        if complaint == nil, succeeded, abs(reported - judgement.gapSeconds) > 0.001 {
+            complaint = "gaps of \(reported) s were reported, \(judgement.gapSeconds) s are in the archive"
         }
     }
 

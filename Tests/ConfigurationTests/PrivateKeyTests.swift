@@ -26,8 +26,8 @@ import TestKit
             Issue.record("taken")
             return
         }
-        let told = "\(error) \(error.problems)"
-        #expect(!told.uppercased().contains("FPZUAA303"), "\(told)")
+        let reported = "\(error) \(error.problems)"
+        #expect(!reported.uppercased().contains("FPZUAA303"), "\(reported)")
         #expect(error.problems.allSatisfy { $0.line > 0 })
     }
 

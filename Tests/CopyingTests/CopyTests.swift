@@ -100,8 +100,8 @@ import TestKit
             #expect(try await desk.copy().copied.isEmpty)
             await desk.put(1, text: words)
             #expect(try await desk.copy().copied.count == 1)
-            let told = mine.isEmpty ? "[\n{\"number\":1},\n{\"number\":2}\n]\n" : mine
-            #expect(try text("\(copy)/history.json") == told)
+            let reported = mine.isEmpty ? "[\n{\"number\":1},\n{\"number\":2}\n]\n" : mine
+            #expect(try text("\(copy)/history.json") == reported)
             #expect(try text("\(copy)/transcript.txt").contains(words.prefix(5)))
             #expect(desk.copies.count == 1 && desk.areWhole())
         }

@@ -165,8 +165,8 @@ import TestKit
         #expect(try await desk.copy().copied.count == 1)
         // Too small from the start.
         try await desk.record(2, seconds: 200)
-        let told = try await desk.copy()
-        #expect(told.error?.code == .full && told.error?.message.contains("needs about") == true)
+        let reported = try await desk.copy()
+        #expect(reported.error?.code == .full && reported.error?.message.contains("needs about") == true)
     }
 
     @Test(
@@ -199,8 +199,8 @@ import TestKit
         if let copied = report?.copied.first {
             #expect(keys.opens("\(desk.stick)/Fieldscribe/\(copied.folder)"))
         } else {
-            let told = try #require(error ?? report?.error)
-            #expect(told.message.contains("; "), "a remedy: \(told.message)")
+            let reported = try #require(error ?? report?.error)
+            #expect(reported.message.contains("; "), "a remedy: \(reported.message)")
             #expect(await desk.ledger.entries.isEmpty)
         }
     }

@@ -55,7 +55,7 @@ extension Desk {
             formats: formats, audio: .flac, device: Desk.device, volume: "", now: 1_795_170_000)
         let manifest = try RecordingSealer(
             summary, timeline, journal: "the journal\n", history: [], in: storage, settings: settings,
-            for: [recipient], goesOn: { true }
+            for: [recipient], shouldContinue: { true }
         ).seal()
         #expect(rename(place.sealed, folder.file(RecordingFolder.sealedName)) == 0)
         var sealed = summary

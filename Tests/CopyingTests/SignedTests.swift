@@ -127,9 +127,9 @@ private let hasMinisign = shell("command -v minisign").status == 0
         try makeFolder(storage)
         let other = try RecorderKey(in: storage)
         #expect(other.publicKey != signed.key.publicKey)
-        let told = try signed.findings(key: other.publicKey)
+        let reported = try signed.findings(key: other.publicKey)
         #expect(
-            told.contains {
+            reported.contains {
                 $0.outcome == .altered && $0.words.contains("another recorder's, whose key is \(signed.key.publicKey)")
             })
         // Signed by the forger, except the sound, which needs the recorder's key.
@@ -205,8 +205,8 @@ private let hasMinisign = shell("command -v minisign").status == 0
         // An altered copy beside an intact one.
         for command in ["echo x >>transcript.txt", "rm SHA256SUMS", "rm SHA256SUMS.minisig history.json"] {
             #expect(shell("cd -- '\(signed.desk.exportFolder)/\(name)' && \(command)").status == 0)
-            let told = try signed.findings(signed.desk.stick)
-            #expect(told.contains { [.altered, .missing].contains($0.outcome) }, "\(command): \(told.map(\.line))")
+            let reported = try signed.findings(signed.desk.stick)
+            #expect(reported.contains { [.altered, .missing].contains($0.outcome) }, "\(command): \(reported.map(\.line))")
         }
     }
 

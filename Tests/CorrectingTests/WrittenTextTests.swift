@@ -59,19 +59,19 @@ import Testing
 
     @Test("speaker names are included, and are not words", arguments: formats)
     func speakers(format: TranscriptFormat) throws {
-        var told = Self.timeline
+        var reported = Self.timeline
         let seconds = { (start: Double, end: Double) in
             SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))
         }
-        told.speakers = Speakers(turns: [
+        reported.speakers = Speakers(turns: [
             Speakers.Turn(seconds(0, 22), speaker: 0), Speakers.Turn(seconds(22, 60), speaker: 1),
         ])
-        told.annotations = Annotations()
-        told.annotations?.speakers = ["B": "Mrs. River"]
-        let text = try format.render(told, details: RecordingDetails(title: "t", identity: Self.identity))
+        reported.annotations = Annotations()
+        reported.annotations?.speakers = ["B": "Mrs. River"]
+        let text = try format.render(reported, details: RecordingDetails(title: "t", identity: Self.identity))
         #expect(text.contains("Mrs. River"))
         let written = try WrittenText(text, ending: format.fileExtension, name: "t")
-        #expect(written.changes(in: told) == [:])
+        #expect(written.changes(in: reported) == [:])
     }
 
     @Test(
@@ -79,38 +79,38 @@ import Testing
         arguments: formats + [.qda],
         [["Ann", "Ann: Marie"], ["Ann: Marie", "Ann"], ["<v Bob>-->", "-->"], ["Anna (3 s)", "[the other one]"]])
     func oddNames(format: TranscriptFormat, names: [String]) throws {
-        var told = Self.timeline
+        var reported = Self.timeline
         let seconds = { (start: Double, end: Double) in
             SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))
         }
-        told.speakers = Speakers(turns: [
+        reported.speakers = Speakers(turns: [
             Speakers.Turn(seconds(0, 22), speaker: 0), Speakers.Turn(seconds(22, 60), speaker: 1),
         ])
-        told.annotations = Annotations()
-        told.annotations?.speakers = ["A": names[0], "B": names[1]]
-        let text = try format.render(told, details: RecordingDetails(title: "t", identity: Self.identity))
+        reported.annotations = Annotations()
+        reported.annotations?.speakers = ["A": names[0], "B": names[1]]
+        let text = try format.render(reported, details: RecordingDetails(title: "t", identity: Self.identity))
         let ending = format == .qda ? "txt" : format.fileExtension
-        #expect(try WrittenText(text, ending: ending, name: "t").changes(in: told) == [:], "\(text)")
+        #expect(try WrittenText(text, ending: ending, name: "t").changes(in: reported) == [:], "\(text)")
     }
 
     @Test("overlapping speech is marked, and the marks are not words", arguments: formats)
     func overlap(format: TranscriptFormat) throws {
-        var told = Self.timeline
+        var reported = Self.timeline
         let seconds = { (start: Double, end: Double) in
             SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))
         }
-        told.speakers = Speakers(turns: [
+        reported.speakers = Speakers(turns: [
             Speakers.Turn(seconds(0, 21), speaker: 0), Speakers.Turn(seconds(20.4, 60), speaker: 1),
         ])
         let plain = try format.render(Self.timeline, details: RecordingDetails(title: "t", identity: Self.identity))
-        let text = try format.render(told, details: RecordingDetails(title: "t", identity: Self.identity))
+        let text = try format.render(reported, details: RecordingDetails(title: "t", identity: Self.identity))
         let isMarked = ["//", "overlap"].contains { text.ranges(of: $0).count > plain.ranges(of: $0).count }
         #expect(isMarked, "\(text)")
         let written = try WrittenText(text, ending: format.fileExtension, name: "t")
-        #expect(written.changes(in: told) == [:])
+        #expect(written.changes(in: reported) == [:])
         let corrected = try WrittenText(
             text.replacing("water", with: "lake"), ending: format.fileExtension, name: "t")
-        #expect(corrected.changes(in: told).keys.sorted() == [4])
+        #expect(corrected.changes(in: reported).keys.sorted() == [4])
     }
 
     /// The timeline with rejected speech instead of the unreadable segment.

@@ -281,10 +281,10 @@ import TestKit
         facts.sealing = .failure(Self.missing)
         facts.recorderSealing = .failure(
             DeviceError(.unsupported, "age", on: "recorder.pub", "holds no public key", remedy: "write one per line"))
-        let told = facts.findings.filter { $0.check == .copies }.map(\.message)
-        #expect(told.contains { $0.contains("not found") }, "\(told)")
-        #expect(told.contains { $0.contains("only to 2 known sticks") }, "\(told)")
-        #expect(told.contains { $0.contains("recorder.pub: holds no public key") }, "\(told)")
+        let reported = facts.findings.filter { $0.check == .copies }.map(\.message)
+        #expect(reported.contains { $0.contains("not found") }, "\(reported)")
+        #expect(reported.contains { $0.contains("only to 2 known sticks") }, "\(reported)")
+        #expect(reported.contains { $0.contains("recorder.pub: holds no public key") }, "\(reported)")
         #expect(facts.findings.exitStatus == 3)
     }
 

@@ -64,8 +64,8 @@ import TestKit
         #expect(unsigned.errors.contains { $0.contains("apt install minisign; copies are not signed") })
         let copy = try #require(
             unsigned.output.split(separator: "\n").first?.split(separator: " ").last.map(String.init))
-        let told = try Fieldscribe.run("verify", "--copy", copy, in: folder)
-        #expect(told.status == 4 && told.output.contains("missing: \(copy)/SHA256SUMS.minisig: it is not signed"))
+        let reported = try Fieldscribe.run("verify", "--copy", copy, in: folder)
+        #expect(reported.status == 4 && reported.output.contains("missing: \(copy)/SHA256SUMS.minisig: it is not signed"))
         guard access("/usr/bin/minisign", X_OK) == 0 else { return }
 
         try Fieldscribe.tool("rm", "-r", copy, in: folder)
@@ -209,8 +209,8 @@ import TestKit
         #expect(spoken.allSatisfy { $0.count > "    ~  ".count })
         #expect(!spoken.isEmpty || ending.output.contains("word errors: 100 % in the partial text"), "\(ending.output)")
         let errors = "word errors: NN % in the partial text (pocketsphinx), NN % in the final text (pocketsphinx)"
-        let told = ending.output.split(separator: "\n").filter { $0.hasPrefix("word errors") }
-        #expect(told.map { String($0.replacing(/[0-9]+/, with: "NN")) } == [errors], "\(ending.output)")
+        let reported = ending.output.split(separator: "\n").filter { $0.hasPrefix("word errors") }
+        #expect(reported.map { String($0.replacing(/[0-9]+/, with: "NN")) } == [errors], "\(ending.output)")
         #expect(FileManager.default.fileExists(atPath: folder.file("demo/recordings/000001/audio.wav")))
         let pages = ending.output.split(separator: "\n").map(String.init).filter { $0.hasSuffix("/index.html") }
         try #require(pages.count == 2)

@@ -67,7 +67,7 @@ import TestKit
 
     @Test("a worker without memory is a fault with a message, and the recording continues to its end")
     func worker() throws {
-        let (script, told) = (folder.file("engine.py"), folder.file("told"))
+        let (script, reported) = (folder.file("engine.py"), folder.file("told"))
         // An engine that allocates more than the limit as soon as somebody speaks.
         try """
         import json, os, struct, sys
@@ -77,7 +77,7 @@ import TestKit
             sys.stdin.buffer.read(length)
             if kind != b"a": continue
             try: bytearray(1 << 30)
-            except MemoryError: open("\(told)", "w").write("no memory")
+            except MemoryError: open("\(reported)", "w").write("no memory")
             os._exit(1)
         """.write(toFile: script, atomically: true, encoding: .utf8)
         let engine = try folder.program("engine", "exec /usr/bin/python3 '\(script)'")
@@ -87,7 +87,7 @@ import TestKit
             environment: ["prlimit", "--as=400000000"])
         #expect(try appliance.run("start").status == 0)
         try appliance.status(has: "decode worker")
-        #expect(try Fieldscribe.text(told) == "no memory")
+        #expect(try Fieldscribe.text(reported) == "no memory")
         #expect(try appliance.status().contains(#""lastFault":{"#))
         try appliance.hear(seconds: 1)
         #expect(try appliance.run("stop").status == 0)

@@ -198,9 +198,9 @@ import TestKit
         unlink(file)
         #expect(try desk.run("vocabulary", "learn").output == "Kadiu\n")
         let deleted = try desk.run("delete", "1", "--yes")
-        let told = deleted.errors + [deleted.output]
+        let reported = deleted.errors + [deleted.output]
         #expect(deleted.status == 0, "\(deleted)")
-        #expect(told.contains { $0.contains("learned.txt: ") && $0.contains("taken out") }, "\(deleted)")
+        #expect(reported.contains { $0.contains("learned.txt: ") && $0.contains("taken out") }, "\(deleted)")
         #expect(try !Fieldscribe.text(file).contains("Kadiu"))
     }
 

@@ -44,11 +44,11 @@ import TestKit
         while read(reader, &room, room.count) > 0 {}
         #expect(try appliance.run("stop").status == 0)
         #expect(try appliance.end().status == 0)
-        var told = ""
+        var reported = ""
         while case let count = read(reader, &room, room.count), count > 0 {
-            told += String(decoding: room.prefix(count), as: UTF8.self)
+            reported += String(decoding: room.prefix(count), as: UTF8.self)
         }
-        #expect(told.contains("unlogged lines=") && told.contains("state=stopping"), "\(told)")
+        #expect(reported.contains("unlogged lines=") && reported.contains("state=stopping"), "\(reported)")
         try expectAllIsWell(appliance.run("verify"))
     }
 

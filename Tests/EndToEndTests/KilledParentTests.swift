@@ -26,14 +26,14 @@ import TestKit
 
     @Test("no worker, even a busy one")
     func engine() throws {
-        let told = folder.file("told")
-        let engine = try engine(telling: told)
+        let reported = folder.file("told")
+        let engine = try engine(telling: reported)
         let text = "[storage]\ndirectory = \(folder.file("store"))\n[recognizer]\nengine = command:\(engine)\n"
         let config = folder.file("fieldscribe.conf")
         try Data(text.utf8).write(to: URL(filePath: config))
         let command = try Fieldscribe(["transcribe", "--config", config, Speech.all[4]], in: folder)
-        try command.wait(until: "the engine is ready") { access(told, F_OK) == 0 }
-        let id = try Fieldscribe.text(told).filter { $0 != "\n" }
+        try command.wait(until: "the engine is ready") { access(reported, F_OK) == 0 }
+        let id = try Fieldscribe.text(reported).filter { $0 != "\n" }
         #expect(runs(id))
         kill(command.id, SIGKILL)
         _ = try command.wait()

@@ -53,8 +53,8 @@ import TestKit
     func opens() throws {
         let appliance = try sealed()
         try shell("cp '\(folder.file("key.txt"))' '\(key)'")
-        let told = try plug(into: appliance)
-        #expect(told.contains("recording 1 is open for an hour") && told.contains("NOTHING WAS COPIED"), "\(told)")
+        let reported = try plug(into: appliance)
+        #expect(reported.contains("recording 1 is open for an hour") && reported.contains("NOTHING WAS COPIED"), "\(reported)")
         let names = try FileManager.default.contentsOfDirectory(atPath: "\(stick)/Fieldscribe").sorted()
         #expect(names == ["RESULT.txt", "key.txt"])
         #expect(try appliance.run("search", "amiable").output.contains("[amiable]"))
@@ -105,10 +105,10 @@ import TestKit
         ]
         for (make, words, isKey) in cases {
             try shell("rm -rf '\(key)'; \(make)")
-            let told = try plug(into: appliance)
-            #expect(told.contains(words), "\(make): \(told)")
-            #expect(told.contains("NOTHING WAS COPIED to this stick") == isKey, "\(make): \(told)")
-            #expect(told.split(separator: "\n").count { $0.contains("key.txt: ") } == 1, "\(make): \(told)")
+            let reported = try plug(into: appliance)
+            #expect(reported.contains(words), "\(make): \(reported)")
+            #expect(reported.contains("NOTHING WAS COPIED to this stick") == isKey, "\(make): \(reported)")
+            #expect(reported.split(separator: "\n").count { $0.contains("key.txt: ") } == 1, "\(make): \(reported)")
             #expect(try !appliance.run("status", "--json").output.contains("\"opened\""))
         }
         let fault = try appliance.run("status").output

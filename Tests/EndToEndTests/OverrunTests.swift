@@ -40,10 +40,10 @@ import TestKit
         // The duration of the card's stall, by its own clock.
         let due = Double(card.restarted - card.started) * Double(Self.rate) / 1e9
         let lost = due - Double(card.framesBefore)
-        let told = try recording.ending.output.split(separator: "\n").filter { $0.contains("\"event\":\"gap\"") }
+        let reported = try recording.ending.output.split(separator: "\n").filter { $0.contains("\"event\":\"gap\"") }
             .map { try JSONDecoder().decode(Gap.self, from: Data($0.utf8)) }
-        #expect(told.count == 1)
-        let gap = try #require(told.first)
+        #expect(reported.count == 1)
+        let gap = try #require(reported.first)
         #expect(gap.cause == "overrun")
         // A card that is still waking up is retried; one that cannot continue is prepared again.
         #expect(card.resumes == (overrun.isSuspended ? 3 : 0))
@@ -54,7 +54,7 @@ import TestKit
             Shown.self,
             from: Data(
                 try Fieldscribe.run("show", "1", "--format", "json", "--directory", storage, in: folder).output.utf8))
-        #expect(shown.gaps == told)
+        #expect(shown.gaps == reported)
 
         // The file: the samples before, silence, and the samples after, exactly.
         let samples = try self.samples("\(storage)/recordings/000001/audio.wav")

@@ -201,11 +201,11 @@ struct OwnerTests {
             to: URL(filePath: configuration))
         for mode in [0o600, 0] as [mode_t] {
             chmod(key, mode)
-            let told = try run("export", "--stick", "--to", folder.file("stick"), as: user)
+            let reported = try run("export", "--stick", "--to", folder.file("stick"), as: user)
             let line =
                 "Fieldscribe/key.txt: permission denied; nothing was opened; let everybody read it (chmod a+r), or "
                 + "remove it"
-            #expect(told.errors.contains { $0.contains(line) }, "\(told.errors)")
+            #expect(reported.errors.contains { $0.contains(line) }, "\(reported.errors)")
             #expect(try Fieldscribe.text("\(stick)/RESULT.txt").contains(line))
             #expect(try Fieldscribe.text("\(stick)/RESULT.txt").contains("NOTHING WAS COPIED to this stick"))
             #expect(try FileManager.default.contentsOfDirectory(atPath: stick).sorted() == ["RESULT.txt", "key.txt"])

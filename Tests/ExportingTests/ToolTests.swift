@@ -216,13 +216,13 @@ import TestKit
 
     /// Two people, a gap, a pause, a bookmark, and a person's annotations.
     private static let interview: Timeline = {
-        var told = SpeakerTests.named
-        told.gaps = [gap(6, 7.5), gap(7.5, 7.6, .paused)]
-        told.marks = [Bookmark(SamplePosition(seconds: 7.6), text: "the \"mill\" & <more>")]
-        told.annotations?.title = "The \"mill\" & <more>"
-        told.annotations?.place = "Koudougou"
-        told.annotations?.consent = "by word,\nfor the archive"
-        return told
+        var reported = SpeakerTests.named
+        reported.gaps = [gap(6, 7.5), gap(7.5, 7.6, .paused)]
+        reported.marks = [Bookmark(SamplePosition(seconds: 7.6), text: "the \"mill\" & <more>")]
+        reported.annotations?.title = "The \"mill\" & <more>"
+        reported.annotations?.place = "Koudougou"
+        reported.annotations?.consent = "by word,\nfor the archive"
+        return reported
     }()
 
     private static let interviewDetails: RecordingDetails = {
@@ -264,12 +264,12 @@ import TestKit
     @Test("Markdown shows the words with any characters, as cmark reads it")
     func markdown() throws {
         let folder = TemporaryFolder()
-        var told = SpeakerTests.named
-        told.gaps = [gap(6, 7.5)]
-        told.marks = [Bookmark(SamplePosition(seconds: 7.6), text: "*the* `mill` & <more> [x](y) _z_ # ~~n~~ \\ &lt;")]
+        var reported = SpeakerTests.named
+        reported.gaps = [gap(6, 7.5)]
+        reported.marks = [Bookmark(SamplePosition(seconds: 7.6), text: "*the* `mill` & <more> [x](y) _z_ # ~~n~~ \\ &lt;")]
         let details = RecordingDetails(title: "# 7 *x* #", started: "25 November 2026", device: "recorder")
         let path = folder.file("t.md")
-        try Data(TranscriptFormat.markdown.file(told, details: details)).write(to: URL(filePath: path))
+        try Data(TranscriptFormat.markdown.file(reported, details: details)).write(to: URL(filePath: path))
         let read = try run("cmark '\(path)'")
         #expect(read.status == 0, "cmark must be installed: \(read.output)")
         #expect(

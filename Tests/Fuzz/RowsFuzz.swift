@@ -127,10 +127,10 @@ private func look() {
     _ = try? queries.passes(of: 1).map { $0.lastSegment + 1 }
     guard let (summary, timeline) = try? queries.transcript(of: 1) else { return }
     // In the form that the control socket sends.
-    guard let told = try? ControlLine.decode(Timeline.self, from: ControlLine.encode(timeline)),
+    guard let reported = try? ControlLine.decode(Timeline.self, from: ControlLine.encode(timeline)),
         (try? ControlLine.decode(RecordingSummary.self, from: ControlLine.encode(summary))) == summary
     else { fatalError("cannot be sent over the socket") }
-    for timeline in [timeline, told] {
+    for timeline in [timeline, reported] {
         for format in TranscriptFormat.allCases {
             guard (try? format.render(timeline)) != nil else { fatalError("cannot be rendered as \(format)") }
         }

@@ -25,7 +25,7 @@ import TestKit
     }
 
     /// Each recording with its default text and all others.
-    private func told(_ desk: OfficeDesk) throws -> [String] {
+    private func reported(_ desk: OfficeDesk) throws -> [String] {
         let archive = try desk.archive()
         return try archive.recordings(OfficeFilter()).map { recording in
             let readings = try archive.readings(of: recording.id).map { reading in
@@ -64,7 +64,7 @@ import TestKit
         #expect(run.status == 0 && run.errors == "", "\(run)")
         #expect(run.output.contains("\"taken\" : 2") && run.output.contains("\"texts\" : 2"), "\(run)")
         #expect(run.output.contains("\"corrections\" : 2"), "\(run)")
-        #expect(try told(other) == told(desk) && other.copies() == desk.copies())
+        #expect(try reported(other) == reported(desk) && other.copies() == desk.copies())
         #expect(try other.found("fonio").count == 2)
         let again = try other.run("gather \(source) \(other.into)")
         #expect(again.status == 0 && again.output.hasSuffix(": 0 copies taken, 2 there already\n"), "\(again)")

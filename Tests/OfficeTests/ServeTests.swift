@@ -41,8 +41,8 @@ final class OfficeServer {
         let head = folder.file("head")
         let body = shell("curl -sS --max-time 120 --path-as-is \(socket) -D '\(head)' \(options) '\(base)\(path)'")
             .output
-        let told = shell("tail -n +1 '\(head)'").output.lowercased()
-        return (told.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0, told, body)
+        let reported = shell("tail -n +1 '\(head)'").output.lowercased()
+        return (reported.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0, reported, body)
     }
 
     /// Its standard error.
@@ -238,7 +238,7 @@ final class OfficeServer {
         let (pipe, link) = (desk.folder.file("pipe"), desk.folder.file("link"))
         shell(
             "echo 'a long secret' > '\(secret)'; chmod 644 '\(secret)'; mkfifo '\(pipe)'; ln -s '\(secret)' '\(link)'")
-        for (words, told) in [
+        for (words, reported) in [
             ("--port 0 --listen 0.0.0.0", "needs --password-file"),
             ("--port 0 --password-file '\(secret)'", "chmod 600"),
             ("--port 0 --password-file /nowhere", "/nowhere"),
@@ -252,10 +252,10 @@ final class OfficeServer {
         ] {
             let run = try desk.run("serve \(words)")
             #expect(run.status != 0 && run.errors.split(separator: "\n").count == 1, "\(words): \(run)")
-            #expect(run.errors.contains(told), "\(words): \(run.errors)")
+            #expect(run.errors.contains(reported), "\(words): \(run.errors)")
         }
         shell("chmod 600 '\(secret)'")
-        for (line, told) in [
+        for (line, reported) in [
             (#"        "#, "at least 8 letters"), (#"h\303\251l\303\251n\351e1"#, "not UTF-8"),
             (#"\360\237\230"#, "not UTF-8"), (#"\302\240\302\240\302\240\302\240"#, "at least 8 letters"),
             (#"a long secret "#, "ends with a blank"), (#"a\0 \0l\0o\0n\0g\0"#, "nobody can type"),
@@ -263,7 +263,7 @@ final class OfficeServer {
         ] {
             shell("printf '\(line)\\n' > '\(secret)'")
             let run = try desk.run("serve --port 0 --password-file '\(secret)'")
-            #expect(run.status == 1 && run.errors.contains(told) && !run.errors.contains("long"), "\(line): \(run)")
+            #expect(run.status == 1 && run.errors.contains(reported) && !run.errors.contains("long"), "\(line): \(run)")
         }
         shell("printf '\\357\\273\\277a long secret\\r\\n' > '\(secret)'")
         let server = try OfficeServer(desk, "--port 0 --listen 0.0.0.0 --password-file '\(secret)'")

@@ -174,10 +174,10 @@ private final class Listener: Sendable {
         let loose = desk.folder.file("passwords")
         shell("echo 'a:b:c:d:secret' >'\(loose)'; chmod 644 '\(loose)'; cp '\(loose)' '\(desk.folder.file(".pgpass"))'")
         let program = try officeProgram()
-        for (words, told) in [("&passfile=\(loose)", "chmod 600"), ("&passfile=/dev/null", "is not a file")] {
+        for (words, reported) in [("&passfile=\(loose)", "chmod 600"), ("&passfile=/dev/null", "is not a file")] {
             let run = shell("'\(program)' list --archive '\(address)\(words)'")
             #expect(run.status == 1 && run.output.split(separator: "\n").count == 1, "\(run)")
-            #expect(run.output.contains(told) && !run.output.contains("secret"), "\(run)")
+            #expect(run.output.contains(reported) && !run.output.contains("secret"), "\(run)")
         }
         for wrong in ["postgresql://office:secret%zz@host/none", "postgresql://office:secret@[::1/none"] {
             let run = shell("'\(program)' list --archive '\(wrong)'")

@@ -122,7 +122,7 @@ import TestKit
     func refused() async throws {
         try await record(2)
         let program = try officeProgram()
-        for (words, status, told) in [
+        for (words, status, reported) in [
             ("--archive '\(desk.archivePath)'", 2, "needs an archive in PostgreSQL"),
             ("--once --until-empty", 2, "choose"),
             ("--lease 1", 2, "--lease 1"), ("--program /nowhere", 3, "/nowhere: is not installed"),
@@ -135,7 +135,7 @@ import TestKit
             let run = shell(
                 "FIELDSCRIBE_ARCHIVE='\(desk.database ?? "")' '\(program)' work --program '\(reader)' \(words)")
             #expect(run.status == status && run.output.split(separator: "\n").count == 1, "\(words): \(run)")
-            #expect(run.output.contains(told), "\(words): \(run)")
+            #expect(run.output.contains(reported), "\(words): \(run)")
         }
         // A recording that cannot be transcribed is tried three times and reported; the other one is transcribed.
         shell("echo 000001 > '\(desk.folder.file("bad"))'")
@@ -243,14 +243,14 @@ import TestKit
             try server.start()
         }
         try await eventually("the end of the work") { lines(with: "^ended ", in: log) == 2 }
-        let told = shell("cat '\(log)'").output
-        #expect(told.split(separator: "\n").count { $0 == "ended 0" } == 2, "\(told)")
-        #expect(told.contains("trying for 10 minutes"), "\(told)")
+        let reported = shell("cat '\(log)'").output
+        #expect(reported.split(separator: "\n").count { $0 == "ended 0" } == 2, "\(reported)")
+        #expect(reported.contains("trying for 10 minutes"), "\(reported)")
         let archive = try desk.archive()
         let read = try archive.recordings(OfficeFilter()).map { recording in
             try archive.readings(of: recording.id).count { $0.engine == "fake" }
         }
-        #expect(read == [Int](repeating: 1, count: count), "\(told)")
+        #expect(read == [Int](repeating: 1, count: count), "\(reported)")
         print("➜ reading again: the database was killed twice under 2 workers; \(count) recordings, each read once")
     }
 }

@@ -30,15 +30,15 @@ import Testing
         var idle = button(shutdown: .seconds(5))
         var claims = [idle.gesture.claim(at: .milliseconds(1_999)), idle.gesture.claim(at: .seconds(2))]
         #expect(claims == [false, true])
-        var told = idle.handle(.time(.seconds(10)))
-        told += idle.handle(.change(.init(pressed: false, time: .seconds(11))))
+        var reported = idle.handle(.time(.seconds(10)))
+        reported += idle.handle(.change(.init(pressed: false, time: .seconds(11))))
         claims = [idle.gesture.claim(at: .seconds(12))]
-        #expect(told.isEmpty && claims == [false])
+        #expect(reported.isEmpty && claims == [false])
         var recording = button(recording: true)
         _ = recording.handle(.time(.milliseconds(1_990)))
         claims = [recording.gesture.claim(at: .seconds(2))]
-        told = recording.handle(.change(.init(pressed: false, time: .seconds(3))))
-        #expect(told.isEmpty && claims == [true])
+        reported = recording.handle(.change(.init(pressed: false, time: .seconds(3))))
+        #expect(reported.isEmpty && claims == [true])
         var stuck = ButtonGesture(pressed: true)
         var long = button()
         _ = long.handle(.time(.seconds(61)))

@@ -29,7 +29,7 @@ import TestKit
             (#"ln -s "$S" "$P""#, "is a symbolic link, not a socket"),
             (#"mknod "$P" c 1 3"#, "is a device, not a socket"),
         ])
-    func foreign(command: String, told: String) throws {
+    func foreign(command: String, reported: String) throws {
         let (path, stale) = (folder.file("path"), folder.file("stale"))
         #expect(leaveSocket(at: stale))
         let shell = try #require(popen("P='\(path)'; S='\(stale)'; \(command) 2>&1", "r"))
@@ -39,7 +39,7 @@ import TestKit
         guard isMade else { return }
         let before = FileStatus(path)
         let error = try #require(remove(path))
-        #expect(error.code == .denied && error.message == "\(path): \(told), and stays untouched; name another path")
+        #expect(error.code == .denied && error.message == "\(path): \(reported), and stays untouched; name another path")
         #expect(FileStatus(path) == before && isTaken(stale))
     }
 

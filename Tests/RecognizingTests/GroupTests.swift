@@ -191,37 +191,37 @@ import TestKit
     /// Returns the partial results for audio in pieces of 100 ms, and how many samples the worker received of each group.
     private static func partials(
         _ sound: [Int16], groups: GroupSettings
-    ) async -> (told: [(id: Int, range: SampleRange, text: String)], lastOpen: [Int: SampleRange]) {
+    ) async -> (reported: [(id: Int, range: SampleRange, text: String)], lastOpen: [Int: SampleRange]) {
         var cutter = UtteranceCutter(
             settings: SpeechSettings().limited(toSeconds: groups.longestSeconds), groups: groups, start: .zero,
             firstID: 1)
         var partials = PartialSession(command: TranscriberTests.pool("partials").partials)
-        var told: [(id: Int, range: SampleRange, text: String)] = []
+        var reported: [(id: Int, range: SampleRange, text: String)] = []
         var lastOpen: [Int: SampleRange] = [:]
         for start in stride(from: 0, to: sound.count, by: 1_600) {
             _ = cutter.append(.samples(Array(sound[start..<min(sound.count, start + 1_600)])))
             if let open = cutter.open { lastOpen[open.id] = open.audio }
             while let step = partials.next(of: cutter, adaptation: nil, wanted: true) {
                 let outcome = await step.run()
-                if let partial = partials.handle(outcome, open: cutter.open) { told.append(partial) }
+                if let partial = partials.handle(outcome, open: cutter.open) { reported.append(partial) }
             }
         }
-        return (told, lastOpen)
+        return (reported, lastOpen)
     }
 
     @Test("Partial readings continue over the pauses of a group, and send nothing in a pause")
     func partialsOfGroup() async throws {
         let sound = TranscriberTests.sound([12, 20]) + [Int16](repeating: 0, count: 80_000)
-        let (told, lastOpen) = await Self.partials(sound, groups: Self.groups)
-        #expect(Set(told.map(\.id)) == [1] && lastOpen.count == 1)
-        #expect(Set(told.map(\.range.start)).count == 1)
+        let (reported, lastOpen) = await Self.partials(sound, groups: Self.groups)
+        #expect(Set(reported.map(\.id)) == [1] && lastOpen.count == 1)
+        #expect(Set(reported.map(\.range.start)).count == 1)
         // The stand-in returns how many samples it received of each utterance: the first one's text stays with the second's.
-        let last = try #require(told.last)
+        let last = try #require(reported.last)
         let heard = last.text.split(separator: " ").compactMap { Int64($0) }
         #expect(heard.count == 2, "\(last.text)")
         #expect(
-            told.contains { $0.text == "\(heard[0])" }
-                && told.allSatisfy { $0.text.hasPrefix("\(heard[0]) ") || !$0.text.contains(" ") })
+            reported.contains { $0.text == "\(heard[0])" }
+                && reported.allSatisfy { $0.text.hasPrefix("\(heard[0]) ") || !$0.text.contains(" ") })
         // Some of the final silence is sent before it is known to end the utterance.
         let open = try #require(lastOpen[1])
         #expect((0...4_800).contains(last.range.end - open.end))
@@ -233,9 +233,9 @@ import TestKit
         var groups = Self.groups
         groups.longestSeconds = 4
         let sound = TranscriberTests.sound([20, 30]) + [Int16](repeating: 0, count: 80_000)
-        let (told, _) = await Self.partials(sound, groups: groups)
-        let second = told.filter { $0.id == 2 }
-        let before = told.filter { $0.id == 1 }.compactMap {
+        let (reported, _) = await Self.partials(sound, groups: groups)
+        let second = reported.filter { $0.id == 2 }
+        let before = reported.filter { $0.id == 1 }.compactMap {
             $0.text.split(separator: " ").dropFirst().first.flatMap { Int64($0) }
         }
         let first = try #require(second.first.flatMap { Int64($0.text) })
@@ -246,8 +246,8 @@ import TestKit
     @Test("Single utterances have separate partial results")
     func partialsOfOne() async throws {
         let sound = TranscriberTests.sound([12, 20]) + [Int16](repeating: 0, count: 80_000)
-        let (told, lastOpen) = await Self.partials(sound, groups: GroupSettings())
-        #expect(Set(told.map(\.id)) == [1, 2] && lastOpen.count == 2)
-        #expect(told.allSatisfy { $0.text == "\($0.range.count)" })
+        let (reported, lastOpen) = await Self.partials(sound, groups: GroupSettings())
+        #expect(Set(reported.map(\.id)) == [1, 2] && lastOpen.count == 2)
+        #expect(reported.allSatisfy { $0.text == "\($0.range.count)" })
     }
 }

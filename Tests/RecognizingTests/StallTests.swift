@@ -12,14 +12,14 @@ import TestKit
     @Test(
         "a stopped or hanging worker is replaced with a message, and its utterance is decoded again",
         arguments: [("stopped", "is stopped"), ("asleep", "has done nothing")])
-    func replaced(mode: String, told: String) async throws {
+    func replaced(mode: String, reported: String) async throws {
         let folder = TemporaryFolder()
         let (sink, statistics) = try await TranscriberTests.transcribe(
             [.samples(TranscriberTests.sound([5, 30, 6]))],
             with: TranscriberTests.pool(mode, folder.file("done"), size: 1))
         #expect(sink.segments.map(\.words.count) == [1, 1, 1])
         #expect(statistics.sessions == 4)
-        #expect(sink.faults.count == 1 && sink.faults[0].message.contains(told), "\(sink.faults)")
+        #expect(sink.faults.count == 1 && sink.faults[0].message.contains(reported), "\(sink.faults)")
         #expect(sink.faults.first?.message.contains("it was replaced") == true)
     }
 

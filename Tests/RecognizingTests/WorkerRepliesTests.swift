@@ -50,8 +50,8 @@ import Testing
             ([(500, 600), (100, 200), (700, 800)], [(500, 600), (600, 600), (700, 800)]),
             ([(0, 10), (10, 20), (30, 40)], [(0, 10), (10, 20), (30, 40)]),
         ])
-    func overlapping(told: [(Int, Int)], kept: [(Int, Int)]) throws {
-        let words = told.map { #"{"text":"w","range":{"start":\#($0.0),"end":\#($0.1)},"confidence":1}"# }
+    func overlapping(reported: [(Int, Int)], kept: [(Int, Int)]) throws {
+        let words = reported.map { #"{"text":"w","range":{"start":\#($0.0),"end":\#($0.1)},"confidence":1}"# }
         let line = #"{"result":{"words":[\#(words.joined(separator: ","))],"alternatives":[],"cpuSeconds":0}}"# + "\n"
         let result = try #require(try replies(line).first?.result)
         #expect(result.words.map { Int($0.range.start.samples) } == kept.map(\.0))

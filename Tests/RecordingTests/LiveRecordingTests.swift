@@ -47,13 +47,13 @@ import TestKit
         let mark = try await recording.mark("here")
         #expect(mark == Bookmark(SamplePosition(3_000), text: "here"))
         goOn.signal()
-        var told: [Event] = []
+        var reported: [Event] = []
         while let event = await events.next() {
-            told.append(event)
+            reported.append(event)
             if case .fault = event { break }
         }
         #expect(
-            told == [
+            reported == [
                 .state(.recording), .mark(recording: recording.id, mark: mark),
                 .fault(
                     code: "disconnected",
@@ -101,9 +101,9 @@ import TestKit
         #expect(outcome.recording.length == SamplePosition(3_000))
         let (summary, _) = try #require(try await archive.transcript(of: recording.id))
         #expect(summary.length == SamplePosition(3_000) && summary.stopReason == .ended)
-        var told: [String] = []
-        for await event in events { if case .fault(let code, _) = event { told.append(code) } }
-        #expect(told == ["full"])
+        var reported: [String] = []
+        for await event in events { if case .fault(let code, _) = event { reported.append(code) } }
+        #expect(reported == ["full"])
         #expect(await full.refusals == 0)
     }
 

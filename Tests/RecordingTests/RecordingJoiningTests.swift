@@ -110,7 +110,7 @@ import TestKit
     }
 
     @Test("a cancelled join continues, and copies nothing twice")
-    func goesOn() throws {
+    func shouldContinue() throws {
         let whole = try lengthen()
         var turns = 0
         var copied: [Int64] = []

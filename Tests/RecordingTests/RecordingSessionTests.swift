@@ -193,8 +193,8 @@ import TestKit
                 == silence(5) + numbered(10) + silence(50) + numbered(from: 60, 40) + silence(7))
         #expect(log.entries.compactMap { if case .lost(let gap) = $0 { gap } else { nil } } == gaps)
         let entries = log.entries
-        let told = try #require(entries.firstIndex(of: .lost(gaps[1])))
-        #expect(entries[..<told].allSatisfy { if case .written(let position) = $0 { position <= 15 } else { true } })
+        let reported = try #require(entries.firstIndex(of: .lost(gaps[1])))
+        #expect(entries[..<reported].allSatisfy { if case .written(let position) = $0 { position <= 15 } else { true } })
     }
 
     @Test("a stall longer than the ring loses exactly the samples that did not fit")

@@ -101,9 +101,9 @@ import TestKit
     func damagedLine(byte: Int) async throws {
         try await record([.samples(numbered(50_000))])
         try change(sums) { $0[SumLine.size + byte] ^= 0x04 }
-        let told = try checked()
-        #expect(told.damaged == [])
-        #expect(told.unknown == [range(16_000, 32_000)])
+        let reported = try checked()
+        #expect(reported.damaged == [])
+        #expect(reported.unknown == [range(16_000, 32_000)])
     }
 
     @Test("a truncated recording is checked to its end")

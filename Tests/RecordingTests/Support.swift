@@ -20,8 +20,8 @@ final class RecordingLog: RecordingSink {
     let wantsLevel: Bool
 
     /// The messages of the faults, in order.
-    var messages: [String] { told.withLock { $0 } }
-    private let told = Mutex<[String]>([])
+    var messages: [String] { reported.withLock { $0 } }
+    private let reported = Mutex<[String]>([])
 
     private let log = Mutex<[Entry]>([])
     private let perform: @Sendable (Entry) -> Void
@@ -38,7 +38,7 @@ final class RecordingLog: RecordingSink {
     func level(rms: Double, peak: Double) { add(.level(rms: rms, peak: peak)) }
     func lost(_ gap: Gap) { add(.lost(gap)) }
     func fault(code: String, message: String) {
-        told.withLock { $0.append(message) }
+        reported.withLock { $0.append(message) }
         add(.fault(code))
     }
     func recovered(code: String) { add(.recovered(code)) }

@@ -137,14 +137,14 @@ import TestKit
             ScriptedMicrophone(
                 isMonitored: true, channels: 2, [.samples(twice), .samples(alone), .samples(different)]),
             log: log)
-        let told = log.entries.compactMap {
+        let reported = log.entries.compactMap {
             switch $0 {
             case .fault(let code): "+\(code)"
             case .recovered(let code): "-\(code)"
             default: nil
             }
         }
-        #expect(told == ["+microphone-channels", "-microphone-channels", "+microphone-silent", "-microphone-silent"])
+        #expect(reported == ["+microphone-channels", "-microphone-channels", "+microphone-silent", "-microphone-silent"])
         #expect(log.messages.last?.hasPrefix("microphone scripted:, channel 2: delivers only zeros") == true)
     }
 
@@ -152,14 +152,14 @@ import TestKit
     func cancelling() async throws {
         let log = RecordingLog()
         try await record(Cancelling(), log: log)
-        let told = log.entries.compactMap {
+        let reported = log.entries.compactMap {
             switch $0 {
             case .fault(let code): "+\(code)"
             case .recovered(let code): "-\(code)"
             default: nil
             }
         }
-        #expect(told == ["+microphone-cancelling", "-microphone-cancelling"])
+        #expect(reported == ["+microphone-cancelling", "-microphone-cancelling"])
         #expect(log.messages.first?.contains("balanced plug") == true, "\(log.messages)")
     }
 

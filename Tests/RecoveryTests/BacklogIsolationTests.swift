@@ -96,19 +96,19 @@ import TestKit
         #expect(progress.now == nil)
         let arrived = try FileDescriptor(opening: meeting.here, O_RDWR)
         let left = try FileDescriptor(opening: meeting.go, O_RDWR)
-        async let told: [SecondPassProgress.Reading?] = onThread(named: "meeting") {
+        async let reported: [SecondPassProgress.Reading?] = onThread(named: "meeting") {
             // The worker has an utterance, of which nothing is committed yet.
-            var told: [SecondPassProgress.Reading?] = []
+            var reported: [SecondPassProgress.Reading?] = []
             var byte: UInt8 = 0
             for _ in 1...24 {
                 _ = Glibc.read(arrived.number, &byte, 1)
-                told.append(progress.now)
+                reported.append(progress.now)
                 _ = Glibc.write(left.number, &byte, 1)
             }
-            return told
+            return reported
         }
         #expect(try await job.run(pool: pool) == [1, 2])
-        let readings = try await told.compactMap { $0 }
+        let readings = try await reported.compactMap { $0 }
         #expect(readings.map(\.recording) == Array(repeating: 1, count: 12) + Array(repeating: 2, count: 12))
         #expect(readings.map(\.waiting) == Array(repeating: 1, count: 12) + Array(repeating: 0, count: 12))
         let first = readings.prefix(12).map(\.readUpTo)

@@ -77,9 +77,9 @@ import TestKit
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: hub)
         #expect(try await backlog.run(pool: Self.pool(), except: 3) == [1, 2])
         hub.finish()
-        var told: [Int] = []
-        for await case .final(let recording, _) in events { told.append(recording) }
-        #expect(told == [Int](repeating: 1, count: 12) + [Int](repeating: 2, count: 12))
+        var reported: [Int] = []
+        for await case .final(let recording, _) in events { reported.append(recording) }
+        #expect(reported == [Int](repeating: 1, count: 12) + [Int](repeating: 2, count: 12))
         for id in 1...2 { #expect(try await isWhole(archive, id)) }
         #expect(try await archive.passes(of: 1).map(\.isComplete) == [true])
         #expect(try await backlog.waiting().map(\.id) == [3])
@@ -106,10 +106,10 @@ import TestKit
                     hub.finish()
                 }
                 // After two segments somebody presses the button.
-                var told = 0
+                var reported = 0
                 for await case .final in events {
-                    told += 1
-                    if told == 2 { group.cancelAll() }
+                    reported += 1
+                    if reported == 2 { group.cancelAll() }
                 }
             }
         }

@@ -77,9 +77,9 @@ import TestKit
         try await record()
         let theirs = try bytes(journal(2)) + bytes(journal(2))
         try Data(theirs).write(to: URL(filePath: journal(1)))
-        let told = try await Verification(storage: storage.folder.path, archive: storage.archive()).run([1])
+        let reported = try await Verification(storage: storage.folder.path, archive: storage.archive()).run([1])
         #expect(
-            told.contains { $0.outcome == .damaged && $0.message.contains("is the journal of recording 2") }, "\(told)")
+            reported.contains { $0.outcome == .damaged && $0.message.contains("is the journal of recording 2") }, "\(reported)")
         #expect(try await storage.recover(depth).map(\.outcome) == [.repaired])
         #expect(try bytes("\(journal(1)).foreign-1") == theirs)
         #expect(try await texts() == [1: "one", 2: "two"])
@@ -152,8 +152,8 @@ import TestKit
         let (right, wrong) = (storage.folder.file("recordings/000002"), storage.folder.file("recordings/000005"))
         rename(right, wrong)
         let found = try await storage.recover()
-        let told = found.filter { $0.outcome == .damaged }
-        #expect(told.map(\.recording) == [5] && told[0].message.contains("rename it to 000002"), "\(found)")
+        let reported = found.filter { $0.outcome == .damaged }
+        #expect(reported.map(\.recording) == [5] && reported[0].message.contains("rename it to 000002"), "\(found)")
         #expect(try await texts() == [1: "one"])
         rename(wrong, right)
         #expect(try await storage.recover().allSatisfy { $0.outcome != .damaged })

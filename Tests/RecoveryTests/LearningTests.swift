@@ -92,8 +92,8 @@ import TestKit
         #expect(access(made, F_OK) != 0)
         #expect(try await learn(archive).isEmpty, "it came back")
         made = try cache()
-        let told = try await Erasure(storage: storage.folder.path, archive: archive).erase([first])
-        #expect(told == ["\(path): 1 word or phrase that came of recording \(first) alone were taken out"])
+        let reported = try await Erasure(storage: storage.folder.path, archive: archive).erase([first])
+        #expect(reported == ["\(path): 1 word or phrase that came of recording \(first) alone were taken out"])
         #expect(try !text().contains("balafonu") && text().contains("kadiu  # 1 time, in 2\n"))
         #expect(try text().contains("mine\n") && access(made, F_OK) != 0)
         // An unreadable file is reported, and does not stop the erasure.
@@ -148,10 +148,10 @@ import TestKit
         let error = await thrown { _ = try await learn(archive) }
         #expect(error?.message.contains("learned.txt") == true, "\(String(describing: error))")
         if kind == "bytes" { #expect(error?.message.contains("learned.txt:2: is not UTF-8") == true) }
-        var told: [String] = []
-        let used = configuration().learned.inUse { told.append($0) }
+        var reported: [String] = []
+        let used = configuration().learned.inUse { reported.append($0) }
         #expect(kind == "bytes" ? used?.contains("A") == true : used == nil)
-        #expect(told.count == 1 && told[0].contains("learned.txt"), "\(told)")
+        #expect(reported.count == 1 && reported[0].contains("learned.txt"), "\(reported)")
         var status = stat()
         #expect(lstat(path, &status) == 0)
         if kind == "link" { #expect(try Data(contentsOf: URL(filePath: target)) == Data("mine\n".utf8)) }
@@ -186,8 +186,8 @@ import TestKit
 
     @Test("a missing storage folder is not an error")
     func missing() {
-        var told: [String] = []
+        var reported: [String] = []
         let learned = LearnedVocabulary(storage: storage.folder.file("none"))
-        #expect(learned.inUse { told.append($0) } == nil && told.isEmpty)
+        #expect(learned.inUse { reported.append($0) } == nil && reported.isEmpty)
     }
 }

@@ -27,8 +27,8 @@ import TestKit
 
     /// Makes a key pair; returns the public key.
     private static func key(_ path: String) throws -> String {
-        let told = try shell("age-keygen -o '\(path)' 2>&1 >/dev/null; age-keygen -y '\(path)'")
-        let recipient = told.split(separator: "\n").last.map(String.init) ?? ""
+        let reported = try shell("age-keygen -o '\(path)' 2>&1 >/dev/null; age-keygen -y '\(path)'")
+        let recipient = reported.split(separator: "\n").last.map(String.init) ?? ""
         #expect(recipient.hasPrefix("age1"))
         return recipient
     }
@@ -93,8 +93,8 @@ import TestKit
         let opening = opening(archive)
         #expect(opening.state == nil)
         #expect(try await opening.search("zanzibar", limit: 9).isEmpty)
-        let told = try await opening.open(text(), named: "key.txt")
-        #expect(told == ["recordings 1 and 2 are open for an hour, or until fieldscribe lock"])
+        let reported = try await opening.open(text(), named: "key.txt")
+        #expect(reported == ["recordings 1 and 2 are open for an hour, or until fieldscribe lock"])
         #expect(opening.state?.recordings == [1, 2])
         #expect((1...3_600).contains(opening.state?.secondsLeft ?? 0))
         #expect(try await opening.search("zanzibar", limit: 9).map(\.recording) == [1])
@@ -127,8 +127,8 @@ import TestKit
         let archive = try storage.archive()
         try await seal(["zanzibar"], in: archive)
         let opening = opening(archive, lasting: .milliseconds(700))
-        let told = try await opening.open(text(), named: "key.txt")
-        #expect(told.count == 1 && told.first?.hasPrefix("recording 1 is open") == true, "\(told)")
+        let reported = try await opening.open(text(), named: "key.txt")
+        #expect(reported.count == 1 && reported.first?.hasPrefix("recording 1 is open") == true, "\(reported)")
         // On a busy machine it may be locked already.
         #expect((0...0.7).contains(opening.state?.secondsLeft ?? 0))
         try await eventually("it is locked") { try inMemory().isEmpty }
@@ -208,9 +208,9 @@ import TestKit
         let journal = thrown { try small.journal(into: target) }
         let sound = thrown { try small.sound(SamplePosition(40_000_000), .ended, into: target) }
         for error in [journal, sound] {
-            let told = error?.message ?? "it was opened"
-            #expect(error?.code == .full, "\(told)")
-            #expect(told.contains("MB of memory, but only 5 MB of this machine's memory are free; open it on a laptop"), "\(told)")
+            let reported = error?.message ?? "it was opened"
+            #expect(error?.code == .full, "\(reported)")
+            #expect(reported.contains("MB of memory, but only 5 MB of this machine's memory are free; open it on a laptop"), "\(reported)")
         }
         #expect(try found("zanzibar", below: memory.path) == "")
         for enough in [nil, 1 << 40] as [Int64?] {
@@ -233,9 +233,9 @@ import TestKit
         #expect(try await opening.search("zanzibar", limit: 9).count == 1)
         try await seal(["mombasa"], in: archive)
         _ = try Self.key(keys.file("other.txt"))
-        let told = try await opening.open(text("other.txt") + text(), named: "key.txt")
-        #expect(told.count == 2 && told[0].contains("recording 2 is open"))
-        #expect(told[1].contains("recording 1 stays sealed: ") && told[1].contains("is sealed for another key"))
+        let reported = try await opening.open(text("other.txt") + text(), named: "key.txt")
+        #expect(reported.count == 2 && reported[0].contains("recording 2 is open"))
+        #expect(reported[1].contains("recording 1 stays sealed: ") && reported[1].contains("is sealed for another key"))
         #expect(try await opening.search("kaduna", limit: 9).map(\.recording) == [2])
         #expect(try inMemory().count == 1)
     }
@@ -249,9 +249,9 @@ import TestKit
         case 1: try change(file()) { $0[5_000] ^= 1 }
         default: unlink(file())
         }
-        let told = try await opening(archive).open(text(), named: "key.txt")
-        #expect(told.count == 2 && told[0].contains("recording 2 is open"))
-        #expect(told[1].contains("recording 1 stays sealed") && told[1].contains("changed"), "\(told)")
+        let reported = try await opening(archive).open(text(), named: "key.txt")
+        #expect(reported.count == 2 && reported[0].contains("recording 2 is open"))
+        #expect(reported[1].contains("recording 1 stays sealed") && reported[1].contains("changed"), "\(reported)")
     }
 
     @Test("without a tmpfs, without sealed recordings, or if the history cannot be written, nothing is opened")
@@ -288,19 +288,19 @@ import TestKit
             defer { umount2(place.path, Int32(MNT_DETACH)) }
             let opening = opening(archive, in: [place.path])
             do {
-                let told = try await opening.open(text(), named: "key.txt")
+                let reported = try await opening.open(text(), named: "key.txt")
                 let opened = try #require(opening.state?.recordings)
                 outcomes.append(opened)
                 // Only the latest.
                 #expect(opened == Array((4 - opened.count)...3))
                 #expect(Set(try await opening.search("pemba", limit: 9).map(\.recording)) == [3])
                 #expect(try await opening.search("zanzibar", limit: 9).isEmpty == (opened.count < 3))
-                #expect(told.count == (opened.count == 3 ? 1 : 2), "\(told)")
+                #expect(reported.count == (opened.count == 3 ? 1 : 2), "\(reported)")
                 if opened.count < 3 {
                     let which = opened.count == 1 ? "recording 2, as the older one," : "recording 1"
-                    #expect(told.last?.hasPrefix("\(which) stays sealed: \(place.path): ") == true, "\(told)")
-                    #expect(told.last?.contains("opening this recording needs") == true)
-                    #expect(told.last?.contains("; open it on a laptop") == true)
+                    #expect(reported.last?.hasPrefix("\(which) stays sealed: \(place.path): ") == true, "\(reported)")
+                    #expect(reported.last?.contains("opening this recording needs") == true)
+                    #expect(reported.last?.contains("; open it on a laptop") == true)
                 }
                 // Again with less space: open recordings stay open.
                 let room = try Folder(opening: place.path).freeBytes()
@@ -345,10 +345,10 @@ import TestKit
             }
         }
         let before = Self.descriptors(below: paths)
-        let told = try await opening.open(text(), named: "key.txt")
+        let reported = try await opening.open(text(), named: "key.txt")
         watching.cancel()
         await watching.value
-        #expect(told == ["24 recordings are open for an hour, or until fieldscribe lock"])
+        #expect(reported == ["24 recordings are open for an hour, or until fieldscribe lock"])
         #expect(try await opening.search("word17", limit: 9).map(\.recording) == [17])
         #expect(try await opening.search("kaduna", limit: 200).count == 24)
         #expect(most.withLock { $0 } - before < 20, "\(most.withLock { $0 }) descriptors, \(before) before")
@@ -449,7 +449,7 @@ import TestKit
         #expect(try await opening.search("pemba", limit: 9).count == 1)
     }
 
-    enum Cut: CaseIterable, Sendable { case written, told, toldLosingDatabase, renamed, renamedLosingDatabase }
+    enum Cut: CaseIterable, Sendable { case written, reported, toldLosingDatabase, renamed, renamedLosingDatabase }
 
     @Test(
         "after a power cut during resealing, it is sealed with the old or the new text", arguments: Cut.allCases)
@@ -466,12 +466,12 @@ import TestKit
             let made = try RecordingSealer(
                 summary, timeline, journal: journal.text, history: [], in: storage.folder.path, soundIn: open.storage,
                 settings: CopySettings(formats: [.text, .html], audio: .flac, device: .host, volume: "", now: 1),
-                for: [try #require(Recipient(recipient))], goesOn: { true }
+                for: [try #require(Recipient(recipient))], shouldContinue: { true }
             ).seal(as: RecordingFolder.resealedName)
             await opening.lock()
             if cut == .written { return }
             #expect(try await archive.beginResealed(1, made, before: manifest))
-            if cut == .told || cut == .toldLosingDatabase { return }
+            if cut == .reported || cut == .toldLosingDatabase { return }
             let place = try Folder(opening: folder())
             try place.rename(RecordingFolder.resealedName, replacing: RecordingFolder.sealedName)
             try place.sync()

@@ -50,11 +50,11 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         try await storage.record([.samples(numbered(16_000))], in: archive)
         try await storage.record([.samples(numbered(16_000))], in: archive)
         unlink(storage.folder.file("recordings/000003/audio.sums"))
-        let told = try await Verification(storage: storage.folder.path, archive: archive).run([])
-        #expect(told.map(\.outcome) == [.note, .note, .note])
-        #expect(told.map(\.recording) == [1, 2, 3])
+        let reported = try await Verification(storage: storage.folder.path, archive: archive).run([])
+        #expect(reported.map(\.outcome) == [.note, .note, .note])
+        #expect(reported.map(\.recording) == [1, 2, 3])
         for (finding, words) in zip(
-            told, ["what the recorder signed (SHA-256)", "checksums of each second", "no checksum"])
+            reported, ["what the recorder signed (SHA-256)", "checksums of each second", "no checksum"])
         {
             #expect(finding.message.contains(words), "\(finding)")
         }
@@ -105,10 +105,10 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         try await sign()
         _ = try await storage.record([.samples(numbered(900))], in: storage.archive())
         try await sign()
-        let told = try await verify()
+        let reported = try await verify()
         #expect(
-            told.map(\.outcome) == [.note, .note] && told.contains { $0.message.contains("with an earlier key") },
-            "\(told)")
+            reported.map(\.outcome) == [.note, .note] && reported.contains { $0.message.contains("with an earlier key") },
+            "\(reported)")
     }
 
     enum Appended: CaseIterable { case bytes, odd, header, zeros, silentHeader, stereoSize }

@@ -177,9 +177,9 @@ import TestKit
                 ExportEntry(recording: 1, pass: 1, volume: volume, folder: folder, manifest: "n", exportedAt: 1))
         }
         let next = SampleRange(SamplePosition(100), SamplePosition(200))
-        let told = try await Redaction(storage: storage.folder.path, archive: archive).redact(next, of: 1)
+        let reported = try await Redaction(storage: storage.folder.path, archive: archive).redact(next, of: 1)
         #expect(
-            told.map { $0.prefix { $0 != ":" } } == ["f_2 on the volume 1234-ABCD", "g on the volume 5678-EF00"])
+            reported.map { $0.prefix { $0 != ":" } } == ["f_2 on the volume 1234-ABCD", "g on the volume 5678-EF00"])
 
         // A copy that began before the redaction and was recorded after it does not count.
         var late = ExportEntry(

@@ -42,7 +42,7 @@ import TestKit
         var bytes = make(reason)
         damage.apply(to: &bytes)
         try Data(bytes).write(to: URL(filePath: path))
-        let repair = try RecordingRepair.run(path: path, told: (SamplePosition(5000), reason))
+        let repair = try RecordingRepair.run(path: path, reported: (SamplePosition(5000), reason))
         #expect(repair.length.samples == 5000)
         #expect(repair.reason == reason)
         #expect(repair.changes.isEmpty == (damage == .nothing))
@@ -56,20 +56,20 @@ import TestKit
     }
 
     @Test("An unreadable header means cut short, unless the archive has the reason", arguments: [4999, 5000])
-    func reasonOfADamagedHeader(told: Int64) throws {
+    func reasonOfADamagedHeader(reported: Int64) throws {
         let path = folder.file("audio.wav")
         var bytes = make(.button)
         Damage.zeroedHeader.apply(to: &bytes)
         try Data(bytes).write(to: URL(filePath: path))
-        let repair = try RecordingRepair.run(path: path, told: (SamplePosition(told), .button))
-        #expect(repair.reason == (told == 5000 ? .button : .cutShort))
+        let repair = try RecordingRepair.run(path: path, reported: (SamplePosition(reported), .button))
+        #expect(repair.reason == (reported == 5000 ? .button : .cutShort))
     }
 
     @Test("A closed file that lost its end is cut short, with the length of the loss")
     func lostEnd() throws {
         let path = folder.file("audio.wav")
         try Data(make(.button).dropLast(2001)).write(to: URL(filePath: path))
-        let repair = try RecordingRepair.run(path: path, told: (SamplePosition(5000), .button))
+        let repair = try RecordingRepair.run(path: path, reported: (SamplePosition(5000), .button))
         #expect(repair.reason == .cutShort)
         #expect(repair.lost == 1001)
         #expect(try samples(of: path) == numbered(3999))

@@ -79,9 +79,9 @@ import TestKit
         try await record(in: archive)
         let before = try #require(try await archive.recordings().first)
         let sound = try samples(of: storage.audio(1))
-        var told: [Int] = []
-        let failures = try await sealing(archive).run { told.append($0) }
-        #expect(failures.isEmpty && told == [1])
+        var reported: [Int] = []
+        let failures = try await sealing(archive).run { reported.append($0) }
+        #expect(failures.isEmpty && reported == [1])
         #expect(try names() == Self.sealedNames)
         for word in ["zanzibar", "mombasa", "pemba"] { #expect(try found(word) == "") }
         let (after, timeline) = try #require(try await archive.transcript(of: 1))
@@ -141,7 +141,7 @@ import TestKit
         let settings = CopySettings(formats: [.text, .html], audio: .flac, device: .host, volume: "", now: 1)
         let manifest = try RecordingSealer(
             summary, timeline, journal: journal.text, history: [], in: storage.folder.path, settings: settings,
-            for: [try #require(Recipient(recipient))], goesOn: { true }
+            for: [try #require(Recipient(recipient))], shouldContinue: { true }
         ).seal()
         return (manifest, journal.bytes)
     }

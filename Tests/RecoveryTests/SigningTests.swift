@@ -82,7 +82,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         #expect(ContinuousClock.now - began < .seconds(600))
         // A minisign that was killed while starting has not written yet.
         #expect((try? bytes(starts))?.count ?? 0 <= 1)
-        let told = "the program minisign has not answered within 1 s; install Debian's: "
-        #expect(key.error?.message.hasPrefix(told) == true, "\(key.error?.message ?? "nothing")")
+        let reported = "the program minisign has not answered within 1 s; install Debian's: "
+        #expect(key.error?.message.hasPrefix(reported) == true, "\(key.error?.message ?? "nothing")")
     }
 }

@@ -47,7 +47,7 @@ import TestKit
         """#
 
     @Test("each recording is processed once, and its turns are stored")
-    func told() async throws {
+    func reported() async throws {
         let archive = try await archive(recordings: 2)
         let telling = try telling(Self.answer)
         let shares = Mutex<[Int: [Double]]>([:])
@@ -345,9 +345,9 @@ import TestKit
             configuration: configuration, archive: archive, hub: hub, diarization: try telling(script))
         #expect(try await work.run().isEmpty)
         hub.finish()
-        var told: [String] = []
-        for await case .fault(_, let message) in events { told.append(message) }
-        #expect(told.count == 1 && told.first?.contains(message) == true, "\(told)")
+        var reported: [String] = []
+        for await case .fault(_, let message) in events { reported.append(message) }
+        #expect(reported.count == 1 && reported.first?.contains(message) == true, "\(reported)")
         #expect(try await work.waiting().map(\.id) == [1])
     }
 

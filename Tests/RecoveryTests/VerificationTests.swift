@@ -58,8 +58,8 @@ import TestKit
             #expect(
                 ["run fieldscribe recover", "copy", "put", "export", "keep"].contains { finding.message.contains($0) })
         }
-        let told = kind == .unknownFolder ? [5, 2] : [1]
-        #expect(kind == .none || Set(findings.map(\.recording)) == Set(told), "\(findings)")
+        let reported = kind == .unknownFolder ? [5, 2] : [1]
+        #expect(kind == .none || Set(findings.map(\.recording)) == Set(reported), "\(findings)")
         let only = try await Verification(storage: storage.folder.path, archive: archive).run([2]).wrong
         #expect(only.isEmpty == (kind != .unknownFolder))
     }

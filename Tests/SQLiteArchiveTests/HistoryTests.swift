@@ -106,8 +106,8 @@ import Testing
         try await archive.add(again)
         again.volume = "folder:/home/maria/interviews"
         try await archive.add(again)
-        let told = try await archive.history(of: 1).filter { $0.entry.act == .copied }
-        #expect(told.map(\.entry.volume) == ["1A2B-3C4D", "folder"])
+        let reported = try await archive.history(of: 1).filter { $0.entry.act == .copied }
+        #expect(reported.map(\.entry.volume) == ["1A2B-3C4D", "folder"])
     }
 
     enum Tampering: String, CaseIterable, Sendable {

@@ -152,7 +152,7 @@ struct ReadingTests {
     func common() async throws {
         let recording = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "file:talk.wav")
         let old = try await archive.beginPass(recording: recording, engine: engine, profile: "live")
-        let count = ArchiveQueries.mostCompared + 100
+        let count = ArchiveQueries.maxCompared + 100
         for pass in [old, try await archive.beginPass(recording: recording, engine: engine, profile: "final")] {
             let segments = (1...count).map { number in
                 segment(number, at: Int64(number) * 10_000, number == 7 ? "the needle in the hay" : "the hay")

@@ -136,7 +136,7 @@ import TestKit
             var (early, late) = (
                 Grouping(GroupSettings(longestSeconds: 12)), Grouping(GroupSettings(longestSeconds: 12))
             )
-            var (told, whole): ([UtteranceGroup], [UtteranceGroup]) = ([], [])
+            var (reported, whole): ([UtteranceGroup], [UtteranceGroup]) = ([], [])
             var certain: (utterance: Int, upTo: SamplePosition)?
             func take(_ effects: [Segmenter.Effect]) {
                 for effect in effects {
@@ -146,7 +146,7 @@ import TestKit
                         #expect(certain?.utterance == utterance.id, "seed \(seed)")
                         #expect(certain?.upTo ?? .zero <= utterance.audio.end, "seed \(seed)")
                         certain = nil
-                        told += early.add(utterance)
+                        reported += early.add(utterance)
                         whole += late.add(utterance)
                     }
                 }
@@ -160,14 +160,14 @@ import TestKit
                         certain = (id, upTo)
                     }
                     if let group = early.reach(speech: segmenter.earliestSpeech, certain: segmenter.certainWatermark) {
-                        told.append(group)
+                        reported.append(group)
                     }
                 }
             }
             take(segmenter.finish(at: segmenter.position))
-            told += [early.close()].compactMap(\.self)
+            reported += [early.close()].compactMap(\.self)
             whole += [late.close()].compactMap(\.self)
-            #expect(told == whole, "seed \(seed)")
+            #expect(reported == whole, "seed \(seed)")
             #expect(whole.allSatisfy { $0.whole.audio.count <= 12 * 16_000 }, "seed \(seed)")
             merged += whole.count { !$0.others.isEmpty }
         }

@@ -139,7 +139,7 @@ import TestKit
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)
         print("seed \(seed)")
-        var told = 0
+        var reported = 0
         for _ in 0..<20 {
             var segmenter = Segmenter(settings: SpeechSettings())
             var certain: (utterance: Int, upTo: SamplePosition)?
@@ -160,12 +160,12 @@ import TestKit
                     guard let id = certain?.utterance, let upTo = segmenter.certainWatermark else { continue }
                     if id == before?.utterance { #expect(upTo >= before?.upTo ?? .zero, "seed \(seed)") }
                     certain = (id, upTo)
-                    told += 1
+                    reported += 1
                 }
             }
             check(segmenter.finish(at: segmenter.position))
             #expect(certain == nil)
         }
-        #expect(told > 1_000)
+        #expect(reported > 1_000)
     }
 }

@@ -93,7 +93,7 @@ extension Recognizing {
             let expected = try await Sounds.finals(inputs)
             #expect(expected.count > 6)
             let transcriber = SpeechTranscriber(
-                locale: Sounds.english, preset: .transcription, hint: .dictation, mostPending: 1)
+                locale: Sounds.english, preset: .transcription, hint: .dictation, maxPending: 1)
             let analyzer = SpeechAnalyzer(modules: [transcriber], options: Sounds.options)
             // The compiler of Swift 6.0 crashes on a mutex here.
             let passed = Numbers()

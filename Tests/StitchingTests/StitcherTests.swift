@@ -199,10 +199,10 @@ struct Rotation {
             id: 2, audio: SampleRange(second(2.1), second(4)), speech: SampleRange(second(2.35), second(3.75)),
             endedBy: .silence)
         let breath = Word("a", SampleRange(second(2.12), second(2.2)), confidence: 0.1)
-        let told = Word("told", SampleRange(second(1), second(1.5)), confidence: 1)
+        let reported = Word("told", SampleRange(second(1), second(1.5)), confidence: 1)
         let more = Word("more", SampleRange(second(2.5), second(3)), confidence: 1)
         let texts = [
-            stitcher.handle(one, Hypothesis(words: [told, breath])).text,
+            stitcher.handle(one, Hypothesis(words: [reported, breath])).text,
             stitcher.handle(two, Hypothesis(words: [breath, more])).text,
         ]
         #expect(texts == ["told a", "more"])

@@ -118,7 +118,7 @@ extension RecorderState {
         case .broken(let error): effects += answer(text.starts, .failure(error))
         case .failed(let error): effects += raise(error, at: moment) + answer(text.starts, .failure(error))
         }
-        guard isAtRest else { return effects }
+        guard isIdle else { return effects }
         switch maintenance {
         case .done, .waiting: maintenance = .due
         case .due, .working, .breakingOff: break

@@ -10,14 +10,14 @@ extension RecorderState {
     mutating func concluding(_ change: (inout Self) -> [RecorderEffect]) -> [RecorderEffect] {
         let before = shown
         var effects = change(&self)
-        if isAtRest, !isEnding, maintenance == .due {
+        if isIdle, !isEnding, maintenance == .due {
             maintenance = .working(writingSince: nil)
             maintenanceRuns += 1
             effects.append(.maintenance)
         }
         // `LiveRecording` itself publishes that it begins and that it stops.
-        let goesOn = before == .paused && shown == .recording
-        if shown != before, goesOn || shown == .idle || shown == .faulted || shown == .paused {
+        let hasResumed = before == .paused && shown == .recording
+        if shown != before, hasResumed || shown == .idle || shown == .faulted || shown == .paused {
             effects += [.publish(.state(shown)), .log(LogLine(shown, recording: recording))]
         }
         return effects.map { effect in
@@ -55,7 +55,7 @@ extension RecorderState {
             if case .working = maintenance { maintenance = .working(writingSince: writes ? now : nil) }
             return []
         case .maintenanceEnded(let end): return maintenanceEnded(end, at: input.moment)
-        case .due(.release(let id)): return id == latest && isAtRest ? [.releaseWorkers] : []
+        case .due(.release(let id)): return id == latest && isIdle ? [.releaseWorkers] : []
         case .due(.maintenance(let run)):
             if maintenance == .waiting, run == maintenanceRuns { maintenance = .due }
             return []

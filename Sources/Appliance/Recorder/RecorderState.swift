@@ -182,7 +182,7 @@ extension RecorderState {
     }
 
     /// Whether nothing is being recorded or transcribed.
-    var isAtRest: Bool { phase == .idle && texts.isEmpty }
+    var isIdle: Bool { phase == .idle && texts.isEmpty }
 
     /// Whether nothing is being recorded or copied to a stick, and the lamp shows no finished copy.
     func isFree(at now: Duration) -> Bool {

@@ -59,10 +59,10 @@ package struct RecordingSurplus: Hashable, Sendable {
 
     /// Moves the surplus to another file and corrects the header. After a kill at any moment, the next call completes it.
     ///
-    /// - Parameter told: why the recording ended, if the header is unreadable.
+    /// - Parameter fallback: why the recording ended, if the header is unreadable.
     /// - Returns: the path of the new file.
     /// - Throws: `DeviceError` with `full` without enough space; nothing is then changed.
-    package func setAside(told: StopReason) throws(DeviceError) -> String {
+    package func setAside(fallback: StopReason) throws(DeviceError) -> String {
         let place = try RecordingPlace(path)
         let file = try place.folder.openFile(place.name, O_RDWR)
         let name = try keep(file, in: place)
@@ -70,7 +70,7 @@ package struct RecordingSurplus: Hashable, Sendable {
         // The header first: a closed file that is shorter than its header counts as damaged.
         var header = WaveHeader(channels: channels)
         header.set(dataBytes: end - Int64(WaveHeader.size))
-        header.set(reason: reason ?? told)
+        header.set(reason: reason ?? fallback)
         try header.write(to: file)
         try file.sync()
         try file.truncate(to: end)

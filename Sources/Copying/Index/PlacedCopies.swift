@@ -16,7 +16,7 @@ struct PlacedCopies {
 
     /// - Throws: `DeviceError` if the folder itself cannot be read.
     init(in folder: Folder) throws(DeviceError) {
-        let names = try folder.names(limit: CopyVerification.mostFiles)
+        let names = try folder.names(limit: CopyVerification.maxFiles)
         search(folder, names, at: [])
     }
 
@@ -62,7 +62,7 @@ struct PlacedCopies {
         }
         count += 1
         let inner = try folder.folder(name)
-        search(inner, try inner.names(limit: CopyVerification.mostFiles), at: place + [name])
+        search(inner, try inner.names(limit: CopyVerification.maxFiles), at: place + [name])
     }
 
     private mutating func report(_ outcome: CopyVerification.Finding.Outcome, _ path: String, _ words: String) {

@@ -15,19 +15,19 @@ package struct RecordingSealer {
     ///   - sound: the storage directory with the sound, if different.
     ///   - journal: the recording's current journal.
     ///   - signer: nil for an unsigned copy.
-    ///   - goesOn: polled; if false, sealing ends without a change.
+    ///   - shouldContinue: polled; if false, sealing ends without a change.
     package init(
         _ summary: RecordingSummary, _ timeline: Timeline, journal: String, history: [HistoryLine],
         signer: RecorderKey? = nil, in storage: String,
         soundIn sound: String? = nil, settings: CopySettings, for recipients: [Recipient],
-        goesOn: @escaping @Sendable () -> Bool
+        shouldContinue: @escaping @Sendable () -> Bool
     ) throws(DeviceError) {
         let place = RecordingFolder(storage: sound ?? storage, recording: summary.id)
         folder = try RecordingFolder.open(summary.id, in: storage)
         let source = try RecordingReader(path: place.audio)
         let recording = RecordingCopy(
             summary: summary, timeline: timeline, settings: settings, source: source, length: try source.length,
-            shouldStop: { !goesOn() }, progress: { _ in }, history: history, signer: signer,
+            shouldStop: { !shouldContinue() }, progress: { _ in }, history: history, signer: signer,
             original: try source.original())
         copy = SealedCopy(
             copy: recording, age: try Age(), recipients: recipients, extra: [("journal.jsonl", Array(journal.utf8))])
@@ -70,8 +70,8 @@ package struct RecordingSealer {
     }
 
     /// Returns the SHA-256 of a recording's encrypted file on the disk.
-    package static func digest(in folder: Folder, goesOn: @escaping @Sendable () -> Bool) throws(DeviceError) -> String
+    package static func digest(in folder: Folder, shouldContinue: @escaping @Sendable () -> Bool) throws(DeviceError) -> String
     {
-        try ReadBack(RecordingFolder.sealedName, in: folder, shouldStop: { !goesOn() }).finish()
+        try ReadBack(RecordingFolder.sealedName, in: folder, shouldStop: { !shouldContinue() }).finish()
     }
 }

@@ -163,13 +163,13 @@ package struct ChannelTurns: Sendable {
         var totals: [Float] = [0, 0]
         var origins: [(Int, Int)] = []
         for frame in frames {
-            let told = frame.isHeard ? min(1, max(-1, (frame.difference - threshold) / 6)) : 0
+            let score = frame.isHeard ? min(1, max(-1, (frame.difference - threshold) / 6)) : 0
             let origin = (
                 totals[1] - Limit.change > totals[0] ? 1 : 0, totals[0] - Limit.change > totals[1] ? 0 : 1
             )
             let stay = totals
-            totals[0] = (origin.0 == 0 ? stay[0] : stay[1] - Limit.change) + told / 2
-            totals[1] = (origin.1 == 1 ? stay[1] : stay[0] - Limit.change) - told / 2
+            totals[0] = (origin.0 == 0 ? stay[0] : stay[1] - Limit.change) + score / 2
+            totals[1] = (origin.1 == 1 ? stay[1] : stay[0] - Limit.change) - score / 2
             origins.append(origin)
         }
         var person = totals[0] >= totals[1] ? 0 : 1

@@ -33,11 +33,11 @@ package struct VoiceAnalytics: Hashable, Sendable, Codable {
 
     /// The mean over segments, weighted by length; nil if no segment has it.
     package init?(of segments: [Segment]) {
-        let told = segments.compactMap { segment in segment.voice.map { ($0, segment.range.seconds) } }
-        let seconds = told.reduce(0) { $0 + $1.1 }
+        let voiced = segments.compactMap { segment in segment.voice.map { ($0, segment.range.seconds) } }
+        let seconds = voiced.reduce(0) { $0 + $1.1 }
         guard seconds > 0 else { return nil }
         func mean(_ value: (VoiceAnalytics) -> Double) -> Double {
-            told.reduce(0) { $0 + value($1.0) * $1.1 } / seconds
+            voiced.reduce(0) { $0 + value($1.0) * $1.1 } / seconds
         }
         self.init(
             pitch: mean(\.pitch), jitter: mean(\.jitter), shimmer: mean(\.shimmer), voicing: mean(\.voicing))

@@ -265,14 +265,14 @@ package struct CorrectionImport: Sendable {
         do {
             let words = try await learning.learn()
             guard !words.isEmpty else { return "" }
-            let more = words.count > Self.mostTold ? " and \(words.count - Self.mostTold) more" : ""
-            let list = words.prefix(Self.mostTold).joined(separator: ", ") + more
+            let more = words.count > Self.maxListed ? " and \(words.count - Self.maxListed) more" : ""
+            let list = words.prefix(Self.maxListed).joined(separator: ", ") + more
             return proposes
                 ? "; to be accepted by fieldscribe vocabulary accept: \(list)" : "; preferred from now on: \(list)"
         } catch { return "; no words were learned: \(DeviceError(wrapping: error).message)" }
     }
 
-    private static let mostTold = 10
+    private static let maxListed = 10
 
     /// Whether the archive has the same correction by the same person. A page's correction counts if it is the default,
     /// or was saved no later than the archive's: otherwise the person reverts the one in between. Other files have no

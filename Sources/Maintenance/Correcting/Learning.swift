@@ -6,7 +6,7 @@ import Transcripts
 /// Writes corrected words to `learned.txt`. The archive has all of them, too, so the file can be rebuilt.
 package struct Learning: Sendable {
     /// The maximum number of corrected words to read, newest recordings first: about twenty hours of speech.
-    private static let mostWords = 200_000
+    private static let maxWords = 200_000
 
     private let configuration: Configuration
     private let archive: any ArchiveReading
@@ -63,7 +63,7 @@ package struct Learning: Sendable {
     private func evidence(since seen: [Int: Int]) async throws -> Evidence {
         var evidence = Evidence()
         var words = 0
-        for summary in try await archive.recordings().sorted(by: { $0.id > $1.id }) where words < Self.mostWords {
+        for summary in try await archive.recordings().sorted(by: { $0.id > $1.id }) where words < Self.maxWords {
             let passes = try await archive.passes(of: summary.id)
             // The latest correction is the default; earlier ones are part of it, or another person's.
             guard let last = passes.lastIndex(where: { $0.correction != nil && $0.isComplete }) else { continue }

@@ -82,10 +82,10 @@ package struct DiarizationProcess: Sendable {
         }
         let reader = try RecordingReader(path: audio)
         guard reader.channels == 2 else { return nil }
-        return try await onStoppableThread(named: "speakers", niceness: 19) { goesOn in
+        return try await onStoppableThread(named: "speakers", niceness: 19) { shouldContinue in
             var channels = ChannelTurns()
             for part in Self.parts(of: regions) {
-                guard goesOn() else { throw CancellationError() }
+                guard shouldContinue() else { throw CancellationError() }
                 let samples = try [Int16](unsafeUninitializedCapacity: 2 * Int(part.count)) { buffer, count in
                     buffer.initialize(repeating: 0)
                     count = 2 * (try reader.readFrames(at: part.start, into: buffer))

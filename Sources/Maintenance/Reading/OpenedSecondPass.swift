@@ -62,9 +62,9 @@ struct OpenedSecondPass: Sendable {
     private func openSound(of recording: RecordingSummary, _ open: OpenedRecordings.Open) async throws {
         guard let manifest = open.manifests[recording.id] else { return }
         let (storage, key) = (configuration.storage.directory, open.key)
-        try await onStoppableThread(named: "open") { goesOn in
+        try await onStoppableThread(named: "open") { shouldContinue in
             let source = try RecordingFolder.open(recording.id, in: storage)
-            try SealedOpening(source, manifest, key: key, goesOn: goesOn).sound(
+            try SealedOpening(source, manifest, key: key, shouldContinue: shouldContinue).sound(
                 recording.length, recording.stopReason, into: RecordingFolder.open(recording.id, in: open.storage))
         }
     }

@@ -31,9 +31,9 @@ extension Recovery {
         let parts = RecordingPart.all(beside: audio)
         guard let length = signature?.signedLength, !parts.isEmpty else { return CheckResult() }
         do {
-            let (whole, own) = try await onStoppableThread(named: "repair", until: end) { goesOn in
-                let whole = try soundDigest(of: audio, length: length, goesOn: goesOn)
-                return (whole, try RecordingSurplus.digest(of: audio, upTo: length, while: goesOn))
+            let (whole, own) = try await onStoppableThread(named: "repair", until: end) { shouldContinue in
+                let whole = try soundDigest(of: audio, length: length, shouldContinue: shouldContinue)
+                return (whole, try RecordingSurplus.digest(of: audio, upTo: length, while: shouldContinue))
             }
             if whole == signature?.sound { return CheckResult() }
             guard let own else { return try Self.later() }
@@ -69,8 +69,8 @@ extension Recovery {
         }
         guard let surplus else { return CheckResult() }
         if let signature {
-            let found = try await onStoppableThread(named: "repair", until: end) { goesOn in
-                try RecordingSurplus.digest(of: audio, upTo: length, while: goesOn)
+            let found = try await onStoppableThread(named: "repair", until: end) { shouldContinue in
+                try RecordingSurplus.digest(of: audio, upTo: length, while: shouldContinue)
             }
             guard let found else { return try Self.later() }
             guard found == signature.sound else { return Self.longer(id, audio, by: surplus.samples, than: signature) }
@@ -80,7 +80,7 @@ extension Recovery {
         let seconds = SamplePosition(surplus.samples).seconds
         do {
             let aside = try await onThread(named: "repair", niceness: 5) {
-                try surplus.setAside(told: row?.stopReason ?? .cutShort)
+                try surplus.setAside(fallback: row?.stopReason ?? .cutShort)
             }
             return CheckResult(
                 findings: [
@@ -136,8 +136,8 @@ extension Recovery {
                         + "copy")
             ]
         }
-        let made = try await onStoppableThread(named: "checksums") { goesOn in
-            try RecordingSums.complete(path: path, behindLast: !isWhole, while: goesOn)
+        let made = try await onStoppableThread(named: "checksums") { shouldContinue in
+            try RecordingSums.complete(path: path, behindLast: !isWhole, while: shouldContinue)
         }
         try Task.checkCancellation()
         guard made > 0, isWhole else { return [] }

@@ -66,12 +66,12 @@ extension Recovery {
         else { return nil }
         guard try Self.hasAudio(id, in: storage) else { return home }
         let audio = RecordingFolder(storage: storage, recording: id).audio
-        return try await onStoppableThread(named: "repair") { goesOn in
+        return try await onStoppableThread(named: "repair") { shouldContinue in
             let length = try RecordingReader(path: audio).length
             guard let sound = foreign.sound else {
                 return foreign.lengths.isEmpty || foreign.lengths.contains(length) ? home : nil
             }
-            return try soundDigest(of: audio, length: length, goesOn: goesOn) == sound ? home : nil
+            return try soundDigest(of: audio, length: length, shouldContinue: shouldContinue) == sound ? home : nil
         }
     }
 }

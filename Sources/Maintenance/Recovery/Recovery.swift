@@ -205,7 +205,7 @@ package struct Recovery: Sendable {
         let audio = folder(id).audio
         var findings: [StorageFinding] = []
         var repair = try await onThread(named: "repair", niceness: 5) {
-            try RecordingRepair.run(path: audio, told: row.map { ($0.length, $0.stopReason) })
+            try RecordingRepair.run(path: audio, archived: row.map { ($0.length, $0.stopReason) })
         }
         if let signature, let length = signature.signedLength, repair.length > length {
             return Self.longer(id, audio, by: repair.length - length, than: signature).findings
@@ -283,8 +283,8 @@ package struct Recovery: Sendable {
         let path = folder(id).path
         let joining: Joining
         do {
-            joining = try await onStoppableThread(named: "joining", until: end) { goesOn in
-                try Audio.joinParts(inFolder: path, while: goesOn)
+            joining = try await onStoppableThread(named: "joining", until: end) { shouldContinue in
+                try Audio.joinParts(inFolder: path, while: shouldContinue)
             }
         } catch let error as DeviceError where error.code == .full {
             return ([StorageFinding(.note, recording: id, error, at: folder(id).audio)], true)

@@ -9,7 +9,7 @@ import System
 ///   - work: gets a function that says whether to continue.
 func onStoppableThread<Value: Sendable>(
     named name: String, niceness: Int32 = 5, until: Int64? = nil,
-    _ work: @escaping @Sendable (_ goesOn: @escaping @Sendable () -> Bool) throws -> Value
+    _ work: @escaping @Sendable (_ shouldContinue: @escaping @Sendable () -> Bool) throws -> Value
 ) async throws -> Value {
     let stop = StopFlag()
     return try await withTaskCancellationHandler {

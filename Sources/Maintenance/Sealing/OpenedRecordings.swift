@@ -99,8 +99,8 @@ package actor OpenedRecordings {
         for (id, manifest) in rows.sorted(by: { $0.0 > $1.0 }) {
             guard locks == before else { throw Self.isLocked }
             do {
-                try await onStoppableThread(named: "open") { [storage] goesOn in
-                    try Self.journal(of: id, manifest, in: storage, to: folder.path, key, goesOn: goesOn)
+                try await onStoppableThread(named: "open") { [storage] shouldContinue in
+                    try Self.journal(of: id, manifest, in: storage, to: folder.path, key, shouldContinue: shouldContinue)
                 }
                 _ = try await opened.catchUp(with: id)
                 manifests[id] = manifest
@@ -210,10 +210,10 @@ package actor OpenedRecordings {
     /// Writes a sealed recording's journal to the tmpfs folder.
     private static func journal(
         of id: Int, _ manifest: SealedManifest, in storage: String, to path: String, _ key: OpeningKey,
-        goesOn: @escaping @Sendable () -> Bool
+        shouldContinue: @escaping @Sendable () -> Bool
     ) throws(DeviceError) {
         let source = try RecordingFolder.open(id, in: storage)
-        let opening = try SealedOpening(source, manifest, key: key, goesOn: goesOn)
+        let opening = try SealedOpening(source, manifest, key: key, shouldContinue: shouldContinue)
         try makeFolder(RecordingFolder(storage: path, recording: id).path)
         try opening.journal(into: RecordingFolder.open(id, in: path))
     }

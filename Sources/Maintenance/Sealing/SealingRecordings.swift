@@ -181,10 +181,10 @@ package struct SealingRecordings: Sendable {
         do {
             signer = .success(try await onThread(named: "signing", niceness: 5) { try RecorderKey(in: storage) })
         } catch { signer = .failure(DeviceError(wrapping: error)) }
-        let manifest = try await onStoppableThread(named: "seal") { goesOn in
+        let manifest = try await onStoppableThread(named: "seal") { shouldContinue in
             try RecordingSealer(
                 summary, shown, journal: journal, history: history, signer: try? signer.get(), in: storage,
-                soundIn: sound, settings: settings, for: recipients, goesOn: goesOn
+                soundIn: sound, settings: settings, for: recipients, shouldContinue: shouldContinue
             ).seal(as: name)
         }
         // An unsigned recording cannot be signed later: its sound can no longer be read here.

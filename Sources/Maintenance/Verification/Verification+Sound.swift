@@ -93,11 +93,11 @@ extension Verification {
         let storage = storage
         let path = "\(RecordingFolder(storage: storage, recording: row.id).path)/\(name)"
         do {
-            let digest = try await onStoppableThread(named: "verify") { goesOn throws(DeviceError) -> String in
+            let digest = try await onStoppableThread(named: "verify") { shouldContinue throws(DeviceError) -> String in
                 var digest = Digest()
                 let file = try RecordingFolder.open(row.id, in: storage).openFile(name, O_RDONLY)
                 try file.forEachBlock { bytes throws(DeviceError) in
-                    guard goesOn() else { throw DeviceError(.failed, "verify", status: ECANCELED, "was interrupted") }
+                    guard shouldContinue() else { throw DeviceError(.failed, "verify", status: ECANCELED, "was interrupted") }
                     digest.add(bytes)
                 }
                 return digest.finish()

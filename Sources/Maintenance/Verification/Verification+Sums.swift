@@ -15,14 +15,14 @@ enum Sums {
 ///   - digests: whether to compute the SHA-256, too.
 /// - Throws: `CancellationError` if the task was cancelled.
 func readSums(of path: String, isGrowing: Bool = false, digests: Bool = false) async throws -> Sums {
-    try await onStoppableThread(named: "verify") { goesOn in
+    try await onStoppableThread(named: "verify") { shouldContinue in
         do throws(DeviceError) {
             guard
-                let sums = try RecordingSums(path: path, isGrowing: isGrowing, digests: digests, while: goesOn)
+                let sums = try RecordingSums(path: path, isGrowing: isGrowing, digests: digests, while: shouldContinue)
             else { throw DeviceError(.failed, "verify", "ended") }
             return .read(sums)
         } catch {
-            if !goesOn() { throw CancellationError() }
+            if !shouldContinue() { throw CancellationError() }
             return .unread
         }
     }

@@ -86,7 +86,7 @@ package struct Verification: Sendable {
         guard let manifest = row.seal.flatMap({ SealedManifest($0) }) else { return [] }
         var wrong: [(file: String, words: String)] = []
         do {
-            wrong = try await onStoppableThread(named: "verify") { goesOn -> [(file: String, words: String)] in
+            wrong = try await onStoppableThread(named: "verify") { shouldContinue -> [(file: String, words: String)] in
                 let folder = try RecordingFolder.open(row.id, in: storage)
                 guard try RecordingSealer.isThere(manifest, in: folder) else {
                     return [(path, "is gone or was changed; put it back from a copy or a backup")]
@@ -96,7 +96,7 @@ package struct Verification: Sendable {
                     wrong.append(
                         ("\(folder.path)/\(name)", "is readable beside the sealed file; run fieldscribe recover"))
                 }
-                if !isQuick, try RecordingSealer.digest(in: folder, goesOn: goesOn) != manifest.file {
+                if !isQuick, try RecordingSealer.digest(in: folder, shouldContinue: shouldContinue) != manifest.file {
                     wrong.append((path, "differs from what was sealed; put it back from a copy or a backup"))
                 }
                 return wrong

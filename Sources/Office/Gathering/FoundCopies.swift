@@ -65,8 +65,8 @@ struct FoundCopies {
         if try top.exists(CopySettings.manifestName) {
             // The folder is a copy; the folder around it is its recorder's.
             around.name = Self.lastName(of: "\(path)/..")
-            if let parent = try? Folder(opening: "\(path)/.."), let told = try? Self.machine(in: parent) {
-                around = RecorderIdentity(name: told.name ?? around.name, machine: told.machine)
+            if let parent = try? Folder(opening: "\(path)/.."), let named = try? Self.machine(in: parent) {
+                around = RecorderIdentity(name: named.name ?? around.name, machine: named.machine)
             }
         }
         look(in: top, at: Place(top: top), named: Self.lastName(of: path), around)
@@ -86,8 +86,8 @@ struct FoundCopies {
             }
             if CopyName(name) != nil { return problems.append(Self.incomplete(folder.path)) }
             var inside = RecorderIdentity(name: name)
-            if let told = try Self.machine(in: folder) {
-                inside = RecorderIdentity(name: told.name ?? name, machine: told.machine)
+            if let named = try Self.machine(in: folder) {
+                inside = RecorderIdentity(name: named.name ?? name, machine: named.machine)
             } else if name.hasPrefix("sealed-"), let machine = Self.machine(String(name.dropFirst("sealed-".count))) {
                 inside.machine = machine
             }

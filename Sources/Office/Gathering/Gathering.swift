@@ -309,7 +309,7 @@ package final class Gathering {
         if try !files.exists(recorder.folder) {
             try files.makeFolder(recorder.folder, mode: 0o750)
             try files.folder(recorder.folder).replace(
-                RecorderFolder.fileName, with: Array(recorder.told.utf8), mode: 0o640)
+                RecorderFolder.fileName, with: Array(recorder.fileText.utf8), mode: 0o640)
         }
         recorders[identity] = recorder
         return recorder

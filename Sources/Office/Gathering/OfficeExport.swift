@@ -35,7 +35,7 @@ package struct OfficeExport {
         let top = try Self.folder("Fieldscribe", in: target)
         let recorder = try Self.folder(recording.recorder.folder, in: top)
         if try !recorder.exists(RecorderFolder.fileName) {
-            try recorder.replace(RecorderFolder.fileName, with: Array(recording.recorder.told.utf8), mode: 0o644)
+            try recorder.replace(RecorderFolder.fileName, with: Array(recording.recorder.fileText.utf8), mode: 0o644)
         }
         let name = recording.place.split(separator: "/").last.map(String.init) ?? "\(recording.number)"
         let wanted = try source.openFile(CopySettings.manifestName, O_RDONLY).content(limit: 1 << 20)
@@ -120,5 +120,5 @@ package struct OfficeExport {
 
 extension Recorder {
     /// The content of RECORDER.txt in its folder.
-    var told: String { "\(machine ?? "-")\nname: \(name)\n" }
+    var fileText: String { "\(machine ?? "-")\nname: \(name)\n" }
 }

@@ -74,15 +74,15 @@ struct SearchEntry: Hashable, Sendable {
 /// Returns the page with the list of recordings.
 ///
 /// - Parameters:
-///   - told: the number of recordings and other remarks, one per line.
+///   - remarks: the number of recordings and other remarks, one per line.
 ///   - downloaded: the number of recordings in the ZIP file; 0 for no link.
 ///   - pages: the name and address of the previous and next page of the list.
 func searchPage(
-    _ form: SearchForm, _ entries: [SearchEntry], told: [String], downloaded: Int = 0,
+    _ form: SearchForm, _ entries: [SearchEntry], remarks: [String], downloaded: Int = 0,
     pages: [(name: String, link: String)] = []
 ) -> String {
     let neighbours = pages.map { "<a href=\"\(markup($0.link))\">\(markup($0.name))</a>" }.joined()
-    let counted = told.map { "<div><dd dir=\"auto\">\(markup($0))</dd></div>" }.joined()
+    let counted = remarks.map { "<div><dd dir=\"auto\">\(markup($0))</dd></div>" }.joined()
     let all = downloaded == 1 ? "Download it" : "Download all \(downloaded)"
     let download =
         downloaded == 0 ? "" : "<div><dd><a href=\"\(markup(form.download))\">\(all) as ZIP</a></dd></div>"

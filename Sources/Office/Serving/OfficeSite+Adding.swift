@@ -22,22 +22,22 @@ extension OfficeSite {
     func refusal(ofAddition request: WebRequest) -> WebResponse? {
         let header = Self.header(request)
         guard header.isFit else {
-            return Self.told(400, "\(oneLine(header.name)): this name cannot be used; rename it")
+            return Self.answer(400, "\(oneLine(header.name)): this name cannot be used; rename it")
         }
-        if let problem = Self.problem(ofKind: header) { return Self.told(415, "\(header.name): \(problem)") }
-        let told = request.headers["content-length"].flatMap { Int64($0) }
-        guard let told, let bytes = told == 0 ? request.query["bytes"].flatMap({ Int64($0) }) : told, bytes >= 0 else {
-            return Self.told(411, "\(header.name): its length is unknown")
+        if let problem = Self.problem(ofKind: header) { return Self.answer(415, "\(header.name): \(problem)") }
+        let declared = request.headers["content-length"].flatMap { Int64($0) }
+        guard let declared, let bytes = declared == 0 ? request.query["bytes"].flatMap({ Int64($0) }) : declared, bytes >= 0 else {
+            return Self.answer(411, "\(header.name): its length is unknown")
         }
         guard bytes <= DroppedFiles.largest else {
-            return Self.told(413, "\(header.name): is larger than 8 GiB; use fieldscribe-office gather")
+            return Self.answer(413, "\(header.name): is larger than 8 GiB; use fieldscribe-office gather")
         }
         // Other files are being received or added.
-        if addition?.occupiesDisk == true { return Self.told(423, "Waiting for other files to be added") }
+        if addition?.occupiesDisk == true { return Self.answer(423, "Waiting for other files to be added") }
         // The copy is gathered from the hidden folder, and then occupies the disk twice.
         let free = files.flatMap { try? Folder(opening: $0, crosses: true).freeBytes() } ?? .max
         guard free - Self.reserve >= 2 * bytes else {
-            return Self.told(507, "\(header.name): the archive's disk has too little free space")
+            return Self.answer(507, "\(header.name): the archive's disk has too little free space")
         }
         return nil
     }
@@ -58,8 +58,8 @@ extension OfficeSite {
 
     /// Responds to a request after its files were added, or to one that asks whether they may be sent.
     static func answer(toAddition outcome: DroppedFiles.Outcome?) -> WebResponse {
-        guard let outcome else { return told(200, "") }
-        return told(outcome.isTaken ? 200 : 409, outcome.lines.joined(separator: "\n"))
+        guard let outcome else { return answer(200, "") }
+        return answer(outcome.isTaken ? 200 : 409, outcome.lines.joined(separator: "\n"))
     }
 
     private static func header(_ request: WebRequest) -> DroppedFiles.Header {

@@ -11,19 +11,19 @@ extension OfficeSite {
     private static let maxDownloads = 8
 
     func list(_ request: WebRequest, _ archive: any OfficeArchive) throws(DeviceError) -> WebResponse {
-        let (form, filter, told) = Self.asked(request)
+        let (form, filter, remarks) = Self.asked(request)
         do throws(DeviceError) {
             return form.words.isEmpty
-                ? try all(form, filter, told, request, archive) : try found(form, filter, told, request, archive)
+                ? try all(form, filter, remarks, request, archive) : try found(form, filter, remarks, request, archive)
         } catch {
             // An unknown recorder is an error of the user, not of the archive.
             guard error.cause == .unknownRecorder else { throw error }
-            return Self.page(200, searchPage(form, [], told: [error.message]), request)
+            return Self.page(200, searchPage(form, [], remarks: [error.message]), request)
         }
     }
 
     /// Returns the fields of the form, the filter, and a line for each invalid field.
-    private static func asked(_ request: WebRequest) -> (form: SearchForm, filter: OfficeFilter, told: [String]) {
+    private static func asked(_ request: WebRequest) -> (form: SearchForm, filter: OfficeFilter, remarks: [String]) {
         var form = SearchForm()
         let asked = { (name: String) in oneLine(request.query[name] ?? "") }
         (form.words, form.recorder, form.person, form.speaker) = (
@@ -34,15 +34,15 @@ extension OfficeSite {
         (filter.recorder, filter.person, filter.speaker) = (
             form.recorder.nonEmpty, form.person.nonEmpty, form.speaker.nonEmpty
         )
-        var told: [String] = []
+        var remarks: [String] = []
         for (text, isEnd) in [(form.since, false), (form.until, true)] where !text.isEmpty {
             guard let time = seconds(ofDay: text, isEnd: isEnd) else {
-                told.append("\(text) is not a day such as 2026-11-20")
+                remarks.append("\(text) is not a day such as 2026-11-20")
                 continue
             }
             if isEnd { filter.until = time } else { filter.since = time }
         }
-        return (form, filter, told)
+        return (form, filter, remarks)
     }
 
     /// Responds with a ZIP file of one recording, `?id=12`, or of everything in a list or search.
@@ -55,8 +55,8 @@ extension OfficeSite {
             return Self.problem(
                 503, "Too many downloads", "Others are being sent; try again later.", request, [("Retry-After", "60")])
         }
-        let (form, filter, told) = Self.asked(request)
-        if let wrong = told.first { return Self.problem(400, "Cannot be downloaded", wrong, request) }
+        let (form, filter, remarks) = Self.asked(request)
+        if let wrong = remarks.first { return Self.problem(400, "Cannot be downloaded", wrong, request) }
         let recordings: [OfficeRecording]
         do throws(DeviceError) { recordings = try wanted(request, form, filter, archive) } catch {
             guard error.cause == .unknownRecorder else { throw error }
@@ -104,7 +104,7 @@ extension OfficeSite {
     }
 
     private func all(
-        _ form: SearchForm, _ filter: OfficeFilter, _ told: [String], _ request: WebRequest,
+        _ form: SearchForm, _ filter: OfficeFilter, _ remarks: [String], _ request: WebRequest,
         _ archive: any OfficeArchive
     ) throws(DeviceError) -> WebResponse {
         let number = { (name: String) in request.query[name].flatMap { Int($0) } }
@@ -135,15 +135,15 @@ extension OfficeSite {
         let entries = shown.map { entry($0, beginnings[$0.id] ?? "", isBelowDay: true) }
         let downloaded = all <= maxDownloaded ? all : 0
         return Self.page(
-            200, searchPage(form, entries, told: [count] + told, downloaded: downloaded, pages: pages), request)
+            200, searchPage(form, entries, remarks: [count] + remarks, downloaded: downloaded, pages: pages), request)
     }
 
     private func found(
-        _ form: SearchForm, _ filter: OfficeFilter, _ told: [String], _ request: WebRequest,
+        _ form: SearchForm, _ filter: OfficeFilter, _ remarks: [String], _ request: WebRequest,
         _ archive: any OfficeArchive
     ) throws(DeviceError) -> WebResponse {
-        var (query, told) = (OfficeQuery(form.words), told)
-        if form.alike { told += try query.addSimilarWords(in: archive) }
+        var (query, remarks) = (OfficeQuery(form.words), remarks)
+        if form.alike { remarks += try query.addSimilarWords(in: archive) }
         let hits = try archive.search(query, filter, limit: maxHits)
         let beginnings = try archive.beginnings(of: Set(hits.map(\.recording)).sorted())
         var (entries, places): ([SearchEntry], [Int: Int]) = ([], [:])
@@ -161,8 +161,8 @@ extension OfficeSite {
         }
         let many = hits.count == maxHits ? "The first \(hits.count) hits" : hits.count == 1 ? "One hit" : nil
         let ofThem = entries.count == 1 ? "one recording" : "\(entries.count) recordings"
-        told.insert("\(many ?? "\(hits.count) hits") in \(ofThem)", at: 0)
-        return Self.page(200, searchPage(form, entries, told: told, downloaded: entries.count), request)
+        remarks.insert("\(many ?? "\(hits.count) hits") in \(ofThem)", at: 0)
+        return Self.page(200, searchPage(form, entries, remarks: remarks, downloaded: entries.count), request)
     }
 
     /// - Parameters:

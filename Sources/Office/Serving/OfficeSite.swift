@@ -67,7 +67,7 @@ package final class OfficeSite {
         // Forms of other sites cannot send these types.
         let type = isAddition ? "application/x-tar" : "application/json"
         guard !SiteAccess.isForeign(request), request.headers["content-type"]?.hasPrefix(type) == true else {
-            return Self.told(403, "This request did not come from a page of this server.")
+            return Self.answer(403, "This request did not come from a page of this server.")
         }
         return isAddition ? refusal(ofAddition: request) : nil
     }
@@ -82,7 +82,7 @@ package final class OfficeSite {
             tellOnce(error.message)
             answer =
                 request.method == "POST"
-                ? Self.told(503, error.message)
+                ? Self.answer(503, error.message)
                 : Self.problem(503, "The archive cannot be read", error.message, request)
         }
         if let cookie = request.cookie { answer.headers.append(("Set-Cookie", cookie)) }
@@ -243,7 +243,7 @@ package final class OfficeSite {
             saved = try read.get()
         } catch {
             guard error.code == .damaged || error.code == .unsupported else { throw error }
-            return Self.told(409, error.message)
+            return Self.answer(409, error.message)
         }
         let outcome: OfficeSaving.Outcome
         do throws(DeviceError) {
@@ -251,9 +251,9 @@ package final class OfficeSite {
                 saved, of: recording, at: place, now: MonotonicClock.wallSeconds)
         } catch {
             guard error.cause == .unfitCorrections else { throw error }
-            return Self.told(409, error.message)
+            return Self.answer(409, error.message)
         }
-        return Self.told(
+        return Self.answer(
             200, Self.words(for: outcome), reading: outcome.reading, others: outcome.other != nil)
     }
 
@@ -274,7 +274,7 @@ package final class OfficeSite {
             + "the list of texts above."
     }
 
-    static func told(_ status: Int, _ text: String, reading: Int? = nil, others: Bool? = nil) -> WebResponse {
+    static func answer(_ status: Int, _ text: String, reading: Int? = nil, others: Bool? = nil) -> WebResponse {
         let bytes = try? JSONEncoder().encode(Answer(told: text, reading: reading, others: others))
         return WebResponse(status, headers("application/json"), .bytes(Array(bytes ?? Data())))
     }

@@ -129,7 +129,7 @@ final class ZipDownload {
             text = try rethrowing { try format.file(timeline, details: written) }
         }
         if recorders.insert(recorder).inserted {
-            pending += zip.entry("\(recorder)/\(RecorderFolder.fileName)", Array(recording.recorder.told.utf8))
+            pending += zip.entry("\(recorder)/\(RecorderFolder.fileName)", Array(recording.recorder.fileText.utf8))
         }
         if let text { pending += zip.entry("\(recorder)/\(name).\(format.fileExtension)", text) }
         let names = Set(manifest.digests.keys).union(beside).sorted()

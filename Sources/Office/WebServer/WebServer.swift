@@ -84,21 +84,21 @@ private func answerRequest(
             method: String(cString: method), path: String(cString: path),
             query: values(connection, areHeaders: false),
             headers: values(connection, areHeaders: true))
-        let told = request.headers["content-length"].map { Int($0) ?? .max }
+        let declared = request.headers["content-length"].map { Int($0) ?? .max }
         let coding = request.headers["transfer-encoding"]
         // A proxy may find a different length in it and treat the rest as another request (RFC 9112, 6.3).
-        let isUnclear = coding != nil && (coding?.lowercased() != "chunked" || told != nil)
+        let isUnclear = coding != nil && (coding?.lowercased() != "chunked" || declared != nil)
         let refusal =
             if isUnclear {
                 refusal(400, "The length of this request is ambiguous.")
-            } else if (told ?? 0) > WebState.maxBody, !OfficeSite.isAddition(request) {
+            } else if (declared ?? 0) > WebState.maxBody, !OfficeSite.isAddition(request) {
                 refusal(413, "The corrections are too large.")
             } else {
                 state.site.refusal(of: &request)
             }
         // A client that sent `Expect: 100-continue` gets the refusal instead.
-        let isAlone = (told ?? 0) == 0 && coding == nil
-        if let refusal, isAlone || isUnclear || request.headers["expect"] != nil || (told ?? 0) > WebState.maxDropped {
+        let isAlone = (declared ?? 0) == 0 && coding == nil
+        if let refusal, isAlone || isUnclear || request.headers["expect"] != nil || (declared ?? 0) > WebState.maxDropped {
             state.connections.markReceived(connection)
             return send(refusal, on: connection)
         }
@@ -106,7 +106,7 @@ private func answerRequest(
         if refusal == nil, !isAlone, OfficeSite.isAddition(request) {
             do throws(DeviceError) { incoming.files = try state.site.receive(request) } catch {
                 state.connections.markReceived(connection)
-                return send(OfficeSite.told(503, error.message), on: connection)
+                return send(OfficeSite.answer(503, error.message), on: connection)
             }
             cell.pointee = Unmanaged.passRetained(incoming).toOpaque()
             return fieldscribe_web_yes()

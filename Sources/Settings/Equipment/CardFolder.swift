@@ -63,7 +63,7 @@ package struct CardFolder {
                 outcome.settings.use(vocabulary: place)
             } else {
                 outcome.problems.append("\(name): is ignored until these lines are corrected")
-                outcome.problems += wrong.prefix(Self.mostProblems)
+                outcome.problems += wrong.prefix(Self.maxProblems)
             }
         } catch {
             outcome.problems.append(
@@ -72,7 +72,7 @@ package struct CardFolder {
         return outcome
     }
 
-    private static let mostProblems = 50
+    private static let maxProblems = 50
 
     private func file(_ name: String, upTo limit: Int) throws(DeviceError) -> [UInt8] {
         try Folder(opening: path).openFile(name, O_RDONLY).content(limit: limit)

@@ -26,7 +26,7 @@ package enum StickSettings {
     static let signedRecipientsName = "recipients-signed.txt"
     static let folderName = "settings"
     private static let largestConfiguration = 65_536
-    private static let mostProblems = 50
+    private static let maxProblems = 50
 
     /// The folder in which settings are kept.
     static func folder(in storage: String) -> String { "\(storage)/\(folderName)" }
@@ -80,9 +80,9 @@ package enum StickSettings {
                 outcome.lines.append(
                     "\(folderName)/\(name) WAS NOT ACCEPTED; the previous settings stay in effect. "
                         + "Correct these lines:")
-                outcome.lines += wrong.prefix(mostProblems).map { "    \($0)" }
-                if wrong.count > mostProblems {
-                    outcome.lines.append("    ... and \(wrong.count - mostProblems) more")
+                outcome.lines += wrong.prefix(maxProblems).map { "    \($0)" }
+                if wrong.count > maxProblems {
+                    outcome.lines.append("    ... and \(wrong.count - maxProblems) more")
                 }
                 return
             }

@@ -61,7 +61,7 @@ public final class SpeechDetector: SpeechModule {
     public init(detectionOptions: DetectionOptions, reportResults: Bool) {
         sensitivityLevel = detectionOptions.sensitivityLevel
         reportsResults = reportResults
-        results = SpeechResults(queue: AsyncQueue(capacity: SpeechTranscriber.mostPending))
+        results = SpeechResults(queue: AsyncQueue(capacity: SpeechTranscriber.maxPending))
     }
 }
 

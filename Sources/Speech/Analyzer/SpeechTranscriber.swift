@@ -72,7 +72,7 @@ public final class SpeechTranscriber: SpeechModule {
     private let isUsed = Mutex(false)
 
     /// The final results that wait for a slow consumer.
-    static let mostPending = 1_000
+    static let maxPending = 1_000
 
     /// - Parameters:
     ///   - locale: the language of the speech; `AssetInventory.status(forModules:)` tells whether a model for it is installed.
@@ -92,11 +92,11 @@ public final class SpeechTranscriber: SpeechModule {
             locale: locale, preset: Preset(reportingOptions: reportingOptions, attributeOptions: attributeOptions))
     }
 
-    init(locale: Locale, preset: Preset, hint: TaskHint, mostPending: Int = mostPending) {
+    init(locale: Locale, preset: Preset, hint: TaskHint, maxPending: Int = maxPending) {
         self.locale = locale
         self.preset = preset
         self.hint = hint
-        results = SpeechResults(queue: AsyncQueue(capacity: mostPending))
+        results = SpeechResults(queue: AsyncQueue(capacity: maxPending))
     }
 
     /// Whether a model is installed.

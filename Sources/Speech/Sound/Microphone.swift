@@ -49,10 +49,10 @@ public struct Microphone: AsyncSequence, Sendable {
 /// The thread that reads a microphone.
 private final class MicrophoneCapture: Sendable {
     /// Two minutes.
-    private static let mostKept = 120 * SamplePosition.rate
+    private static let maxKept = 120 * SamplePosition.rate
     private static let reopening = Duration.seconds(1)
 
-    let inputs = AsyncQueue<AnalyzerInput>(capacity: mostKept) { $0.buffer.frameLength }
+    let inputs = AsyncQueue<AnalyzerInput>(capacity: maxKept) { $0.buffer.frameLength }
     private let provider: AlsaMicrophone
     private let stopped = Atomic<Bool>(false)
     private let wakeup = Wakeup()

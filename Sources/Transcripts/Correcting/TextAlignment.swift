@@ -5,7 +5,7 @@ import Core
 /// Runs of three words that are unique in both are anchors; between them it finds a shortest edit script.
 enum TextAlignment {
     /// The largest product of lengths to align; a longer passage counts as replaced.
-    private static let mostCompared = 4_000_000
+    private static let maxCompared = 4_000_000
 
     /// Returns for each word of `new` the index of the equal or replaced word of `old`; nil for an insertion.
     static func counterparts(of new: [String], in old: [String]) -> [Int?] {
@@ -33,7 +33,7 @@ enum TextAlignment {
             found[last] = second
             (place, other) = (place.dropLast(), other.dropLast())
         }
-        guard !place.isEmpty, !other.isEmpty, place.count <= mostCompared / other.count else { return }
+        guard !place.isEmpty, !other.isEmpty, place.count <= maxCompared / other.count else { return }
         for step in WordErrors.align(numbered: Array(old[other]), Array(new[place])) {
             switch step {
             case .same(let reference, let hypothesis), .substituted(let reference, let hypothesis):

@@ -31,17 +31,17 @@ package struct Punctuator: Sendable {
         package var score: Double {
             let lowering = lowering ?? Self.middleLowering
             return Self.weights[0] + Self.weights[1] * min(pauseSeconds, Self.longestPause)
-                + Self.weights[2] * max(-Self.mostOdds, min(Self.mostOdds, odds))
-                + Self.weights[3] * (max(0, min(Self.mostLowering, lowering)) - Self.middleLowering)
+                + Self.weights[2] * max(-Self.maxOdds, min(Self.maxOdds, odds))
+                + Self.weights[3] * (max(0, min(Self.maxLowering, lowering)) - Self.middleLowering)
         }
 
         private static let weights = [-1.8, 4.8, 0.5, 0.25]
         /// The longest pause that counts, in seconds.
         private static let longestPause = 1.0
-        private static let mostOdds = 10.0
+        private static let maxOdds = 10.0
         /// In semitones: a neutral fall, and the largest that counts.
         private static let middleLowering = 3.0
-        private static let mostLowering = 8.0
+        private static let maxLowering = 8.0
     }
 
     private struct Place {

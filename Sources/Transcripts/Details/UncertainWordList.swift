@@ -39,7 +39,7 @@ package struct UncertainWordRow: Encodable {
 /// The low-confidence words of several recordings.
 package struct UncertainWordList {
     /// The maximum number of words of one recording; these include the overall worst.
-    private static let mostOfOne = 1_000
+    private static let maxPerRecording = 1_000
 
     private let limit: Int
     private var unclear: [UncertainWordRow] = []
@@ -51,7 +51,7 @@ package struct UncertainWordList {
 
     /// Adds a recording's text.
     package mutating func add(_ segments: [Segment], of recording: Int, recorder: String? = nil) {
-        for word in UncertainWord.worst(max(limit, Self.mostOfOne), of: segments) {
+        for word in UncertainWord.worst(max(limit, Self.maxPerRecording), of: segments) {
             guard !word.isUnclear else {
                 unclear.append(UncertainWordRow(word, of: recording, recorder))
                 continue

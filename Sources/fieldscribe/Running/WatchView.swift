@@ -9,7 +9,7 @@ struct WatchView {
     static let opening = "\u{1B}[?25l"
 
     /// The maximum lines of a partial text; a longer one shows its end.
-    private static let mostPartialLines = 6
+    private static let maxPartialLines = 6
 
     private var width: Int
     private var partial = ""
@@ -75,7 +75,7 @@ struct WatchView {
         var lines: [String] = []
         if !partial.isEmpty {
             let text = "\(RecordingScreen.clock(SamplePosition(seconds: partialStart)))  \(partial)"
-            for line in Terminal.wrapped(text, to: width, hanging: 7).suffix(Self.mostPartialLines) {
+            for line in Terminal.wrapped(text, to: width, hanging: 7).suffix(Self.maxPartialLines) {
                 lines.append(style(line, .dim))
                 drawn.append(Terminal.columns(line[...]))
             }
