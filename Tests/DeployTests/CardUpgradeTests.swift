@@ -66,10 +66,10 @@ import TestKit
         "is refused, with the reason",
         arguments: [
             ("unsigned", "has no signature"), ("theirs", "is not signed with the key"),
-            ("older", "it only goes forward"),
+            ("older", "downgrades are rejected"),
             ("changed", "is not signed with the key"), ("words", "is not signed with the key"),
             ("other", "not as an image"),
-            ("two", "there are 2 upgrades"), ("no key", "has no upgrade-key"), ("refused", "it is not tried again"),
+            ("two", "there are 2 upgrades"), ("no key", "has no upgrade-key"), ("refused", "to try it again"),
             ("trial", "is being tried"),
         ])
     func refused(how: String, reason: String) throws {
