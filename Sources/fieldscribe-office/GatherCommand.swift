@@ -84,7 +84,7 @@ enum GatherCommand: Command {
                 outdated: report.outdated)
             try Terminal.print(jsonText(summary, isIndented: true))
         } else {
-            var parts = ["\(counted(report.taken, "copy", "copies")) taken"]
+            var parts = ["\(counted(report.taken, "copy", "copies")) added"]
             if report.known > 0 { parts.append("\(report.known) there already") }
             if report.corrections > 0 { parts.append(counted(report.corrections, "correction", "corrections")) }
             if report.texts > 0 { parts.append(counted(report.texts, "text", "texts")) }

@@ -54,7 +54,7 @@ import TestKit
         let server = try OfficeServer(desk)
         let query = "copy=yes&recorder=pi&name=\(last(copy))"
         let taken = post(server, query, tar(server, files(copy)))
-        #expect(taken.status == 200 && taken.told.contains("\"pi\\/\(last(copy)): taken\""), "\(taken)")
+        #expect(taken.status == 200 && taken.told.contains("\"pi\\/\(last(copy)): added\""), "\(taken)")
         #expect(desk.copies().count == 2 && left(desk) == [] && server.get("").body.contains("2 recordings"))
         #expect(try desk.archive().recordings(OfficeFilter()).map(\.recorder.folder) == ["pi-aaaaaaaa", "pi-aaaaaaaa"])
         let again = post(server, query, tar(server, files(copy)))
@@ -80,7 +80,7 @@ import TestKit
         let (desk, copy) = try await desk()
         let server = try OfficeServer(desk)
         let taken = post(server, "copy=yes&name=copy", tar(server, names(copy).map { "\(copy)/\($0)" }))
-        #expect(taken.status == 200 && taken.told.contains("\"copy: taken\""), "\(taken)")
+        #expect(taken.status == 200 && taken.told.contains("\"copy: added\""), "\(taken)")
         #expect(try desk.archive().recordings(OfficeFilter()).allSatisfy { $0.recorder.name == "pi" })
     }
 
@@ -97,7 +97,7 @@ import TestKit
         #expect(nameless.status == 409 && nameless.told.contains("name it with Recording no."), "\(nameless)")
         #expect(!nameless.told.contains(desk.archivePath))
         let text = post(server, "name=talk.srt&recording=\(id)", tar(server, [file]))
-        #expect(text.status == 200 && text.told.contains("talk.srt: recording \(id): taken"), "\(text)")
+        #expect(text.status == 200 && text.told.contains("talk.srt: recording \(id): added"), "\(text)")
         #expect(try desk.found("fonio") == ["pi-aaaaaaaa: [fonio] again"])
         let sound = try #require(try desk.archive().sound(of: id))
         let page = server.folder.file("corrections.json")
@@ -109,7 +109,7 @@ import TestKit
                 """)
         let corrections = post(server, "name=corrections%20%281%29.json", tar(server, [page]))
         #expect(
-            corrections.status == 200 && corrections.told.contains("corrections (1).json: recording \(id): taken"),
+            corrections.status == 200 && corrections.told.contains("corrections (1).json: recording \(id): added"),
             "\(corrections)")
         #expect(try desk.archive().readings(of: id).count == 3 && left(desk) == [] && server.said == [])
     }

@@ -100,7 +100,7 @@ import TestKit
                 """)
         #expect(try desk.run("import '\(page)'").status == 0)
         let taken = try desk.run("import '\(file)' --recording \(id) --by Awa")
-        #expect(taken.status == 0 && taken.output == "\(file): recording \(id): taken\n", "\(taken)")
+        #expect(taken.status == 0 && taken.output == "\(file): recording \(id): added\n", "\(taken)")
         let again = try desk.run("import '\(file)' --recording \(id) --by Awa")
         #expect(again.output.contains("nothing was changed"), "\(again)")
         #expect(try desk.found("fonio").count == 2 && desk.found("phone") == [])
@@ -119,7 +119,7 @@ import TestKit
         #expect(try desk.run("import /nowhere.srt").status == 3 && desk.run("import").status == 2)
         // If the recording is named, all of the text may be new.
         let other = try desk.run("import '\(file)' --recording \(number(desk, "zero", 1))")
-        #expect(other.status == 0 && other.output.contains(": taken; only "), "\(other)")
+        #expect(other.status == 0 && other.output.contains(": added; only "), "\(other)")
     }
 
     @Test("import adds a page's corrections, and keeps the file beside the copy", arguments: ArchiveKind.all)
@@ -140,7 +140,7 @@ import TestKit
                 "editor":{"name":"Bo","saved":1795200000},"segments":[{"id":1,"was":"we talked of phone yo","text":"we talked of fonio"}]}
                 """)
         let taken = try desk.run("import '\(file)'")
-        #expect(taken.output == "\(file): recording \(id): taken\n", "\(taken)")
+        #expect(taken.output == "\(file): recording \(id): added\n", "\(taken)")
         #expect(names("\(desk.archivePath)/\(copy)").contains { $0.hasPrefix("corrections-") && $0.hasSuffix(".json") })
         let again = try desk.run("import '\(file)'")
         #expect(again.output.contains("already"), "\(again)")

@@ -270,7 +270,7 @@ import TestKit
             """
         try durableReplace(path: desk.folder.file("script"), with: script)
         let run = shell("bash '\(desk.folder.file("script"))'")
-        #expect(run.output == "\(desk.archivePath): 150 copies taken, 150 refused\n", "\(run.output)")
+        #expect(run.output == "\(desk.archivePath): 150 copies added, 150 refused\n", "\(run.output)")
         #expect(desk.copies().count == 150)
     }
 

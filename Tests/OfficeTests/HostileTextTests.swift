@@ -92,7 +92,7 @@ import TestKit
             let path = desk.folder.file("\(number).vtt")
             try durableReplace(path: path, with: subtitles(id, number, "nothing of that was said \(number)"))
             let run = try desk.run("import '\(path)' --by Awa")
-            #expect(run.status == 0 && run.output.hasPrefix("\(path): recording \(id): taken"), "\(run)")
+            #expect(run.status == 0 && run.output.hasPrefix("\(path): recording \(id): added"), "\(run)")
             #expect(number == 3 || run.output.contains("; only 0 of its"), "\(run)")
             let shown = try #require(try desk.archive().shownTimeline(of: id))
             // If a line was moved, the rest of the speech has no words.

@@ -118,7 +118,7 @@ def adding(b):
         with open(os.path.join(COPY, name), "rb") as file:
             files.append([name, base64.b64encode(file.read()).decode()])
     b.js(DROP, files)
-    b.until("return document.querySelector('#added li')?.textContent === 'copy: taken'")
+    b.until("return document.querySelector('#added li')?.textContent === 'copy: added'")
     assert b.complaints() == []
     # The same again, chosen instead of dropped; and a sound file.
     b.type("#files", "\n".join(os.path.join(COPY, name) for name, _ in files))

@@ -118,7 +118,7 @@ package struct OfficeImport {
 
     private static func line(_ file: File, _ recording: OfficeRecording, _ isNew: Bool) -> String {
         "\(file.path): recording \(recording.id): "
-            + (isNew ? "taken" : "already in the archive; nothing was changed")
+            + (isNew ? "added" : "already in the archive; nothing was changed")
     }
 
     /// Returns the recording of a file: by its sound, or as a person named it, unless the file contradicts.

@@ -141,9 +141,9 @@ final class DroppedFiles: @unchecked Sendable {
             report.corrections == 0
             ? nil : report.corrections == 1 ? "a correction" : "\(report.corrections) corrections"
         var lines: [String] = []
-        if report.taken > 0 { lines.append("\(title): taken" + (corrections.map { ", with \($0)" } ?? "")) }
+        if report.taken > 0 { lines.append("\(title): added" + (corrections.map { ", with \($0)" } ?? "")) }
         if report.known > 0 {
-            let more = corrections.map { "took \($0)" } ?? "nothing was changed"
+            let more = corrections.map { "added \($0)" } ?? "nothing was changed"
             lines.append("\(title): is in the archive already; \(more)")
         }
         if report.sealed > 0 {
