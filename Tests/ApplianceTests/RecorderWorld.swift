@@ -45,7 +45,7 @@ struct RecorderWorld {
 
     init() { take(.started) }
 
-    /// Lets one event happen.
+    /// Performs one random event.
     mutating func step(_ generator: inout SeededGenerator) {
         now += .milliseconds(Int.random(in: 0...1_500, using: &generator))
         grow(&generator)

@@ -1,6 +1,6 @@
 import Core
 
-/// What a client may order, as the button does.
+/// Orders that a client can give, like the button.
 package enum RecorderOrder: Hashable, Sendable {
     /// Resumes a paused recording. Does nothing while recording.
     case start

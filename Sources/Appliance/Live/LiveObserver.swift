@@ -4,7 +4,7 @@ import Recognition
 import Synchronization
 import System
 
-/// Passes on what the writer thread reports of a recording.
+/// Forwards the writer thread's reports about a recording.
 final class LiveObserver: RecordingSink {
     private struct State {
         /// Nanoseconds on the monotonic clock; 0 before the first sync.

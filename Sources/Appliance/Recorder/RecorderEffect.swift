@@ -4,7 +4,7 @@ import Core
 enum RecorderEffect: Hashable, Sendable {
     /// Opens the microphone and adds a recording to the archive. Answer: `opened` or `refused`.
     case open(attempt: Int)
-    /// Records what was opened. Answers: `begun`, `closed`, `ended`.
+    /// Starts recording from the opened microphone. Answers: `begun`, `closed`, `ended`.
     case record(Int)
     /// Checks a recording, 250 ms later. Answer: `checked`.
     case check(Int)
