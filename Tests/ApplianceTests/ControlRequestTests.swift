@@ -72,11 +72,11 @@ import TestKit
             #"{"command":"search","words":"the","limit":-1}"#,
             "limit: is out of range; give a whole number from 1 to 100000"
         ),
-        (#"{"command":"search","limit":1e300}"#, "a number is not whole, or is out of range; give whole"),
+        (#"{"command":"search","limit":1e300}"#, "a number is fractional or out of range; give whole"),
         (#"{"command":"show","recording":-9223372036854775808}"#, "recording: is out of range; give"),
         (
             #"{"command":"show","recording":9223372036854775808}"#,
-            "a number is not whole, or is out of range; give whole"
+            "a number is fractional or out of range; give whole"
         ),
         (#"{"command":"delete","recordings":[1,-1]}"#, "recordings: is out of range; give at most 10000"),
         (#"{"command":"delete","recordings":[1,"x"]}"#, "recordings: has the wrong type"),

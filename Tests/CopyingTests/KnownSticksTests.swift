@@ -70,7 +70,7 @@ import TestKit
         #expect(throws: DeviceError.self) { try PluggedSticks().identity(of: "no\(name)") }
     }
 
-    @Test("a stick is known from allow to forget, even after another read the file")
+    @Test("a stick is known from allow to forget, even after the file is read again")
     func ledger() throws {
         let (one, two) = (
             StickIdentity(volume: "1A2B-3C4D", device: "A"), StickIdentity(volume: "1A2B-3C4D", device: "B")

@@ -129,7 +129,7 @@ import TestKit
         {
             $0.sealing = .success(1)
             $0.recorderSealing = .success(1)
-            $0.keptAside = ["/d/archive.sqlite.damaged-1"]
+            $0.damagedDatabases = ["/d/archive.sqlite.damaged-1"]
         },
         Case("an archive that others may read", .notice, .disk, "may read archive.sqlite, recordings") {
             var disk = DoctorFacts.Disk(directory: "/d", freeBytes: 1e10, syncSeconds: [0.01])

@@ -52,7 +52,7 @@ import Testing
         return try AlsaMicrophone(device: device, settings: settings).openCapture()
     }
 
-    @Test("samples are returned bit by bit, then silence")
+    @Test("samples are returned unchanged, then silence")
     func exact() throws {
         let microphone = try open("exact")
         let output = try samples(of: microphone, blocks: 15)

@@ -33,7 +33,7 @@ import Testing
         #expect(output[400..<(output.count - 400)].allSatisfy { abs($0) <= 2 })
     }
 
-    @Test("16 kHz, mono, 16 bits passes bit by bit")
+    @Test("16 kHz, mono, 16 bits passes unchanged")
     func passesUnchanged() throws {
         let input = ramp(70_000)
         #expect(try convert(input.map(Samples.float), rate: 16_000) == input)

@@ -136,7 +136,7 @@ struct BeamSearchTests {
             tokens.reduce(into: PhraseTrie.Walk()) { $0 = trie.walk(on: $0, by: $1) }.bonus
         }
         #expect(bonus([5, 6]) == 4 && bonus([5, 6, 2]) == 4 && bonus([5, 6, 3]) == 4)
-        #expect(bonus([5, 6, 7]) == 0, "the word goes on")
+        #expect(bonus([5, 6, 7]) == 0, "the word continues")
         #expect(bonus([5, 3]) == 0 && bonus([7, 6]) == 0)
         #expect(bonus([5, 6, 5, 6, 2]) == 4, "again at once")
         #expect(bonus([5, 6, 3, 5, 6, 2]) == 8, "with a word between")

@@ -18,7 +18,7 @@ struct SpeechGateTests {
     func speech() {
         #expect(isSpeech("I really like that account of himself."))
         #expect(isSpeech("“Now,” she said — it’s 5 €.", seconds: 1))
-        #expect(isSpeech("Thank you.", end: -14), "said for good")
+        #expect(isSpeech("Thank you.", end: -14), "clearly speech")
     }
 
     @Test(

@@ -38,7 +38,7 @@ import TestKit
         #expect(again.taken == 0 && again.known == 2)
         // Unencrypted copies belong to the same recorder.
         recorder.recipients = nil
-        await recorder.record(3, "in the clear")
+        await recorder.record(3, "not encrypted")
         try await recorder.copy(to: desk.stick("two"))
         try desk.gather(desk.stick("two"))
         #expect(Set(try desk.archive().recordings(OfficeFilter()).map(\.recorder.id)).count == 1)
@@ -76,7 +76,7 @@ import TestKit
     }
 
     @Test(
-        "a wrong key, a damaged file and a truncated one: a line each, and the rest is added",
+        "a wrong key, a damaged file and a truncated one: one line each, and the rest is added",
         arguments: ArchiveKind.all)
     func wrong(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)

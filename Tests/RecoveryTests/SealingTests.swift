@@ -298,7 +298,7 @@ import TestKit
     }
 
     @Test("a damaged database that was set aside is reported once anything is sealed")
-    func keptAside() async throws {
+    func damagedDatabases() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
         let aside = storage.folder.file("archive.sqlite.damaged-1")

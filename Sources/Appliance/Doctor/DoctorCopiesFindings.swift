@@ -53,7 +53,7 @@ extension DoctorFacts {
 
     /// Whether recordings are encrypted on the recorder, if that is configured.
     private var recorderFindings: [DoctorFinding] {
-        let asideFindings = keptAside.map {
+        let asideFindings = damagedDatabases.map {
             DoctorFinding(
                 .copies, .notice,
                 "\($0): a damaged database that was set aside may still contain readable text of sealed recordings",

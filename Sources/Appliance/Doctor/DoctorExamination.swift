@@ -64,7 +64,7 @@ package struct DoctorExamination: Sendable {
             facts.opened = doctorOpened(configuration)
             if !configuration.storage.seal.isEmpty {
                 facts.recorderSealing = doctorRecorderSealing(configuration)
-                facts.keptAside = (try? Erasure.keptAside(in: configuration.storage.directory)) ?? []
+                facts.damagedDatabases = (try? Erasure.damagedDatabases(in: configuration.storage.directory)) ?? []
             }
             if configuration.usb.drive { facts.drivePorts = doctorDrivePorts() }
             if configuration.export.sticks == .known { facts.knownSticks = doctorSticks(configuration) }

@@ -158,7 +158,7 @@ extension DoctorFacts {
             return .init(
                 .microphone, .notice,
                 "\(heard); " + (sound.channels == 1 ? "it has one channel" : "both channels are the same")
-                    + ", so speakers cannot be told apart by their microphones",
+                    + ", so speakers cannot be identified by their microphones",
                 remedy: "set capture.channels = 1, or use a device with two microphones")
         }
         return .init(.microphone, .ok, heard)

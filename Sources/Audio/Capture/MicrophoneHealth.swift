@@ -32,7 +32,7 @@ struct MicrophoneHealth: Sendable {
                 case .faint: "is quieter than any room; check its plug and raise the capture volume (alsamixer)"
                 case .clipping: "is too loud and distorts; lower the capture volume (alsamixer) or move it away"
                 case .channels:
-                    "has one channel, or two identical ones, so speakers cannot be told apart by channel; set "
+                    "has one channel, or two identical ones, so speakers cannot be identified by channel; set "
                         + "capture.channels = 1, or use a device with two microphones"
                 case .cancelling:
                     "has channels that cancel each other, as with a balanced plug in a stereo input, so only the louder one "

@@ -48,7 +48,7 @@ package struct Erasure: Sendable {
         let refused = try await eraseFiles(ids).refused
         if let error = ids.compactMap({ refused[$0] }).first { throw error }
         return notes
-            + (try Self.keptAside(in: storage)).map {
+            + (try Self.damagedDatabases(in: storage)).map {
                 "\($0): a damaged database that was set aside may still contain the text; remove it once you do not need it"
             }
     }
@@ -82,14 +82,14 @@ package struct Erasure: Sendable {
     }
 
     /// Damaged databases that were set aside: they may still have erased text, and a person must remove them.
-    package static func keptAside(in storage: String) throws(DeviceError) -> [String] {
+    package static func damagedDatabases(in storage: String) throws(DeviceError) -> [String] {
         try names(inFolder: storage).filter { $0.hasPrefix("archive.sqlite.damaged-") }.map { "\(storage)/\($0)" }
     }
 
     /// The same files if anything is sealed: they may still have its text unencrypted.
     package func keptBesideSealed() async throws -> [StorageFinding] {
         guard try await archive.recordings().contains(where: \.isSealed) else { return [] }
-        return try Self.keptAside(in: storage).map {
+        return try Self.damagedDatabases(in: storage).map {
             StorageFinding(
                 .damaged, file: $0,
                 "a damaged database that was set aside may still contain readable text of sealed recordings; remove it  "

@@ -125,7 +125,7 @@ package struct Redaction: Sendable {
             "\(folder.path)/\($0): a damaged journal that was set aside may still contain the text; remove it once you do not need it"
         }
         return notes
-            + (try Erasure.keptAside(in: storage)).map {
+            + (try Erasure.damagedDatabases(in: storage)).map {
                 "\($0): a damaged database that was set aside may still contain the text; remove it once you do not need it"
             }
     }
