@@ -14,7 +14,8 @@ enum GatherCommand: Command {
         "the folder with the copies of a source in PostgreSQL, if it is not where that archive says", .folders)
     private static let key = Option(
         "--key", "FILE",
-        "a private key from age-keygen or ssh-keygen, to decrypt sealed copies; in the archive they are readable", .files)
+        "a private key from age-keygen or ssh-keygen, to decrypt sealed copies; in the archive they are readable",
+        .files)
     private static let page = Option.flag(
         "--page",
         "write index.html, a searchable page of all recordings for any browser. Without a FOLDER, only write that page"
@@ -88,7 +89,9 @@ enum GatherCommand: Command {
             if report.known > 0 { parts.append("\(report.known) there already") }
             if report.corrections > 0 { parts.append(counted(report.corrections, "correction", "corrections")) }
             if report.texts > 0 { parts.append(counted(report.texts, "text", "texts")) }
-            if !report.outdated.isEmpty { parts.append("\(report.outdated.count) contain passages that were redacted later") }
+            if !report.outdated.isEmpty {
+                parts.append("\(report.outdated.count) contain passages that were redacted later")
+            }
             if !report.problems.isEmpty { parts.append("\(report.problems.count) refused") }
             try Terminal.print("\(archive.name): \(parts.joined(separator: ", "))\n")
         }

@@ -271,7 +271,8 @@ struct RecorderWorld {
             expect(isShownPaused == (isPaused && state.shown == .paused), "the lamp shows a pause wrongly")
             guard lamp.mode(at: then) == .steady else { continue }
             let grewAt = state.recording.flatMap { disks[$0]?.grewAt }
-            expect(grewAt.map { then < $0 + .seconds(3) } ?? false, "the lamp is steady although nothing is on the disk")
+            expect(
+                grewAt.map { then < $0 + .seconds(3) } ?? false, "the lamp is steady although nothing is on the disk")
         }
         let isTold = effects.contains { if case .publish(.state) = $0 { true } else { false } }
         let hasResumed = before == .paused && state.shown == .recording

@@ -206,7 +206,8 @@ private let hasMinisign = shell("command -v minisign").status == 0
         for command in ["echo x >>transcript.txt", "rm SHA256SUMS", "rm SHA256SUMS.minisig history.json"] {
             #expect(shell("cd -- '\(signed.desk.exportFolder)/\(name)' && \(command)").status == 0)
             let reported = try signed.findings(signed.desk.stick)
-            #expect(reported.contains { [.altered, .missing].contains($0.outcome) }, "\(command): \(reported.map(\.line))")
+            #expect(
+                reported.contains { [.altered, .missing].contains($0.outcome) }, "\(command): \(reported.map(\.line))")
         }
     }
 

@@ -47,7 +47,8 @@ import Testing
             reported.annotations?.turns = turns
             return reported
         }
-        for (mine, theirs, expected) in [(reported(1), base, 1), (base, reported(2), 2), (reported(1), reported(2), 1)] {
+        for (mine, theirs, expected) in [(reported(1), base, 1), (base, reported(2), 2), (reported(1), reported(2), 1)]
+        {
             let merged = try #require(MergedTimelines(mine, theirs, over: base)).timeline
             #expect(merged.speakers?.turns.map(\.speaker) == [expected])
             #expect(merged.annotations?.turns == merged.speakers)

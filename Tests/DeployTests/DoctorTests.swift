@@ -125,8 +125,10 @@ import TestKit
             $0.knownSticks = .failure(missing)
         },
         Case("a sealed recorder", .ok, .copies, "are sealed for 1 public key") { $0.recorderSealing = .success(1) },
-        Case("a damaged database beside sealed recordings", .notice, .copies, "damaged-1: a damaged database that was set aside")
-        {
+        Case(
+            "a damaged database beside sealed recordings", .notice, .copies,
+            "damaged-1: a damaged database that was set aside"
+        ) {
             $0.sealing = .success(1)
             $0.recorderSealing = .success(1)
             $0.damagedDatabases = ["/d/archive.sqlite.damaged-1"]
@@ -175,7 +177,9 @@ import TestKit
             $0.sound = .failure(busy)
             $0.microphoneIsOurs = true
         },
-        Case("a microphone in use by another program while the appliance runs", .failed, .microphone, "used by", exit: 1) {
+        Case(
+            "a microphone in use by another program while the appliance runs", .failed, .microphone, "used by", exit: 1
+        ) {
             $0.sound = .failure(busy)
         },
         Case("a microphone in use by another program", .failed, .microphone, "used by", exit: 1) {

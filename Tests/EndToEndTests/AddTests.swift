@@ -132,7 +132,8 @@ import TestKit
         try whole.prefix(whole.count / 2).write(to: URL(filePath: cut))
         let ending = try add(cut, "--no-transcribe")
         #expect(ending.status == 4)
-        #expect(ending.errors.count == 1 && ending.errors[0].hasSuffix("; the readable part was added"), "\(ending.errors)")
+        #expect(
+            ending.errors.count == 1 && ending.errors[0].hasSuffix("; the readable part was added"), "\(ending.errors)")
         let rows = try rows()
         #expect(rows.map(\.title) == ["standard input", "cut"])
         #expect(abs(rows[1].duration - rows[0].duration / 2) < 0.1)

@@ -47,7 +47,9 @@ private let betterModel: String? = {
         try Fieldscribe(words + ["--config", config], in: folder).wait()
     }
 
-    @Test("a transcript by PocketSphinx is transcribed again as another pass, which becomes the default; the old one stays")
+    @Test(
+        "a transcript by PocketSphinx is transcribed again as another pass, which becomes the default; the old one stays"
+    )
     func again() throws {
         guard let betterModel else { return }
         let old = try configuration("engine = pocketsphinx")

@@ -65,7 +65,8 @@ import TestKit
         let copy = try #require(
             unsigned.output.split(separator: "\n").first?.split(separator: " ").last.map(String.init))
         let reported = try Fieldscribe.run("verify", "--copy", copy, in: folder)
-        #expect(reported.status == 4 && reported.output.contains("missing: \(copy)/SHA256SUMS.minisig: it is not signed"))
+        #expect(
+            reported.status == 4 && reported.output.contains("missing: \(copy)/SHA256SUMS.minisig: it is not signed"))
         guard access("/usr/bin/minisign", X_OK) == 0 else { return }
 
         try Fieldscribe.tool("rm", "-r", copy, in: folder)

@@ -77,7 +77,9 @@ import TestKit
         #expect(own.output.hasSuffix("ten meters\n"), "\(own.output)")
     }
 
-    @Test("an incomplete model is reported with the missing file and exit status 3, and a recording is refused in one line")
+    @Test(
+        "an incomplete model is reported with the missing file and exit status 3, and a recording is refused in one line"
+    )
     func broken() throws {
         let configuration = try configuration("model = turtle")
         try FileManager.default.removeItem(atPath: folder.file("store/models/turtle/an4/means"))

@@ -54,7 +54,9 @@ import TestKit
         let appliance = try sealed()
         try shell("cp '\(folder.file("key.txt"))' '\(key)'")
         let reported = try plug(into: appliance)
-        #expect(reported.contains("recording 1 is open for an hour") && reported.contains("NOTHING WAS COPIED"), "\(reported)")
+        #expect(
+            reported.contains("recording 1 is open for an hour") && reported.contains("NOTHING WAS COPIED"),
+            "\(reported)")
         let names = try FileManager.default.contentsOfDirectory(atPath: "\(stick)/Fieldscribe").sorted()
         #expect(names == ["RESULT.txt", "key.txt"])
         #expect(try appliance.run("search", "amiable").output.contains("[amiable]"))

@@ -85,7 +85,8 @@ import TestKit
             changed.status == 4 && changed.errors.count == 1 && changed.errors[0].contains("\(sealed): age refuses it"))
     }
 
-    @Test("a redacted passage is gone from a stick after the next copy, even if the recording was sealed in the meantime")
+    @Test(
+        "a redacted passage is gone from a stick after the next copy, even if the recording was sealed in the meantime")
     func redactedThenSealed() throws {
         func configure(_ text: String) throws {
             try Data("[recognizer]\nsecond-pass = no\n\(text)".utf8).write(to: URL(filePath: folder.file("a.conf")))

@@ -99,7 +99,9 @@ import TestKit
             try run("search", "speaker:A").errors.last?.contains("no recording has its speakers identified yet") == true
         )
         let reported = try run("speakers", "1")
-        #expect(reported.status == 0 && reported.output.wholeMatch(of: /1  A 00:0[567]  B 00:0[567]\n/) != nil, "\(reported)")
+        #expect(
+            reported.status == 0 && reported.output.wholeMatch(of: /1  A 00:0[567]  B 00:0[567]\n/) != nil,
+            "\(reported)")
         let text = try run("show", "1").output
         let names = text.split(separator: "\n").compactMap { $0.first }.filter { "AB".contains($0) }
         #expect(names == ["A", "B", "A", "B"], "\(text)")

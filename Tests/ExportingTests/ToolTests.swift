@@ -266,7 +266,9 @@ import TestKit
         let folder = TemporaryFolder()
         var reported = SpeakerTests.named
         reported.gaps = [gap(6, 7.5)]
-        reported.marks = [Bookmark(SamplePosition(seconds: 7.6), text: "*the* `mill` & <more> [x](y) _z_ # ~~n~~ \\ &lt;")]
+        reported.marks = [
+            Bookmark(SamplePosition(seconds: 7.6), text: "*the* `mill` & <more> [x](y) _z_ # ~~n~~ \\ &lt;")
+        ]
         let details = RecordingDetails(title: "# 7 *x* #", started: "25 November 2026", device: "recorder")
         let path = folder.file("t.md")
         try Data(TranscriptFormat.markdown.file(reported, details: details)).write(to: URL(filePath: path))

@@ -95,7 +95,9 @@ import Testing
         #expect(values == [0, 0.5, 0, 0, Samples.limit, -Samples.limit, -0.25])
     }
 
-    @Test("channels that cancel each other are replaced by the louder one, from the first block on", arguments: [16_000, 48_000])
+    @Test(
+        "channels that cancel each other are replaced by the louder one, from the first block on",
+        arguments: [16_000, 48_000])
     func cancelling(rate: Int) throws {
         let voice = sine(440, rate: rate, count: rate)
         let converter = try ChannelConverter(rate: rate, channels: 2, block: 1_000)

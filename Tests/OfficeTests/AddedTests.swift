@@ -10,7 +10,9 @@ import Testing
     private static let talk =
         "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0870.wav"
 
-    @Test("a file becomes a recording with its title, text and the file itself, and is added once", arguments: ArchiveKind.all)
+    @Test(
+        "a file becomes a recording with its title, text and the file itself, and is added once",
+        arguments: ArchiveKind.all)
     func added(kind: ArchiveKind) throws {
         let desk = try OfficeDesk(kind)
         let configuration = desk.folder.file("fieldscribe.conf")

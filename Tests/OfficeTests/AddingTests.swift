@@ -69,7 +69,9 @@ import TestKit
                 "editor":{"name":"Bo","saved":1795200000},"segments":[{"id":1,"was":"of something else","text":"of fonio"}]}
                 """)
         let corrected = post(server, query, tar(server, files(copy) + [page]))
-        #expect(corrected.status == 200 && corrected.told.contains("already in the archive; added a correction"), "\(corrected)")
+        #expect(
+            corrected.status == 200 && corrected.told.contains("already in the archive; added a correction"),
+            "\(corrected)")
         #expect(try desk.found("fonio") == ["pi-aaaaaaaa: of [fonio]"])
         #expect(server.said == [])
         try server.end()

@@ -99,7 +99,8 @@ import TestKit
     }
 
     @Test(
-        "corrections of corrections are also restored, although the copy has only the last text", arguments: ArchiveKind.all)
+        "corrections of corrections are also restored, although the copy has only the last text",
+        arguments: ArchiveKind.all)
     func chain(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let (copy, sound) = try await stick(desk)

@@ -57,7 +57,9 @@ import TestKit
         #expect(said == "Done testing\n" && names.count == 66_000, "\(said)")
     }
 
-    @Test("one recording, or all results, can be downloaded as a ZIP file that can be gathered", arguments: ArchiveKind.all)
+    @Test(
+        "one recording, or all results, can be downloaded as a ZIP file that can be gathered",
+        arguments: ArchiveKind.all)
     func download(kind: ArchiveKind) async throws {
         let desk = try await desk(kind)
         let id = try #require(try desk.archive().recordings(OfficeFilter()).first { $0.number == 1 }?.id)

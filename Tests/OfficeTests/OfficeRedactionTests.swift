@@ -47,7 +47,9 @@ import TestKit
         let copies = desk.copies()
         #expect(copies.count == 2)
         let outdated = copies.filter { $0 != recording.place }
-        #expect(run.errors.contains("\(desk.archivePath)/\(outdated[0]): contains passages that were redacted later"), "\(run)")
+        #expect(
+            run.errors.contains("\(desk.archivePath)/\(outdated[0]): contains passages that were redacted later"),
+            "\(run)")
         let index = try text("\(desk.archivePath)/index.html")
         #expect(index.contains(recording.place) && !index.contains(outdated[0]))
         let exported = try desk.run("export --to '\(desk.stick("out"))'")

@@ -83,7 +83,9 @@ import TestKit
                 sound, by: "Anna", title: "Fonio",
                 [(1, "we talked of", "we talk of"), (2, "phone yo again", "fonio again")]), at: first, seen: second)
         #expect(
-            more.status == 200 && more.told.contains("Bo has also corrected it in the meantime: the text has both corrections"), "\(more)"
+            more.status == 200
+                && more.told.contains("Bo has also corrected it in the meantime: the text has both corrections"),
+            "\(more)"
         )
         #expect(try lines(desk, id) == ["we talk of", "Foniyo again", "and more"])
         let page = server.get("recording/\(id)/?reading=\(second)").body

@@ -39,7 +39,8 @@ import TestKit
         guard isMade else { return }
         let before = FileStatus(path)
         let error = try #require(remove(path))
-        #expect(error.code == .denied && error.message == "\(path): \(reported), and stays untouched; name another path")
+        #expect(
+            error.code == .denied && error.message == "\(path): \(reported), and stays untouched; name another path")
         #expect(FileStatus(path) == before && isTaken(stale))
     }
 

@@ -194,7 +194,8 @@ import TestKit
         #expect(log.entries.compactMap { if case .lost(let gap) = $0 { gap } else { nil } } == gaps)
         let entries = log.entries
         let reported = try #require(entries.firstIndex(of: .lost(gaps[1])))
-        #expect(entries[..<reported].allSatisfy { if case .written(let position) = $0 { position <= 15 } else { true } })
+        #expect(
+            entries[..<reported].allSatisfy { if case .written(let position) = $0 { position <= 15 } else { true } })
     }
 
     @Test("a stall longer than the ring loses exactly the samples that did not fit")

@@ -144,7 +144,8 @@ import TestKit
             default: nil
             }
         }
-        #expect(reported == ["+microphone-channels", "-microphone-channels", "+microphone-silent", "-microphone-silent"])
+        #expect(
+            reported == ["+microphone-channels", "-microphone-channels", "+microphone-silent", "-microphone-silent"])
         #expect(log.messages.last?.hasPrefix("microphone scripted:, channel 2: delivers only zeros") == true)
     }
 

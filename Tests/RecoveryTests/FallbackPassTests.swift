@@ -40,7 +40,9 @@ import TestKit
         }
     }
 
-    @Test("A second pass that the wanted engine cannot complete changes no text, is reported, and the next recording follows")
+    @Test(
+        "A second pass that the wanted engine cannot complete changes no text, is reported, and the next recording follows"
+    )
     func readAgain() async throws {
         let archive = try storage.archive()
         for seconds in [[1, 3, 1], [1, 1]] {

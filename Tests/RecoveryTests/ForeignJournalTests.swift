@@ -79,7 +79,8 @@ import TestKit
         try Data(theirs).write(to: URL(filePath: journal(1)))
         let reported = try await Verification(storage: storage.folder.path, archive: storage.archive()).run([1])
         #expect(
-            reported.contains { $0.outcome == .damaged && $0.message.contains("is the journal of recording 2") }, "\(reported)")
+            reported.contains { $0.outcome == .damaged && $0.message.contains("is the journal of recording 2") },
+            "\(reported)")
         #expect(try await storage.recover(depth).map(\.outcome) == [.repaired])
         #expect(try bytes("\(journal(1)).foreign-1") == theirs)
         #expect(try await texts() == [1: "one", 2: "two"])

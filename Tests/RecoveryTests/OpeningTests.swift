@@ -210,7 +210,9 @@ import TestKit
         for error in [journal, sound] {
             let reported = error?.message ?? "it was opened"
             #expect(error?.code == .full, "\(reported)")
-            #expect(reported.contains("MB of memory, but only 5 MB of this machine's memory are free; open it on a laptop"), "\(reported)")
+            #expect(
+                reported.contains("MB of memory, but only 5 MB of this machine's memory are free; open it on a laptop"),
+                "\(reported)")
         }
         #expect(try found("zanzibar", below: memory.path) == "")
         for enough in [nil, 1 << 40] as [Int64?] {

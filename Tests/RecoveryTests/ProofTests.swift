@@ -107,7 +107,8 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         try await sign()
         let reported = try await verify()
         #expect(
-            reported.map(\.outcome) == [.note, .note] && reported.contains { $0.message.contains("with an earlier key") },
+            reported.map(\.outcome) == [.note, .note]
+                && reported.contains { $0.message.contains("with an earlier key") },
             "\(reported)")
     }
 
@@ -170,7 +171,8 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         #expect(try await signatures() == 1)
     }
 
-    @Test("setting aside continues after a kill at any step, and keeps one copy of the appended audio", arguments: 0...3)
+    @Test(
+        "setting aside continues after a kill at any step, and keeps one copy of the appended audio", arguments: 0...3)
     func killed(step: Int) async throws {
         try await record()
         let before = try bytes(storage.audio(1))

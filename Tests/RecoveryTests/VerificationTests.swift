@@ -76,7 +76,9 @@ import TestKit
         #expect(try await verification.run([], isQuick: true) == [])
     }
 
-    @Test("Recordings without checksums are reported in one line, do not count as damaged, and recover computes the checksums")
+    @Test(
+        "Recordings without checksums are reported in one line, do not count as damaged, and recover computes the checksums"
+    )
     func unsummed() async throws {
         func record() async throws {
             let archive = try storage.archive()

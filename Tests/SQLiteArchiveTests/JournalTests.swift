@@ -116,7 +116,9 @@ import Testing
         #expect(opened.setAside == nil && opened.restored.isEmpty)
     }
 
-    @Test("after its folder was renamed, the archive writes to that folder; no recording begins until the name is restored")
+    @Test(
+        "after its folder was renamed, the archive writes to that folder; no recording begins until the name is restored"
+    )
     func renamedFolder() async throws {
         let (home, moved) = (folder.path + "/home", folder.path + "/moved")
         let archive = try SQLiteArchive(path: home + "/archive.sqlite")

@@ -229,7 +229,9 @@ struct OpeningTests {
         #expect(error.message.hasPrefix("card/archive.sqlite: "))
     }
 
-    @Test("If the limit on open files prevents opening an archive, the error names that limit", arguments: [EMFILE, ENFILE])
+    @Test(
+        "If the limit on open files prevents opening an archive, the error names that limit",
+        arguments: [EMFILE, ENFILE])
     func tooManyOpenFiles(systemStatus: Int32) {
         let error = DeviceError.sqlite(
             "sqlite3_open_v2", status: 14, systemStatus: systemStatus, path: "archive.sqlite", detail: "unable to open")

@@ -55,7 +55,8 @@ struct ImportedTexts {
                     .unsupported, "import", on: part.name, "is longer than \(Self.most) bytes",
                     remedy: "nothing was changed")
                 : DeviceError(
-                    .busy, "import", on: part.name, "other files are being imported, and there is no space for this one",
+                    .busy, "import", on: part.name,
+                    "other files are being imported, and there is no space for this one",
                     remedy: "nothing was changed; try again later")
         }
         texts[client]?.text += part.text

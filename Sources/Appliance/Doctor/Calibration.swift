@@ -34,7 +34,8 @@ package struct Calibration: Hashable, Sendable {
         spread = high - low
         guard high > -95 else {
             throw refusal(
-                "delivers digital silence; look for a mute switch, or raise the capture level with alsamixer -V capture")
+                "delivers digital silence; look for a mute switch, or raise the capture level with alsamixer -V capture"
+            )
         }
         guard spread <= Self.largestSpread else {
             throw refusal(

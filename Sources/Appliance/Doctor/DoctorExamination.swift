@@ -190,7 +190,8 @@ func doctorDrivePorts(system: String = "/sys", programs: [String] = ["/usr/sbin"
     guard programs.contains(where: { access("\($0)/mkfs.vfat", X_OK) == 0 }) else {
         return .failure(
             DeviceError(
-                .missing, "usb.drive", on: "mkfs.vfat", "the program that makes the drive's file system is not installed",
+                .missing, "usb.drive", on: "mkfs.vfat",
+                "the program that makes the drive's file system is not installed",
                 remedy: "sudo apt install dosfstools"))
     }
     // A kernel without such a port has no such folder.

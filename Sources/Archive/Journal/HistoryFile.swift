@@ -45,7 +45,8 @@ struct HistoryFile: Sendable {
             guard size > start else { return ([], false) }
             guard size - start <= Self.longest else {
                 throw DeviceError(
-                    .unsupported, "read", on: path, "is longer than any history", remedy: "move it elsewhere, and keep it")
+                    .unsupported, "read", on: path, "is longer than any history",
+                    remedy: "move it elsewhere, and keep it")
             }
             bytes = try file.bytes(at: start, count: Int(size - start))
         } catch {

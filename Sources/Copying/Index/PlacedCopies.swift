@@ -58,7 +58,8 @@ struct PlacedCopies {
                 .note, path, "is an incomplete copy; to complete it, plug the stick into its recorder again")
         }
         guard place.count < Self.deepest, count < Self.most else {
-            return report(.unchecked, path, "is nested too deeply, or comes after too many folders; name it to have it checked")
+            return report(
+                .unchecked, path, "is nested too deeply, or comes after too many folders; name it to have it checked")
         }
         count += 1
         let inner = try folder.folder(name)

@@ -98,7 +98,8 @@ package final class Sealer {
         }
         guard first.starts(with: Age.mark) else {
             throw DeviceError(
-                .failed, "age", cause: .age, "the program age does not produce age's format; none of its output was written",
+                .failed, "age", cause: .age,
+                "the program age does not produce age's format; none of its output was written",
                 remedy: "install Debian's: apt install --reinstall age")
         }
         beginning = nil

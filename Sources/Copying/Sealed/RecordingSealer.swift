@@ -70,7 +70,8 @@ package struct RecordingSealer {
     }
 
     /// Returns the SHA-256 of a recording's encrypted file on the disk.
-    package static func digest(in folder: Folder, shouldContinue: @escaping @Sendable () -> Bool) throws(DeviceError) -> String
+    package static func digest(in folder: Folder, shouldContinue: @escaping @Sendable () -> Bool) throws(DeviceError)
+        -> String
     {
         try ReadBack(RecordingFolder.sealedName, in: folder, shouldStop: { !shouldContinue() }).finish()
     }

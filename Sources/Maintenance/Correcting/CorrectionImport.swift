@@ -104,7 +104,8 @@ package struct CorrectionImport: Sendable {
             try check(capacity.excess(of: written), file)
             guard let (base, text) = try await base(of: written, summary, pass: own?.pass) else {
                 throw refusal(
-                    file, "belongs to recording \(summary.id), which was not transcribed yet", "import it again afterwards")
+                    file, "belongs to recording \(summary.id), which was not transcribed yet",
+                    "import it again afterwards")
             }
             guard text.words > 0 || text.changed == 0 else {
                 throw refusal(file, "has no words", "save the text again in the program in which it was corrected")

@@ -100,7 +100,8 @@ package actor OpenedRecordings {
             guard locks == before else { throw Self.isLocked }
             do {
                 try await onStoppableThread(named: "open") { [storage] shouldContinue in
-                    try Self.journal(of: id, manifest, in: storage, to: folder.path, key, shouldContinue: shouldContinue)
+                    try Self.journal(
+                        of: id, manifest, in: storage, to: folder.path, key, shouldContinue: shouldContinue)
                 }
                 _ = try await opened.catchUp(with: id)
                 manifests[id] = manifest

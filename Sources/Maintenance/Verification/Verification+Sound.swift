@@ -74,7 +74,9 @@ extension Verification {
                 return (findings, .uncheckedSignature("its public key, \(RecorderKey.openName), is not there"))
             }
             if fits { return (findings, .signature) }
-            if !Minisign.names(key, in: signature) { return (findings, .uncheckedSignature("it was made with an earlier key")) }
+            if !Minisign.names(key, in: signature) {
+                return (findings, .uncheckedSignature("it was made with an earlier key"))
+            }
             findings.append(
                 damage(
                     row.id, "\(storage)/history.jsonl",
@@ -97,7 +99,9 @@ extension Verification {
                 var digest = Digest()
                 let file = try RecordingFolder.open(row.id, in: storage).openFile(name, O_RDONLY)
                 try file.forEachBlock { bytes throws(DeviceError) in
-                    guard shouldContinue() else { throw DeviceError(.failed, "verify", status: ECANCELED, "was interrupted") }
+                    guard shouldContinue() else {
+                        throw DeviceError(.failed, "verify", status: ECANCELED, "was interrupted")
+                    }
                     digest.add(bytes)
                 }
                 return digest.finish()

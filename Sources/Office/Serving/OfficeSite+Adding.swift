@@ -26,7 +26,9 @@ extension OfficeSite {
         }
         if let problem = Self.problem(ofKind: header) { return Self.answer(415, "\(header.name): \(problem)") }
         let declared = request.headers["content-length"].flatMap { Int64($0) }
-        guard let declared, let bytes = declared == 0 ? request.query["bytes"].flatMap({ Int64($0) }) : declared, bytes >= 0 else {
+        guard let declared, let bytes = declared == 0 ? request.query["bytes"].flatMap({ Int64($0) }) : declared,
+            bytes >= 0
+        else {
             return Self.answer(411, "\(header.name): its length is unknown")
         }
         guard bytes <= DroppedFiles.largest else {

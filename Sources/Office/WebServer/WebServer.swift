@@ -98,7 +98,9 @@ private func answerRequest(
             }
         // A client that sent `Expect: 100-continue` gets the refusal instead.
         let isAlone = (declared ?? 0) == 0 && coding == nil
-        if let refusal, isAlone || isUnclear || request.headers["expect"] != nil || (declared ?? 0) > WebState.maxDropped {
+        if let refusal,
+            isAlone || isUnclear || request.headers["expect"] != nil || (declared ?? 0) > WebState.maxDropped
+        {
             state.connections.markReceived(connection)
             return send(refusal, on: connection)
         }

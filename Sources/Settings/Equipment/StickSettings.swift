@@ -226,7 +226,8 @@ extension ConfigurationKey {
             return names.contains(value)
                 ? nil : "a stick may not name a program; allowed: \(names.joined(separator: ", "))"
         case "export.recipients":
-            return "a stick sets the recipients of copies in settings/\(StickSettings.recipientsName), one key per line,  "
+            return
+                "a stick sets the recipients of copies in settings/\(StickSettings.recipientsName), one key per line,  "
                 + "and only if none are set; delete this line"
         case "recognizer.model":
             return value.contains("/")

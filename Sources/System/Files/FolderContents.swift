@@ -46,7 +46,8 @@ extension FileDescriptor {
     package func content(limit: Int = 1 << 28) throws(DeviceError) -> [UInt8] {
         let size = try size()
         guard size <= limit else {
-            throw DeviceError(.unsupported, "read", on: path, "is longer than \(limit) bytes", remedy: "move it elsewhere")
+            throw DeviceError(
+                .unsupported, "read", on: path, "is longer than \(limit) bytes", remedy: "move it elsewhere")
         }
         return try bytes(count: Int(size))
     }

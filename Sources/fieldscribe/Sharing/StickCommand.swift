@@ -21,7 +21,9 @@ enum StickCommand: Command {
             "allow the stick that is plugged in: as lsblk names it (sda1), if there are several"),
         Argument("list", "list the allowed sticks, how each was allowed, and what is plugged in"),
         Argument("forget IDENTIFIER", "forget a stick, by either identifier in the list"),
-        Argument("admit DEVICE", "exit with 0 if recordings may be copied to this stick; its unit checks this before mounting"),
+        Argument(
+            "admit DEVICE",
+            "exit with 0 if recordings may be copied to this stick; its unit checks this before mounting"),
         Argument(
             "repair [DEVICE]",
             "run ntfsfix on an NTFS stick that Windows left marked as in use. Ejecting it in Windows is better: Windows may not have written everything"

@@ -14,7 +14,8 @@ enum TellSpeakersCommand: Command {
     private static let track = Option.parsed(
         "--track", "N|all", "the audio track", "not a track", parse: SoundTrack.init)
     static let help: [any HelpPart] = [
-        "Started by the second pass. One line of JSON for each request and answer: Sources/Maintenance/Reading/DiarizationProcess.swift.", audio,
+        "Started by the second pass. One line of JSON for each request and answer: Sources/Maintenance/Reading/DiarizationProcess.swift.",
+        audio,
         Option.model, besides, isFile, track,
     ]
 
