@@ -54,7 +54,7 @@ package struct CopyReport: Sendable {
     var redactionText: String? {
         guard !keptAfterRedaction.isEmpty else { return nil }
         return
-            "REDACTED SINCE: \(SealedTexts.recordings(keptAfterRedaction)). Earlier copies were replaced, except for files that somebody has  "
+            "REDACTED SINCE: \(SealedTexts.recordings(keptAfterRedaction)). Earlier copies were replaced, except for files that somebody has "
             + "changed or added there: check them, since they may still have the redacted words."
     }
 
@@ -62,7 +62,7 @@ package struct CopyReport: Sendable {
     var leftOutText: String? {
         guard leftOut > 0 else { return nil }
         return
-            "\(leftOut == 1 ? "1 older recording is" : "\(leftOut) older recordings are") NOT HERE: the card keeps space for  "
+            "\(leftOut == 1 ? "1 older recording is" : "\(leftOut) older recordings are") NOT HERE: the card keeps space for "
             + "new recordings. A stick gets everything."
     }
 

@@ -69,7 +69,7 @@ enum GatherCommand: Command {
         for note in report.notes { Terminal.say("fieldscribe-office: \(note)") }
         for place in report.outdated {
             Terminal.say(
-                "fieldscribe-office: \(place): contains passages that were redacted later, and is no longer shown; delete that folder  "
+                "fieldscribe-office: \(place): contains passages that were redacted later, and is no longer shown; delete that folder "
                     + "nobody needs it")
         }
         if report.sealed > 0 {

@@ -217,7 +217,7 @@ extension DoctorFacts {
         return [
             .init(
                 .speakers, .notice,
-                "speakers.remember with storage.seal: recordings are sealed before their speakers can be named,  "
+                "speakers.remember with storage.seal: recordings are sealed before their speakers can be named, "
                     + "so no voices are learned from them",
                 remedy: "set speakers.remember = no, or leave storage.seal out")
         ]

@@ -62,7 +62,7 @@ extension FolderExport {
         if !report.inClear.isEmpty {
             lines += [
                 "",
-                "NOT SEALED: \(SealedTexts.recordings(report.inClear)), copied to this stick before copies were sealed. Anyone with  "
+                "NOT SEALED: \(SealedTexts.recordings(report.inClear)), copied to this stick before copies were sealed. Anyone with "
                     + "the stick can read and hear them. They were left as they are: delete them, and index.html, if they "
                     + "are not to be here.",
             ]

@@ -99,7 +99,7 @@ extension Recovery {
             findings: [
                 StorageFinding(
                     .damaged, recording: id, file: audio,
-                    "is \(SamplePosition(samples).seconds) s longer than what was signed at \(signature.time), and differs  "
+                    "is \(SamplePosition(samples).seconds) s longer than what was signed at \(signature.time), and differs "
                         + "before that, too; it was left unchanged. Restore a copy")
             ], next: .leave)
     }
@@ -132,7 +132,7 @@ extension Recovery {
             return [
                 StorageFinding(
                     .damaged, recording: id, file: path,
-                    "lacks checksums, and none were made: the sound differs from what was signed at \(signature.time); restore a  "
+                    "lacks checksums, and none were made: the sound differs from what was signed at \(signature.time); restore a "
                         + "copy")
             ]
         }

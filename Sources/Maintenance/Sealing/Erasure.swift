@@ -92,7 +92,7 @@ package struct Erasure: Sendable {
         return try Self.damagedDatabases(in: storage).map {
             StorageFinding(
                 .damaged, file: $0,
-                "a damaged database that was set aside may still contain readable text of sealed recordings; remove it  "
+                "a damaged database that was set aside may still contain readable text of sealed recordings; remove it "
                     + "once you do not need it")
         }
     }

@@ -53,7 +53,7 @@ extension Verification {
             findings.append(
                 damage(
                     row.id, audio,
-                    "its sound differs from what was signed at \(signature.time) (SHA-256, \(entry)); restore a copy, and  "
+                    "its sound differs from what was signed at \(signature.time) (SHA-256, \(entry)); restore a copy, and "
                         + "check the disk"))
         } else if !findings.isEmpty {
             findings = [

@@ -126,7 +126,7 @@ package struct Verification: Sendable {
             findings.append(
                 damage(
                     row.id, path,
-                    "differs from the database's text; keep both, move the wrong one elsewhere, and run  "
+                    "differs from the database's text; keep both, move the wrong one elsewhere, and run "
                         + "fieldscribe recover"))
         }
         return findings

@@ -128,7 +128,7 @@ struct CopyReading: Sendable {
         let sums = staged.contents[CopySettings.manifestName] ?? []
         guard let key else {
             notes.append(
-                "\(staged.source): was signed, but has no \(CopySettings.publicKeyName), so its signature was not checked;  "
+                "\(staged.source): was signed, but has no \(CopySettings.publicKeyName), so its signature was not checked; "
                     + "check it with fieldscribe verify --copy FOLDER --key KEY and the key that the recorder's status shows"
             )
             return nil

@@ -24,7 +24,7 @@ final class OfficeFolder: OfficeTables {
                     .unsupported, "open", on: path, "is a recorder's own archive",
                     remedy: creates
                         ? "name another folder"
-                        : "read it with fieldscribe list --directory \(path), or gather it  "
+                        : "read it with fieldscribe list --directory \(path), or gather it "
                             + "into another: fieldscribe-office gather \(path) --into FOLDER")
             }
             guard creates else {

@@ -40,7 +40,7 @@ enum OfficeSchema {
         guard owner == application, version == steps.count else {
             throw DeviceError(
                 .unsupported, "PRAGMA user_version", on: path,
-                "was written by another fieldscribe-office (schema \(version), this one reads \(steps.count)), and is  "
+                "was written by another fieldscribe-office (schema \(version), this one reads \(steps.count)), and is "
                     + "read-only", remedy: "open it once with write permission")
         }
     }

@@ -270,7 +270,7 @@ package final class OfficeSite {
         let places = outcome.conflicts.prefix(5).map { clockTime($0) }.joined(separator: ", ")
         let more = outcome.conflicts.count > 5 ? " …" : ""
         return
-            "Saved. \(other) has also corrected \(places)\(more) in the meantime: yours is shown there, and theirs is in  "
+            "Saved. \(other) has also corrected \(places)\(more) in the meantime: yours is shown there, and theirs is in "
             + "the list of texts above."
     }
 

@@ -161,7 +161,7 @@ package enum StickSettings {
             return "an earlier stick has set the recipients of copies; remove \(place) on the recorder, \(signed)"
         }
         if configuration.storage.afterExport != .keep {
-            return "copied recordings are erased here (storage.after-export), so a person with other keys could steal  "
+            return "copied recordings are erased here (storage.after-export), so a person with other keys could steal "
                 + "them; set export.recipients on the recorder, \(signed)"
         }
         return nil
@@ -227,7 +227,7 @@ extension ConfigurationKey {
                 ? nil : "a stick may not name a program; allowed: \(names.joined(separator: ", "))"
         case "export.recipients":
             return
-                "a stick sets the recipients of copies in settings/\(StickSettings.recipientsName), one key per line,  "
+                "a stick sets the recipients of copies in settings/\(StickSettings.recipientsName), one key per line, "
                 + "and only if none are set; delete this line"
         case "recognizer.model":
             return value.contains("/")

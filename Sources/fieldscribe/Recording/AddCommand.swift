@@ -101,7 +101,7 @@ private struct AddedBatch {
             } catch let error as DeviceError where error.code == .busy && ContinuousClock.now < deadline {
                 if !isWaiting {
                     Terminal.say(
-                        "fieldscribe: \(storage): another fieldscribe is using this archive; waiting for it, for an hour at  "
+                        "fieldscribe: \(storage): another fieldscribe is using this archive; waiting for it, for an hour at "
                             + "most. Press Ctrl-C to give up")
                 }
                 isWaiting = true
