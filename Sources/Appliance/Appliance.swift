@@ -31,7 +31,7 @@ package final class Appliance: Sendable {
         let opened = try await systemd.extendingTimeout { try await Self.openArchive(configuration) }
         for finding in opened.findings { Log.report(finding) }
         loaded.keepGoodCopy()
-        // Written now, not at the first press. If there is no room, starting a recording reports it.
+        // Written now, not at the first press. Without space, starting a recording reports it.
         try? configuration.reserve.keepBallast()
         let recorder = try Recorder(
             configuration: configuration, archive: opened.archive, repairs: opened.repairs)
@@ -45,7 +45,7 @@ package final class Appliance: Sendable {
         let failed: @Sendable (String, any Error) -> Void = { [hub = recorder.hub] name, error in
             hub.publish(.fault(code: name, message: DeviceError(wrapping: error).message))
         }
-        // In the order in which they stop: first orders end, then the recording is closed.
+        // In stop order: orders end first, then the recording is closed.
         let check: [any Service] =
             opened.isChecked
             ? []
@@ -82,7 +82,7 @@ package final class Appliance: Sendable {
     /// Whether the appliance has ended in order to start again with new settings.
     package var needsRestart: Bool { ending.reason.needsRestart }
 
-    /// Stops the services in order, from any thread. When `run` returns, all that was recorded is on the disk.
+    /// Stops the services in order, from any thread. When `run` returns, everything recorded is on the disk.
     package func stop() {
         systemd.stopping()
         stops.finish()
@@ -109,7 +109,7 @@ package final class Appliance: Sendable {
         }
     }
 
-    /// Reports ready, and what is missing.
+    /// Reports ready, and missing parts.
     private func check() async {
         if let configurationError { recorder.hub.publish(fault: configurationError) }
         do {
@@ -152,7 +152,7 @@ package final class Appliance: Sendable {
     }
 }
 
-/// Why the appliance ends by itself.
+/// Why the appliance ends without being told to.
 private final class Ending: Sendable {
     struct Reason {
         var needsRestart = false

@@ -1,17 +1,16 @@
 import Core
 
-/// Decides how long an appliance that shuts down still runs. Pure.
-///
-/// The recording is closed first, as long as the disk makes progress; systemd is asked for more time meanwhile. The rest, such
-/// as text, gets `rest`, since the next start completes it.
+/// Decides how long an appliance keeps running during shutdown. The recording is closed first, as long as the disk
+/// makes progress; systemd is asked for more time meanwhile. Everything else, such as text, gets `rest`, since the next
+/// start completes it.
 struct ShutdownDeadline {
     enum Verdict: Hashable {
         case wait
         /// Ask systemd for this much more time from now on.
         case ask(Duration)
-        /// Nothing would be lost.
+        /// Stop: nothing is lost.
         case over
-        /// The disk has stalled, and the samples in memory are lost.
+        /// Stop: the disk has stalled, and the samples in memory are lost.
         case givenUp
     }
 

@@ -18,7 +18,7 @@ struct DatabaseFiles {
             guard let kind = FileStatus(path + suffix)?.kind, kind != .file else { continue }
             throw DeviceError(
                 .damaged, "lstat",
-                "\(path)\(suffix): is not a file, but something else of that name; run fieldscribe recover, which sets it "
+                "\(path)\(suffix): is not a regular file; run fieldscribe recover, which sets it "
                     + "aside and rebuilds the database")
         }
     }

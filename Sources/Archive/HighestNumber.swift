@@ -3,7 +3,7 @@ import Glibc
 import System
 
 /// The highest number that a recording has had, in the file `last-number` beside the database. It is written before
-/// anything is erased, since an erased recording leaves its number nowhere else.
+/// anything is erased: only this file has the number of an erased recording.
 struct HighestNumber {
     private static let name = "last-number"
     private let folder: Folder
@@ -11,7 +11,7 @@ struct HighestNumber {
     /// - Parameter folder: the folder of the database.
     init(in folder: Folder) { self.folder = folder }
 
-    /// The number; 0 if none is kept, or one too high to be real.
+    /// The number; 0 if the file is missing, or has an impossible number.
     var kept: Int {
         guard let bytes = try? folder.openFile(Self.name, O_RDONLY).bytes(count: 32),
             let number = Int(String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)),
@@ -20,7 +20,7 @@ struct HighestNumber {
         return number
     }
 
-    /// Keeps a number durably if it is higher than the kept one.
+    /// Stores a number durably if it is higher than the stored one.
     func keep(_ number: Int) throws(DeviceError) {
         guard number > kept, number < Journal.highest - 1_000_000 else { return }
         try folder.replace(Self.name, with: Array("\(number)\n".utf8))

@@ -99,7 +99,7 @@ enum Migrations {
         owner == application ? version != recorded : (owner ^ application).nonzeroBitCount <= 2
     }
 
-    /// A checksum of the schema's text: a flipped bit there causes other errors than damage.
+    /// A checksum of the schema's text: SQLite reports a flipped bit there as other errors than damage.
     private static func schemaChecksum(of connection: Connection) throws(DeviceError) -> String {
         let lines = try connection.rows(
             "SELECT type || name || coalesce(sql, '') FROM sqlite_schema ORDER BY type, name"
@@ -142,7 +142,7 @@ enum Migrations {
         }
         throw DeviceError(
             .damaged, "fts5vocab",
-            "\(path): the index of the words is damaged; run fieldscribe recover, which rebuilds it")
+            "\(path): the full-text index is damaged; run fieldscribe recover, which rebuilds it")
     }
 
     private static func checkTables(_ connection: Connection, path: String) throws {

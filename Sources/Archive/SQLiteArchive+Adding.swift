@@ -10,7 +10,7 @@ extension SQLiteArchive {
     /// or only the prepared folder, which is removed later.
     /// - Parameters:
     ///   - prepared: The folder's name.
-    ///   - file: What `AddedFile.description` in the folder says.
+    ///   - file: The contents of `AddedFile.description` in the folder.
     /// - Returns: The recording's number.
     /// - Throws: `DeviceError` with `busy` if the same file was added before; nothing is changed then.
     package func add(_ file: AddedFile, in prepared: String) throws -> Int {
@@ -21,7 +21,7 @@ extension SQLiteArchive {
         if let known = try queries.history(of: nil).map(\.entry).recording(addedFrom: file.digest) {
             throw AddedFile.known(known, file.name)
         }
-        // Without a boot: the clock of now says nothing about then.
+        // Without a boot ID: this boot's clock does not apply to an old file.
         let start = JournalRecord.Start(
             startedAt: file.startedAt, clock: file.clock, microphone: file.source, boot: nil, monotonic: nil)
         let gaps = file.damage.map { Gap($0, cause: .damage) }

@@ -61,7 +61,7 @@ extension SQLiteArchive {
         }
     }
 
-    /// SQL for the entry since which a recording's samples are unchanged: its last redaction, or its end if it was never
+    /// SQL for the last entry that changed a recording's samples: its last redaction, or its end if it was never
     /// signed. A later repair that changes the file's length is no reason to sign again.
     private static func lastOfSound(_ recording: String) -> String {
         """
@@ -73,7 +73,7 @@ extension SQLiteArchive {
 
     private static let isSignature = "made.act = '\(HistoryEntry.Act.signed.rawValue)'"
 
-    /// The recordings to be signed: ended and never signed, or redacted since; each with the number of that entry.
+    /// The recordings to sign: ended and never signed, or redacted since; each with the number of that entry.
     package nonisolated func unsigned() async throws -> [(recording: Int, entry: Int)] {
         try await readers.read { queries in
             try queries.connection.rows(

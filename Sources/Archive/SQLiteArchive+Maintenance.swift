@@ -10,7 +10,7 @@ extension SQLiteArchive {
         if changed == 0 { throw unknown(recording: recording) }
     }
 
-    /// Returns the starts in this boot that a clock which was not set recorded.
+    /// Returns the starts in this boot that were recorded while the clock was not set.
     package func unverifiedStarts(inBoot boot: String) throws -> [BootedStart] {
         try connection.rows(
             """
@@ -21,7 +21,7 @@ extension SQLiteArchive {
         ) { BootedStart(recording: $0.integer(0), nanoseconds: $0.long(1)) }
     }
 
-    /// Sets the start of a recording, by a clock that is set.
+    /// Corrects the start of a recording, once the clock is set.
     package func redate(recording: Int, startedAt: Double) throws {
         try changing(.dated(startedAt: startedAt), recording: recording) {
             try connection.run(
@@ -31,8 +31,7 @@ extension SQLiteArchive {
     }
 
     /// Erases recordings with their text, index entries and ledger, so that the text is gone from the archive's files.
-    ///
-    /// The history keeps that they were erased. The caller erases audio and journal.
+    /// The history records the erasure. The caller erases audio and journal.
     package func delete(recordings: [Int]) async throws {
         erasing.formUnion(recordings)
         sealing.subtract(recordings)
@@ -56,7 +55,7 @@ extension SQLiteArchive {
             if connection.changes - before < 2 { break }
             await Task.yield()
         }
-        // The log keeps old pages until it is truncated, also those of an interrupted erasure.
+        // The log keeps old pages, even of an interrupted erasure, until it is truncated.
         try await readers.pausing { try await self.emptyLog() }
     }
 

@@ -12,7 +12,7 @@ extension SQLiteArchive {
         try await readers.read { try $0.recording(id) }
     }
 
-    /// The stretches without audio, in chronological order.
+    /// The gaps, in chronological order.
     package nonisolated func gaps(of recording: Int) async throws -> [Gap] {
         try await readers.read { try $0.gaps(of: recording) }
     }
@@ -91,7 +91,7 @@ extension ArchiveQueries {
         let (entries, damagedLines) = try journal.read(recording)
         let journaled = JournalRecord(entries).passes.map(\.ordered)
         let stored = try passes(of: recording).map { try segments(ofPass: $0.id) }
-        // NaN confidences come back from the database as 0.
+        // The database returns NaN confidences as 0.
         let differs =
             !journaled.isEmpty
             && !(journaled.count == stored.count

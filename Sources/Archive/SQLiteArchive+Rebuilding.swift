@@ -9,7 +9,7 @@ extension SQLiteArchive {
         /// The new path of a damaged database; the archive was rebuilt from the journals.
         package var setAside: String?
 
-        /// The new path of something that lay in place of the recordings' folder.
+        /// The new path of a file that replaced the recordings' folder.
         package var rootSetAside: String?
 
         /// Recordings whose rows were completed from their journals.
@@ -19,8 +19,8 @@ extension SQLiteArchive {
         var refused: [Int: DeviceError]
     }
 
-    /// Opens the archive, repairing what it must. A database that is damaged, another program's, not a file or not ours to
-    /// open is set aside, never deleted, and rebuilt from the journals in the recordings' folders.
+    /// Opens the archive, repairing it if needed. A database that is damaged, another program's, not a file or not
+    /// readable is set aside, never deleted, and rebuilt from the journals in the recordings' folders.
     ///
     /// - Parameters:
     ///   - isChecked: whether to check the whole database for damage first.
@@ -102,8 +102,8 @@ extension SQLiteArchive {
         return true
     }
 
-    /// Adds the row of a recording that has a folder but no row. Restores what its journal has; without a journal
-    /// the start is `startedAt`, unverified.
+    /// Adds the row of a recording that has a folder but no row. Restores its journal's contents; without a journal the
+    /// start is `startedAt`, unverified.
     package func adopt(recording: Int, startedAt: Double) throws {
         guard try connection.rows("SELECT 1 FROM recording WHERE id = ?", [.integer(recording)], read: { _ in }).isEmpty
         else { return }
@@ -196,7 +196,7 @@ extension SQLiteArchive {
         // If sealing has begun, do not write the text again: the sealing is completed instead.
         let row = try queries.recording(recording)
         if record.seal != nil, row?.isSealed == false { return false }
-        // They differ if a failed write reached the log after all. Then both texts are kept.
+        // They differ if a failed write still reached the log. Then both texts are kept.
         guard try isMissing || damagedLines > 0 || queries.findings(in: journal, of: recording).differs else {
             // Adds the recording's number to an old journal.
             if record.owner.numbers.isEmpty, row != nil, let owner = try journalOwner(of: recording) {

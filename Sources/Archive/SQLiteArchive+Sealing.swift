@@ -49,7 +49,7 @@ extension SQLiteArchive {
         return true
     }
 
-    /// Whether the journal says that the recording is sealed; true if it cannot be read.
+    /// Whether the journal says that the recording is sealed; also true if it cannot be read.
     private func isBegun(_ recording: Int) -> Bool {
         do { return try seal(of: recording) != nil } catch { return true }
     }
@@ -59,8 +59,8 @@ extension SQLiteArchive {
         JournalRecord(try journal.read(recording).entries).seal
     }
 
-    /// Erases the rows and index entries of a recording whose journal says that it is sealed, also from the free pages of
-    /// the archive's files. Then marks it as sealed.
+    /// Erases the rows and index entries of a recording whose journal says that it is sealed, including the free pages
+    /// of the archive's files. Then marks it as sealed.
     package func endSealed(_ recording: Int) async throws {
         guard let manifest = try seal(of: recording) else { throw unknown(recording: recording) }
         sealing.insert(recording)
@@ -96,7 +96,7 @@ extension SQLiteArchive {
     /// Writes the new sealed file's manifest to the journal.
     ///
     /// - Parameter before: the current manifest.
-    /// - Returns: false if the current one is another, or the recording is gone; nothing is changed then.
+    /// - Returns: false, with nothing changed, if the current manifest differs or the recording is gone.
     package func beginResealed(_ recording: Int, _ manifest: SealedManifest, before: SealedManifest) throws -> Bool {
         guard !erasing.contains(recording), try queries.recording(recording)?.seal == before.text else { return false }
         try connection.transaction { try appendToJournal(.sealed(manifest: manifest.text), recording: recording) }

@@ -16,7 +16,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
     let journal: Journal
     let history: HistoryFile
     private let numbers: HighestNumber
-    /// The highest number that a folder or an erased recording has had; nil before the first look.
+    /// The highest number that a folder or an erased recording has had; nil until it is first read.
     var highestFolder: Int?
     /// Recordings that began in this process and have not ended.
     package nonisolated var begun: Set<Int> { unended.withLock { $0 } }
@@ -121,7 +121,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
             """, .integer(Journal.highest))
     }
 
-    /// Keeps the highest number outside of the database, so that a rebuilt one does not reuse it: an erased recording has
+    /// Stores the highest number outside the database, so that a rebuilt one does not reuse it: an erased recording has
     /// no folder and no journal, but copies of it may exist.
     func keepHighestNumber() throws { try numbers.keep(try highestRow()) }
 
@@ -138,8 +138,8 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
             }
         }
         _ = unended.withLock { $0.remove(id) }
-        // Moves the ended recording from the log to the database file. If this fails, nothing is lost, and the next end
-        // tries again.
+        // Moves the ended recording from the log to the database file. If this fails, nothing is lost, and the next
+        // ended recording tries again.
         try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
@@ -214,7 +214,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
             let segments = segments.map { $0.redacted(redacted) }
             for segment in segments { try insert(segment, pass: pass, recording: recording) }
             if let adaptation = adaptation?.json {
-                // Not in the journal: after a loss, the engine adapts again.
+                // Not in the journal: if the database is lost, the engine adapts again.
                 try connection.run("UPDATE pass SET channel = ? WHERE id = ?", .text(adaptation), .integer(pass))
             }
             let number = try number(ofPass: pass, in: recording)
@@ -242,7 +242,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
     }
 
     package func transcribed(upTo position: SamplePosition, recording: Int) throws {
-        // Not in the journal: after a loss, the silence since the last segment is decoded again.
+        // Not in the journal: if the database is lost, the silence since the last segment is decoded again.
         let changed = try connection.run(
             "UPDATE recording SET transcribed_samples = max(transcribed_samples, ?2) WHERE id = ?1",
             .integer(recording), .position(position))
@@ -270,7 +270,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
         }
     }
 
-    /// Replaces what is known of who spoke when.
+    /// Replaces the recording's speaker turns.
     package func keep(_ speakers: Speakers, recording: Int) throws {
         let redacted = try queries.gaps(of: recording).redacted
         let speakers = speakers.without(redacted)
@@ -289,7 +289,8 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
         try appendToJournal([entry], recording: recording)
     }
 
-    /// Appends lines to the journal before the transaction commits, so that the journal has all that is committed.
+    /// Appends lines to the journal before the transaction commits, so that the journal has everything that is
+    /// committed.
     private func appendToJournal(_ entries: [JournalEntry], recording: Int) throws {
         if erasing.contains(recording) { throw unknown(recording: recording) }
         try refuse(entries, ofSealed: recording)
@@ -305,7 +306,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
         try keep(journalBytes: bytes, of: recording)
     }
 
-    /// Keeps the length of a recording's journal after a change.
+    /// Stores the length of a recording's journal after a change.
     func keep(journalBytes: Int64, of recording: Int) throws {
         try connection.run(
             "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(journalBytes))
@@ -328,8 +329,8 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
         guard try isBegun || queries.recording(recording)?.isSealed == true else { return }
         throw DeviceError(
             .denied, "UPDATE recording", on: "recording \(recording)",
-            "is \(isBegun ? "being sealed" : "sealed"), so nothing can be added to it",
-            remedy: "open it with the private key, and work on what comes out")
+            "is \(isBegun ? "being sealed" : "sealed"), so nothing can be added",
+            remedy: "decrypt it with the private key, and work on the result")
     }
 
     /// The number of a pass within its recording: 1, 2 ...

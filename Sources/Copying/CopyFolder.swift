@@ -13,11 +13,12 @@ struct CopyFolder: Sendable {
     let device: DeviceName
     let isEncrypted: Bool
 
-    /// Opens the folder below a volume's root, and makes it if it is missing.
+    /// Opens the folder below a volume's root, or creates it.
     ///
     /// - Parameters:
     ///   - device: names the folder of readable copies.
-    ///   - identity: distinguishes recorders; alone names the folder of encrypted copies, which must not reveal the name.
+    ///   - identity: distinguishes recorders; also the name of the folder of encrypted copies, which must not reveal
+    ///     the device's name.
     init(in root: Folder, device: DeviceName, identity: String?, isEncrypted: Bool) throws(DeviceError) {
         self.isEncrypted = isEncrypted
         top = try Self.folder(Self.topName, in: root)
@@ -52,7 +53,7 @@ struct CopyFolder: Sendable {
             : ["partial"] + (2...9).map { "partial-\($0)" }
     }
 
-    /// Returns a free name for a copy that is being written.
+    /// Returns an unused name for a copy that is being written.
     func freeTemporary() throws(DeviceError) -> String {
         for name in temporaries where try clear(name) { return name }
         throw DeviceError(
@@ -101,7 +102,7 @@ extension Folder {
         return found
     }
 
-    /// Replaces a text such as a list over all copies: a power cut leaves the old one or the new one.
+    /// Replaces a text, such as the list of all copies: a power cut leaves the old one or the new one.
     func replaceList(_ name: String, with text: String) throws(DeviceError) {
         let temporary = "\(name).new"
         for name in [name, temporary] { try checkReplaceable(name) }

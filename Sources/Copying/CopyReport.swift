@@ -28,16 +28,16 @@ package struct CopyReport: Sendable {
     /// The recordings that were not copied.
     package var failures: [(recording: Int, error: DeviceError)] = []
 
-    /// Why the lists over all recordings were not written; nil if they were.
+    /// Why the lists of all recordings were not written; nil if they were.
     package var listsError: DeviceError?
 
     /// Whether every read bypassed the page cache; otherwise some files were dropped from it first.
     var readPastCache = true
 
-    /// Recordings that are readable on the target, from before copies were encrypted. They stay there.
+    /// Recordings with readable copies on the target, made before copies were encrypted. They stay there.
     package var inClear: [Int] = []
 
-    /// Redacted recordings whose earlier copies keep files that somebody has changed or added.
+    /// Redacted recordings whose earlier copies have files that somebody has changed or added.
     var keptAfterRedaction: [Int] = []
 
     /// The number of recordings that do not fit on the drive.
@@ -54,7 +54,7 @@ package struct CopyReport: Sendable {
     var redactionText: String? {
         guard !keptAfterRedaction.isEmpty else { return nil }
         return
-            "REDACTED SINCE: \(SealedTexts.recordings(keptAfterRedaction)). Earlier copies were replaced, except files that somebody has "
+            "REDACTED SINCE: \(SealedTexts.recordings(keptAfterRedaction)). Earlier copies were replaced, except for files that somebody has "
             + "changed or added there: check them, since they may still have the redacted words."
     }
 
@@ -62,14 +62,14 @@ package struct CopyReport: Sendable {
     var leftOutText: String? {
         guard leftOut > 0 else { return nil }
         return
-            "\(leftOut == 1 ? "1 older recording is" : "\(leftOut) older recordings are") NOT HERE: the card keeps room for "
+            "\(leftOut == 1 ? "1 older recording is" : "\(leftOut) older recordings are") NOT HERE: the card keeps space for "
             + "new recordings. A stick gets everything."
     }
 
     /// The lines of RESULT.txt about `failures`.
     var failureLines: [String] {
         if failures.isEmpty { return [] }
-        return ["NOT EVERYTHING WAS COPIED. What is missing is still on the recorder."]
+        return ["NOT EVERYTHING WAS COPIED. The rest is still on the recorder."]
             + failures.map { "    recording \($0.recording): \($0.error.message)" } + [""]
     }
 

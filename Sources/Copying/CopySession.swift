@@ -40,7 +40,7 @@ extension FolderExport {
 
     /// Copies a recording and removes its copies from before a redaction; the ledger does not list the copy yet.
     ///
-    /// - Parameter written: how much of the text there is; nil if it is complete.
+    /// - Parameter written: the extent of the text; nil if it is complete.
     func place<Writer: CopyWriter>(
         _ recording: Int, _ history: [HistoryEntry], in session: inout CopySession<Writer.Name>, written: String?,
         writer: @escaping @Sendable () throws -> Writer

@@ -40,11 +40,11 @@ package struct CopySettings: Hashable, Sendable {
 
     var audioName: String { "audio.\(audio.rawValue)" }
 
-    /// The format whose digest shows whether the text has changed; nil if only audio is copied. The plainest comes first: it
-    /// changes least between versions.
+    /// The format whose digest shows whether the text has changed; nil if only audio is copied. The simplest comes
+    /// first: it changes least between versions.
     var tellingFormat: TranscriptFormat? { TranscriptFormat.allCases.first { formats.contains($0) && $0 != .html } }
 
-    /// Whether a file of a copy with any settings may have this name. Interrupted copies are cleared of these.
+    /// Whether a file of a copy with any settings may have this name. Such files are removed from interrupted copies.
     static func isName(_ name: String) -> Bool { allNames.contains(name) || RecordingFolder.isOriginal(name) }
 
     private static let allNames: [String] =

@@ -12,7 +12,7 @@ package struct CopyVerification {
         /// What was found.
         package enum Outcome: String, Sendable {
             case unaltered, altered, missing
-            /// Nothing was proved, and no fault was found.
+            /// Nothing was verified, and no fault was found.
             case unchecked
             case note
         }
@@ -23,7 +23,7 @@ package struct CopyVerification {
         package var file: String
         /// Details; may be empty.
         package var words: String
-        /// The key that signed the copy, if this is about its signature, which is good.
+        /// The key that signed the copy, if this is about its valid signature.
         var key: String?
 
         init(_ outcome: Outcome, _ file: String, _ words: String = "", key: String? = nil) {
@@ -40,12 +40,12 @@ package struct CopyVerification {
     package init(key: String?) { self.key = key }
 
     static let longest = 1 << 20
-    static let mostFiles = 100_000
+    static let maxFiles = 100_000
 
     private static let comparing = "compare it with the one that fieldscribe status shows on the recorder"
-    private static let noCopy = "this is not a copy of a recording, or only a part of one"
+    private static let noCopy = "this is not a copy of a recording, or only part of one"
 
-    /// Verifies a copy, or every copy in a folder and below, whatever their names.
+    /// Verifies a copy, or every copy in a folder and its subfolders, whatever their names.
     ///
     /// - Throws: `DeviceError` if the folder itself cannot be opened.
     package func run(_ path: String) throws(DeviceError) -> [Finding] {
@@ -101,9 +101,9 @@ package struct CopyVerification {
             let bytes = try folder.content(CopySettings.manifestName, limit: Self.longest)
             guard let text = String(validating: bytes, as: UTF8.self), let digests = Manifest(reading: text)?.digests,
                 !digests.isEmpty
-            else { return [Finding(.altered, sums, "is not as a recorder writes it")] }
+            else { return [Finding(.altered, sums, "does not have the form that a recorder writes")] }
             if digests.keys.allSatisfy({ SealedName($0) != nil }) {
-                let words = "sealed copies are signed inside; open one with its private key, and verify what comes out"
+                let words = "sealed copies are signed inside; decrypt one with its private key, and verify the result"
                 findings.append(Finding(.unchecked, sums, words))
             } else {
                 findings.append(signature(of: bytes, in: folder))
@@ -112,8 +112,8 @@ package struct CopyVerification {
                 findings.append(Self.file(name, digest, in: folder))
             }
             let known = Set(digests.keys).union([CopySettings.manifestName, CopySettings.signatureName])
-            for name in try folder.names(limit: Self.mostFiles).sorted() where !known.contains(name) {
-                findings.append(Finding(.note, "\(folder.path)/\(name)", "was added since"))
+            for name in try folder.names(limit: Self.maxFiles).sorted() where !known.contains(name) {
+                findings.append(Finding(.note, "\(folder.path)/\(name)", "was added later"))
             }
             if digests[historyFileName] != nil { findings += history(in: folder, Set(digests.keys)) }
         } catch { findings.append(Self.refused(sums, error)) }
@@ -128,7 +128,7 @@ package struct CopyVerification {
         let path = "\(folder.path)/\(name)"
         do throws(DeviceError) {
             return try readBack(name, in: folder).finish() == digest
-                ? Finding(.unaltered, path) : Finding(.altered, path, "is not what was copied")
+                ? Finding(.unaltered, path) : Finding(.altered, path, "differs from what was copied")
         } catch { return refused(path, error) }
     }
 
@@ -178,7 +178,7 @@ package struct CopyVerification {
         }
     }
 
-    /// Returns the key that has to have signed the copy.
+    /// Returns the key that must have signed the copy.
     private func expectedKey(in folder: Folder) throws(DeviceError) -> String? {
         if let key { return key }
         return try Self.key(in: folder)
@@ -199,11 +199,11 @@ package struct CopyVerification {
         do throws(DeviceError) {
             let bytes = try folder.content(historyFileName, limit: Self.longest * 64)
             guard let lines = historyLines(in: String(decoding: bytes, as: UTF8.self)) else {
-                return [Finding(.altered, path, "is not a history")]
+                return [Finding(.altered, path, "is not a valid history")]
             }
             if let number = Self.brokenEntry(of: lines) {
                 let words =
-                    "entry \(number) does not follow from the one before it: one of them was changed, or is missing"
+                    "entry \(number) does not follow from the previous one: one of them was changed, or is missing"
                 return [Finding(.altered, path, words)]
             }
             return try sound(lines.map(\.entry), in: folder, names)
@@ -226,7 +226,7 @@ package struct CopyVerification {
         }
         let path = "\(folder.path)/\(name)"
         guard let signed = entries.soundSignature, let sound = signed.sound else {
-            return [Finding(.note, path, "the recorder had not signed the recording's sound yet when this was copied")]
+            return [Finding(.note, path, "when this was copied, the recorder had not yet signed the sound")]
         }
         do throws(DeviceError) {
             guard let key = try expectedKey(in: folder) else { return [] }
@@ -246,9 +246,9 @@ package struct CopyVerification {
             return [Finding(.altered, path, "its sound cannot be read: \(error.reason)")]
         }
         guard found == sound else {
-            return [Finding(.altered, path, "its sound is not what was signed as it was recorded")]
+            return [Finding(.altered, path, "its sound differs from what was signed")]
         }
-        return [Finding(.unaltered, path, "its sound is what was signed at \(Self.line(signed.time))")]
+        return [Finding(.unaltered, path, "its sound is as it was signed at \(Self.line(signed.time))")]
     }
 }
 

@@ -7,7 +7,7 @@ import System
 /// A tar states a file's length before its bytes, so the sound is encoded twice: first measured, then passed on and compared with
 /// the measurement. Used on one thread.
 final class EncodedAudio: SeekableBytes {
-    /// Encoders rewrite at most so many bytes at the beginning.
+    /// Encoders rewrite at most this many bytes at the beginning.
     private static let headLimit = 65_536
 
     struct Measure: Equatable {
@@ -91,5 +91,5 @@ final class EncodedAudio: SeekableBytes {
     }
 
     private static let unsteady = DeviceError(
-        .failed, "encode", "the sound was not encoded twice in the same way", remedy: "try export.audio = wav")
+        .failed, "encode", "encoding the sound twice gave different results", remedy: "try export.audio = wav")
 }

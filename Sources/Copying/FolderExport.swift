@@ -26,7 +26,7 @@ package struct FolderExport: Sendable {
     /// The number of recordings that do not fit on the drive, for RESULT.txt.
     package var leftOut = 0
 
-    /// For whom copies are encrypted; nil for readable copies. A failure means that nothing may be copied.
+    /// The keys that copies are encrypted for; nil for readable copies. With a failure, nothing may be copied.
     package var recipients: Result<[Recipient], DeviceError>?
 
     /// Signs the copies; nil for unsigned ones.
@@ -109,7 +109,7 @@ package struct FolderExport: Sendable {
                 readings += try await self.readings(summary.id, title.isEmpty ? CopyName(summary).title : title)
             }
         } catch let error as DeviceError {
-            // The list is written without them.
+            // The list is written even without them.
             report.listsError = error
         }
         let index = CopyIndex(exportFolder: folder, known: session.known, texts: texts, readings: readings)
@@ -131,7 +131,7 @@ package struct FolderExport: Sendable {
     /// Calls `body` with each recording and the pass of its text.
     ///
     /// - Parameters:
-    ///   - endsAll: whether the other recordings would fail too, as they do without a volume.
+    ///   - endsAll: whether all other recordings would fail too, for example without a volume.
     ///   - body: returns whether the recording was redacted meanwhile and has to be copied again.
     /// - Returns: the recordings that failed.
     /// - Throws: `DeviceError` with `ECANCELED` if it was stopped.

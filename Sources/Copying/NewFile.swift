@@ -6,9 +6,9 @@ import System
 /// A new file on the target. Buffers consecutive bytes into large writes. Used on one thread.
 package final class NewFile: SeekableBytes {
     private static let capacity = 256 * 1_024
-    /// Writes of at least so many bytes bypass the buffer.
+    /// Writes of at least this many bytes bypass the buffer.
     private static let large = 65_536
-    /// Writeback starts after so many bytes.
+    /// Writeback starts after this many bytes.
     private static let ahead: Int64 = 4 << 20
 
     private let file: FileDescriptor
@@ -80,5 +80,5 @@ package final class NewFile: SeekableBytes {
 enum Copying {
     /// Thrown if `shouldStop` is true; `ECANCELED` distinguishes it from failures.
     static let interrupted = DeviceError(
-        .failed, "copy", status: ECANCELED, "the copy was interrupted; copy again to carry on")
+        .failed, "copy", status: ECANCELED, "the copy was interrupted; copy again to continue")
 }

@@ -1,4 +1,4 @@
-/// The loudest sample of each of 1,200 equal stretches of audio.
+/// The loudest sample of each of 1,200 equal sections of audio.
 package struct Peaks {
     private static let count = 1_200
 
@@ -20,7 +20,7 @@ package struct Peaks {
         var taken = 0
         while taken < samples.count / channels, place < length {
             let index = place * stretches / length
-            // The first sample of the next stretch.
+            // The first sample of the next section.
             let end = ((index + 1) * length + stretches - 1) / stretches
             let count = Int(min(end - place, Int64(samples.count / channels - taken)))
             var loudest: UInt16 = 0

@@ -23,13 +23,13 @@ protocol CopyWriter: Sendable {
     /// Returns a complete copy of the current recording that the ledger does not list.
     func recognize(_ name: Name) throws(DeviceError) -> PlacedCopy<Name>?
 
-    /// Returns the bytes that a new copy needs at most. Called before `write`.
+    /// Returns an upper bound of the bytes that a new copy needs. Called before `write`.
     mutating func expectedBytes() throws(DeviceError) -> Int64
 
     /// Writes a new copy under a temporary name, syncs it, and reads it back past the cache.
     func write(as temporary: String) throws(DeviceError) -> WrittenCopy
 
-    /// Removes copies that may not stay beside the new one.
+    /// Removes copies that must not stay beside the new one.
     func removeOutdated() throws(DeviceError)
 }
 
@@ -43,7 +43,7 @@ enum ExaminedCopy<Name: CopyNaming> {
     case current(PlacedCopy<Name>)
     /// The new copy replaces this one.
     case replaceable
-    /// Not there, or it stays beside the new copy.
+    /// Missing, or stays beside the new copy.
     case unusable
 }
 
@@ -126,13 +126,14 @@ struct Placement<Writer: CopyWriter> {
                 name: name, isNew: true, hasReplaced: replaced != nil, bytes: written.bytes,
                 isDirect: written.isDirect, manifest: written.manifest)
         } catch {
-            // If this fails too, the next copy removes the temporary. A readable copy that has its name is recognized then.
+            // If this fails too, the next copy removes the temporary. A readable copy with its final name is then
+            // recognized.
             _ = try? folder.clear(temporary)
             if hasName, folder.isEncrypted { try? folder.folder.remove(name.text) }
             guard error.status == EFBIG else { throw error }
             throw DeviceError(
                 .full, error.operation, status: EFBIG, on: folder.folder.path,
-                "the target takes no file that long (FAT is limited to 4 GiB)",
+                "the target cannot store a file that long (FAT is limited to 4 GiB)",
                 remedy: "use a stick with exFAT or ext4, or export.audio = flac")
         }
     }
@@ -158,7 +159,7 @@ struct Placement<Writer: CopyWriter> {
         throw DeviceError(
             .full, "statvfs", status: ENOSPC, on: folder.folder.path,
             "recording \(writer.firstName.recording) needs about \(megabytes(needed)), \(megabytes(free)) are free",
-            remedy: "make room there or use another stick")
+            remedy: "free space there or use another stick")
     }
 }
 

@@ -10,7 +10,7 @@ struct PlainWriter: CopyWriter {
     /// Copies that a person has renamed, by the digests of their manifests.
     private let renamed: [String: String]
     private let text: (name: String, digest: String)?
-    /// Copies whose sound was redacted since.
+    /// Copies made before the sound was redacted.
     private var outdated: [(place: String, manifest: Manifest)] = []
 
     init(_ copy: RecordingCopy, in folder: CopyFolder, renamed: [String: String]) throws(DeviceError) {

@@ -4,13 +4,12 @@ import System
 import Transcripts
 
 extension RecordingCopy {
-    /// The most bytes of a text that are searched for the pass; a page of three hours has three million.
+    /// The number of bytes of a text that are searched for the pass; a page of three hours has three million.
     private static let longestText = 32 << 20
 
-    /// Returns whether the texts of a copy are current. Reads no sound.
-    ///
-    /// Without a person's corrections, the plainest text decides (`textDigest`). Some corrections appear in some formats only: then
-    /// every format without an identity is compared, and one with an identity names its pass.
+    /// Returns whether the texts of a copy are current. Reads no sound. Without a person's corrections, the simplest
+    /// text decides (`textDigest`). Some corrections appear only in some formats: then every format without an identity
+    /// is compared, and one with an identity names its pass.
     /// - Parameter text: the result of `textDigest`.
     func hasTexts(
         _ manifest: Manifest, in folder: Folder, text: (name: String, digest: String)?

@@ -2,7 +2,7 @@ import Core
 import System
 import Transcripts
 
-// Copies made before a redaction still have what was redacted.
+// Copies made before a redaction still have the redacted parts.
 extension RecordingCopy {
     /// Returns whether a copy has the recording's current sound. Reads it back only if something was redacted.
     func hasSound(in folder: Folder) throws(DeviceError) -> Bool {
@@ -15,8 +15,8 @@ extension RecordingCopy {
         return true
     }
 
-    /// Removes the unaltered files of a copy; files that a person has changed or added stay. Page and manifest go last, so that an
-    /// interrupted removal can be completed.
+    /// Removes the unaltered files of a copy; files that a person has changed or added stay. Page and manifest are
+    /// removed last, so that an interrupted removal can be completed.
     ///
     /// - Returns: whether the folder is empty.
     static func remove(

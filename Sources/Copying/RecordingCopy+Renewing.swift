@@ -8,8 +8,8 @@ extension RecordingCopy {
     /// the manifest no longer matches, and the next copy gets a new folder.
     ///
     /// - Parameter manifest: the copy's own.
-    /// - Returns: nil if the copy differs from its manifest, for example after a person has edited a text, or has a format's name
-    ///   for a file of a person's own; it then stays untouched.
+    /// - Returns: nil if the copy differs from its manifest, for example after a person has edited a text, or a
+    ///   person's own file has a format's name; it then stays untouched.
     func renewTexts(in folder: Folder, _ manifest: Manifest) throws(DeviceError) -> Proof? {
         let old = Self.names(in: manifest)
         guard old.contains(settings.audioName), old.isSubset(of: names) else { return nil }

@@ -286,6 +286,6 @@ struct RecordingCopy {
 
     private static func differs(_ path: String) -> DeviceError {
         DeviceError(
-            .damaged, "compare", "\(path): what was read back is not what was written; use another stick")
+            .damaged, "compare", "\(path): the data read back differs from the data written; use another stick")
     }
 }

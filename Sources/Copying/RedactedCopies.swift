@@ -62,7 +62,7 @@ extension FolderExport {
             $0.recording == id && ($0.folder, $0.manifest) != (kept.folder, kept.manifest)
         }.beforeRedaction(in: history)
         if outdated.isEmpty { return }
-        // Encrypted copies have no list; one from earlier readable copies still has their text.
+        // Encrypted copies have no list; a list of earlier readable copies still has their text.
         let (copies, isClear) = (RedactedCopies(top: top, shouldStop: shouldStop), recipients == nil)
         let isLeft = try await onThread(named: "copy", niceness: 5) { () throws(DeviceError) -> Bool in
             if !isClear, outdated.contains(where: { SealedManifest($0.manifest) == nil }) {
@@ -74,10 +74,10 @@ extension FolderExport {
         if isLeft { report.keptAfterRedaction.append(id) }
     }
 
-    /// The list over all readable copies.
+    /// The list of all readable copies.
     static let listName = "index.html"
 
-    /// How often a recording is copied if it is redacted meanwhile.
+    /// How often a recording is copied if it is redacted in the meantime.
     static let attempts = 3
 
     /// Waits until no redaction of the recording is in progress, so that sound and text match.
@@ -91,7 +91,7 @@ extension FolderExport {
             guard poll < 100 else {
                 throw DeviceError(
                     .busy, "export", on: "recording \(id)", "a part of it is being redacted",
-                    remedy: "copy again in a minute; where nothing runs that redactions, run fieldscribe recover before"
+                    remedy: "copy again in a minute; if the appliance is not running, first run fieldscribe recover"
                 )
             }
             try await Task.sleep(for: .milliseconds(100))

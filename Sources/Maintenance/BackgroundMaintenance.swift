@@ -4,9 +4,9 @@ import Settings
 import Synchronization
 import System
 
-/// Works on earlier recordings while nothing is recorded. Repairs what a start left, erases by `storage.after-export`,
-/// transcribes what is missing, runs the second pass, identifies speakers and seals. Also runs the second pass of
-/// recordings that a private key has opened, and seals them again.
+/// Works on earlier recordings while nothing is recorded. Completes the start's repairs, erases by
+/// `storage.after-export`, transcribes missing text, runs the second pass, identifies speakers and seals. Also runs the
+/// second pass of recordings that a private key has opened, and seals them again.
 package struct BackgroundMaintenance: Sendable {
     /// How a run ended.
     package enum End: Hashable, Sendable {
@@ -33,7 +33,7 @@ package struct BackgroundMaintenance: Sendable {
     ///   - workers: the decode workers.
     ///   - progress: gets the second pass's progress.
     ///   - opened: the recordings that a private key has opened; nil if there can be none.
-    ///   - repairs: what a start left; nil for nothing.
+    ///   - repairs: what repairs that remain after the start; nil without any.
     ///   - writes: called when transcription starts and stops.
     package init(
         configuration: Configuration, archive: SQLiteArchive, hub: EventHub, workers: DecodeWorkers,
@@ -50,8 +50,8 @@ package struct BackgroundMaintenance: Sendable {
         self.writes = writes
     }
 
-    /// Does all work unless it is asked to stop: a new recording's own text has priority, and a small board has no memory
-    /// for two sets of workers.
+    /// Does all work until it is asked to stop: a new recording's text has priority, and a small board lacks memory for
+    /// two sets of workers.
     ///
     /// - Parameter asked: ends when the run must stop.
     package func run(until asked: AsyncStream<Never>) async -> End {
@@ -72,7 +72,7 @@ package struct BackgroundMaintenance: Sendable {
     }
 
     private func work() async throws {
-        // First what frees space.
+        // Work that frees space comes first.
         let steps = [
             erase, repair, sign, transcribeBacklog, runSecondPass, identifySpeakers, learnVoices, seal,
             runOpenedSecondPass,
@@ -97,14 +97,14 @@ package struct BackgroundMaintenance: Sendable {
         }
     }
 
-    /// A recording that cannot be sealed stays as it is; each attempt is reported as a fault.
+    /// A recording that cannot be sealed stays as it is; each failure is reported as a fault.
     private func seal() async throws {
         let sealing = SealingRecordings(configuration, archive: archive, unreadable: unreadable)
         do {
             let failures = try await sealing.run { Log.report(.notice, "sealed", ["recording": "\($0)"]) }
             for (_, error) in failures.sorted(by: { $0.key < $1.key }) { hub.publish(fault: error) }
         } catch let error as DeviceError where !error.isOfDatabase { hub.publish(fault: error) }
-        // Each is reported once per start.
+        // Each problem is reported once per start.
         let erasure = Erasure(storage: configuration.storage.directory, archive: archive)
         for finding in try await erasure.keptBesideSealed() {
             let error = DeviceError(.damaged, "seal", on: finding.file, finding.message)
@@ -112,7 +112,7 @@ package struct BackgroundMaintenance: Sendable {
         }
     }
 
-    /// Failed erasures do not stop other work; each attempt is reported as a fault.
+    /// Failed erasures do not stop other work; each failure is reported as a fault.
     private func erase() async throws {
         let storage = configuration.storage
         do {
@@ -144,7 +144,7 @@ package struct BackgroundMaintenance: Sendable {
         await pool.releaseIdle()
     }
 
-    /// Sealing continues without speakers. A missing model is reported once: nothing is lost.
+    /// Sealing continues without speakers. A missing model is reported once, because nothing is lost.
     private func identifySpeakers() async throws {
         let diarization = DiarizationJob(
             configuration: configuration, archive: archive, hub: hub, unreadable: unreadable)
@@ -159,7 +159,7 @@ package struct BackgroundMaintenance: Sendable {
         }
     }
 
-    /// Proposes names in earlier recordings; a failure stops no other work.
+    /// Proposes names in earlier recordings; a failure does not stop other work.
     private func learnVoices() async throws {
         do {
             for id in try await VoiceprintJob(configuration: configuration, archive: archive).run() {
@@ -170,7 +170,8 @@ package struct BackgroundMaintenance: Sendable {
         }
     }
 
-    /// Recordings that are locked meanwhile are not a fault. A failure of one is reported once, and does not affect others.
+    /// A recording that is locked in the meantime is not a fault. A recording's failure is reported once, and does not
+    /// affect others.
     private func runOpenedSecondPass() async throws {
         guard configuration.readsTwice, !configuration.storage.seal.isEmpty, let opened else { return }
         let done = try await OpenedSecondPass(
@@ -200,6 +201,6 @@ package struct BackgroundMaintenance: Sendable {
 private final class ReportedFaults: Sendable {
     private let messages = Mutex<Set<String>>([])
 
-    /// Whether an error was not reported yet; remembers it.
+    /// Returns whether an error is new, and remembers it.
     func isNew(_ error: DeviceError) -> Bool { messages.withLock { $0.insert(error.message).inserted } }
 }

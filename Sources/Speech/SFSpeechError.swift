@@ -1,8 +1,7 @@
 import Core
 
-/// Why recognition failed, in one line: what failed, why, and what to do.
-///
-/// Unlike Apple's, it always has a message that a person can act on.
+/// Why recognition failed, in one line: what failed, why, and what to do. Unlike Apple's, it always has an actionable
+/// message.
 public struct SFSpeechError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure.
     public enum Code: String, Hashable, Sendable {
@@ -41,12 +40,12 @@ public struct SFSpeechError: Error, Hashable, Sendable, CustomStringConvertible 
     /// The message.
     public var description: String { message }
 
-    /// The message, as Apple's errors have it.
+    /// The message, under the name that Apple's errors use.
     public var localizedDescription: String { message }
 }
 
 extension SFSpeechError {
-    /// Converts what our modules throw; `CancellationError` becomes `canceled`.
+    /// Converts our modules' errors; `CancellationError` becomes `canceled`.
     init(_ error: any Error, orElse code: Code = .internalServiceError) {
         switch error {
         case let error as SFSpeechError: self = error

@@ -11,7 +11,7 @@ package struct ScriptedMicrophone: MicrophoneProvider {
         case lost(Int)
         /// Fails; the rest is for the next opening.
         case failure(DeviceError)
-        /// The next opening fails; follows a failure or another refusal.
+        /// The next opening fails; follows a failure or another refused opening.
         case refusal(DeviceError)
         case ended
         /// Runs on the reading thread; the microphone is silent while it blocks.
@@ -30,7 +30,7 @@ package struct ScriptedMicrophone: MicrophoneProvider {
     ///
     /// - Parameters:
     ///   - channels: The requested number.
-    ///   - gives: The actual number; nil: the requested one.
+    ///   - gives: The actual number; nil for the requested one.
     package init(
         isRealTime: Bool = false, isMonitored: Bool = false, channels: Int = 1, gives: Int? = nil, _ steps: [Step]
     ) {

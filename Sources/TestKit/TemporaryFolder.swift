@@ -16,7 +16,7 @@ package final class TemporaryFolder: Sendable {
 
     deinit {
         var failure: (any Error)?
-        // A process that the test has killed may still remove files of its own there, which ends a removal.
+        // A killed process may still be removing its own files there, which makes a removal fail.
         for _ in 1...100 where access(path, F_OK) == 0 {
             do { try FileManager.default.removeItem(atPath: path) } catch { failure = error }
         }

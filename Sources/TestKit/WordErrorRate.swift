@@ -10,7 +10,7 @@ extension WordErrors {
     }
 
     /// Returns words in lower case with letters, digits and apostrophes only. Unifies spellings, abbreviations and
-    /// numbers up to ten; drops fillers and text in brackets. The same for every engine.
+    /// numbers up to ten; drops fillers and text in brackets. Identical for every engine.
     package static func normalized(_ text: String) -> [String] {
         withoutBrackets(text.lowercased()).replacing("i.e.", with: "that is").map { $0 == "’" || $0 == "‘" ? "'" : $0 }
             .split { !($0.isASCII && ($0.isLetter || $0.isNumber) || $0 == "'") }

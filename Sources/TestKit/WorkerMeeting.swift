@@ -21,7 +21,7 @@ package final class WorkerMeeting: Sendable {
         _ = Glibc.write(here.number, &byte, 1)
     }
 
-    /// Holds workers until all have arrived, in each of the rounds, or until `end`; returns how many came.
+    /// Holds workers until all have arrived in each round, or until `end`; returns how many came.
     package func hold(workers: Int, rounds: Int = 1) async throws -> Int {
         let (here, go) = (here, go)
         return try await onThread(named: "meeting") {

@@ -10,9 +10,9 @@ enum AccuracyCommand: Command {
     static let help = Filter.help(
         [
             """
-            Compares each engine's transcript with what people corrected. The true rate lies between the two figures: the errors in
-            100 words of the whole transcript, if everything unchanged is right; and the errors in 100 words of the lines that a
-            person changed or confirmed.
+            Compares each engine's transcript with what people corrected. The true rate is between the two figures: the
+            errors in 100 words of the whole transcript, if everything unchanged is right; and the errors in 100 words
+            of the lines that a person changed or confirmed.
             """,
             Argument.recordings("all recordings with corrections"),
         ], Option.json)
@@ -33,7 +33,7 @@ enum AccuracyCommand: Command {
         if rows.isEmpty { return Terminal.say("none of these recordings has corrections") }
         for row in rows {
             try Terminal.print(
-                "\(row.recording)  \(row.recorder ?? "")  \(oneLine(row.engine.name))  \(row.percent) to \(row.heardPercent) % of the words wrong\n"
+                "\(row.recording)  \(row.recorder ?? "")  \(oneLine(row.engine.name))  \(row.percent) to \(row.heardPercent) % of the words are wrong\n"
             )
         }
         for (engine, accuracy) in engines.sorted(by: { $0.key < $1.key }) {

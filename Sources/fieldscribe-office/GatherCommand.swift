@@ -14,16 +14,17 @@ enum GatherCommand: Command {
         "the folder with the copies of a source in PostgreSQL, if it is not where that archive says", .folders)
     private static let key = Option(
         "--key", "FILE",
-        "a private key from age-keygen or of SSH. It opens sealed copies; in the archive they are readable", .files)
+        "a private key from age-keygen or ssh-keygen, to decrypt sealed copies; in the archive they are readable",
+        .files)
     private static let page = Option.flag(
         "--page",
-        "write index.html over all recordings, which finds words in any browser, without this program. Without a FOLDER, only write that page"
+        "write index.html, a searchable page of all recordings for any browser. Without a FOLDER, only write that page"
     )
     static let help: [any HelpPart] = [
         """
-        Finds all copies, however deep they lie, and adds those that the archive does not have: sound, transcript, history and
-        corrections. Checks each file against SHA256SUMS, and each signature if minisign is installed. Names the copies that it
-        refuses and adds the others. You can interrupt it at any moment and run it again.
+        Finds all copies, at any depth, and adds those that the archive does not have: sound, transcript,
+        history and corrections. Checks each file against SHA256SUMS, and each signature if minisign is installed. Lists
+        the copies that it rejects and adds the others. You can interrupt it at any moment and run it again.
         """,
         Argument(
             "FOLDER...",
@@ -68,7 +69,7 @@ enum GatherCommand: Command {
         for note in report.notes { Terminal.say("fieldscribe-office: \(note)") }
         for place in report.outdated {
             Terminal.say(
-                "fieldscribe-office: \(place): contains what was redacted later, and is no longer shown; delete that folder "
+                "fieldscribe-office: \(place): contains passages that were redacted later, and is no longer shown; delete that folder "
                     + "nobody needs it")
         }
         if report.sealed > 0 {
@@ -84,11 +85,13 @@ enum GatherCommand: Command {
                 outdated: report.outdated)
             try Terminal.print(jsonText(summary, isIndented: true))
         } else {
-            var parts = ["\(counted(report.taken, "copy", "copies")) taken"]
+            var parts = ["\(counted(report.taken, "copy", "copies")) added"]
             if report.known > 0 { parts.append("\(report.known) there already") }
             if report.corrections > 0 { parts.append(counted(report.corrections, "correction", "corrections")) }
             if report.texts > 0 { parts.append(counted(report.texts, "text", "texts")) }
-            if !report.outdated.isEmpty { parts.append("\(report.outdated.count) contain what was redacted later") }
+            if !report.outdated.isEmpty {
+                parts.append("\(report.outdated.count) contain passages that were redacted later")
+            }
             if !report.problems.isEmpty { parts.append("\(report.problems.count) refused") }
             try Terminal.print("\(archive.name): \(parts.joined(separator: ", "))\n")
         }
@@ -99,7 +102,7 @@ enum GatherCommand: Command {
 }
 
 extension GatherCommand {
-    /// Returns the sources on the command line, and errors of those that cannot be opened, a line each.
+    /// Returns the sources on the command line, and errors of those that cannot be opened, one per line.
     private static func sources(
         _ arguments: Arguments, into archive: any OfficeArchive
     ) throws -> ([GatherSource], refused: [String]) {

@@ -9,7 +9,7 @@ enum ImportCommand: Command {
     static let summary = "Add corrections or edited transcripts to the archive."
     private static let recording = Option(
         "--recording", "ID", "the recording, if neither the file nor those beside it name it", .recordings)
-    private static let person = Option("--by", "NAME", "who corrected it, if the file does not say")
+    private static let person = Option("--by", "NAME", "who corrected it, if the file does not name them")
     static let help: [any HelpPart] = [
         """
         Adds a correction as another transcript of the recording, which no engine replaces. Imports a file completely, or changes

@@ -3,7 +3,7 @@ import Glibc
 import Office
 import System
 
-// What several commands accept.
+// Arguments and options that several commands accept.
 
 extension Argument {
     static let recording = Argument("ID", "a number from fieldscribe-office list", .recordings)
@@ -33,7 +33,7 @@ enum ArchiveChoice {
     /// Opens the archive.
     ///
     /// - Parameters:
-    ///   - name: what the option that names it says.
+    ///   - name: the value of the option that names it.
     ///   - creates: whether a missing archive is created.
     ///   - seconds: the timeout of a server.
     static func open(
@@ -50,7 +50,7 @@ enum ArchiveChoice {
             path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path, creates: creates)
     }
 
-    /// Returns the timeout of a server; waiting prints a line, and ends when a signal asks the process to exit.
+    /// Returns the timeout of a server; a long wait prints a line, and ends when a signal asks the process to exit.
     static func timeout(_ seconds: Int = 60) -> ServerTimeout {
         ServerTimeout(
             seconds: seconds, tell: { Terminal.say("fieldscribe-office: \($0)") },

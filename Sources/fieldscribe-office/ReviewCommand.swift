@@ -9,7 +9,7 @@ enum ReviewCommand: Command {
     private static let limit = Option.number("--limit", "at most N words", in: 1...100_000, default: 20)
     static let help = Filter.help(
         [
-            "Words that engines often miss come first. A word that is uncertain in many places is listed at its least certain place.",
+            "Words that engines often miss come first. A word that is often uncertain is listed at its least certain occurrence.",
             Argument.recordings(), limit,
         ], Option.json)
 

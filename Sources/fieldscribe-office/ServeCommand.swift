@@ -8,7 +8,7 @@ enum ServeCommand: Command {
     static let name = "serve"
     static let summary = "Read, search and correct recordings in a browser."
     private static let port = Option.number(
-        "--port", "default \(usualPort); 0 takes any free port and prints it", in: 0...65_535)
+        "--port", "default \(usualPort); 0 uses any free port and prints it", in: 0...65_535)
     private static let address = Option(
         "--listen", "ADDRESS",
         "an address of this machine; default 127.0.0.1. An address that others reach needs --password-file")
@@ -33,7 +33,7 @@ enum ServeCommand: Command {
 
     private static let usualPort = 8_737
     private static let shortest = 8
-    /// The timeout of a database server, in seconds: meanwhile no request is answered.
+    /// The timeout of a database server, in seconds: no request is answered while waiting.
     private static let timeout = 10
 
     static func run(_ arguments: Arguments) throws {
@@ -73,7 +73,7 @@ enum ServeCommand: Command {
         return try WebListener(host: arguments[address] ?? "127.0.0.1", port: port)
     }
 
-    /// Returns the host names that requests may use; nil for any. With a password, or on a Unix socket, other names are
+    /// Returns the host names that requests may use; nil for any. With a password, or on a Unix socket, any name is
     /// harmless.
     private static func names(_ arguments: Arguments, _ host: String?, asksPassword: Bool) -> Set<String>? {
         let named = arguments[hosts].map { $0.lowercased() }
@@ -82,7 +82,7 @@ enum ServeCommand: Command {
         return Set(named + ["localhost", "127.0.0.1", "[::1]", host.contains(":") ? "[\(host)]" : host])
     }
 
-    /// Reads the password from the first line of a file; refuses a file that everybody may read.
+    /// Reads the password from the first line of a file; rejects a file that everybody may read.
     private static func password(in path: String) throws(DeviceError) -> String {
         let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
         let kind = try file.status().kind
@@ -117,11 +117,11 @@ enum ServeCommand: Command {
             return "is not a password of at least \(shortest) letters"
         }
         if password.first.map(isBlank) == true || password.last.map(isBlank) == true {
-            return "begins or ends with a blank, which nobody sees"
+            return "begins or ends with a blank, which is invisible"
         }
         let isHidden = password.unicodeScalars.contains { scalar in
             [.control, .format, .unassigned, .privateUse].contains(scalar.properties.generalCategory)
         }
-        return isHidden ? "holds characters that nobody can type" : nil
+        return isHidden ? "contains characters that nobody can type" : nil
     }
 }

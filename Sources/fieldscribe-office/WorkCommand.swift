@@ -14,7 +14,7 @@ enum WorkCommand: Command {
     private static let retry = Option.flag("--retry", "retry recordings that failed three times")
     private static let lease = Option.number(
         "--lease",
-        "give a machine's recording to another after so long without a sign of it, 2 to 86,400", in: 2...86_400,
+        "reassign a machine's recording if the machine is silent for this time, 2 to 86,400", in: 2...86_400,
         default: 60, as: "SECONDS")
     static let program = Option(
         "--program", "FILE",

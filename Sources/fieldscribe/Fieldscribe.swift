@@ -6,7 +6,7 @@ import Transcripts
 @main struct Fieldscribe {
     private static var program: Program {
         Program(
-            "fieldscribe", "fieldscribe records speech and transcribes it, on this machine alone.",
+            "fieldscribe", "fieldscribe records speech and transcribes it, entirely on this machine.",
             groups: [
                 (
                     "Record",
@@ -52,7 +52,7 @@ import Transcripts
         Program.main({ program }, readIncoming: readIncoming)
     }
 
-    /// Reads a file that people bring, or a stick's settings, in a confined process.
+    /// Parses a user's file, or a stick's settings, in a confined process.
     private static func readIncoming(_ arguments: Arguments) throws {
         let kind = arguments.rest[0]
         if let kind = IncomingFile.Kind(rawValue: kind) {
@@ -62,7 +62,7 @@ import Transcripts
             let configuration = try arguments.ownConfiguration()
             try ConfinedProcess.serve { kind.answer(to: $0, over: configuration) }
         } else {
-            throw arguments.usage("\(kind): no such kind of file")
+            throw arguments.usage("\(kind): unknown kind of file")
         }
     }
 }

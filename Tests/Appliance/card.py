@@ -233,7 +233,7 @@ def bad_cards(bench):
         ready(board)
         board.shell("fieldscribe start && sleep 2 && fieldscribe stop")  # wait: a recording of any length
         answer = card_answer(card)
-        for words in ("partition is full", "words.txt: none of it counts", "rtc = ds3231: no such clock answers"):
+        for words in ("partition is full", "words.txt: is ignored", "rtc = ds3231: no such clock answers"):
             expect(words in answer and words in told(board), "%s is not answered: %s" % (words, answer))
         faulted(board, "RESULT.txt beside it")
         expect(lamp_blinks(board), "the lamp does not blink")
@@ -538,7 +538,7 @@ def upgrade(bench):
         expect(card.booted()[0] == "b/" and "trial" not in slot and "tried" not in slot, "slot.txt says " + slot)
         expect(len(recorded_lengths(board)) == 1, "the recording is gone")
         speak(board)
-        bring(board, "same", good, "which this recorder has already")
+        bring(board, "same", good, "which this recorder already has")
         board.power_cut()
     expect(card.hash_of_system() == system, "the system that was before is changed")
     expect(card.text("start.elf") == firmware_file, "the firmware was written to")
@@ -582,7 +582,7 @@ def upgrade_bad(bench):
         board.wait_for_restart(120)
         expect(card.booted()[0] == "a/", "the next start is not that of the old one")
         gone_back(board)
-        bring(board, "damaged", damaged, "it is not tried again")
+        bring(board, "damaged", damaged, "to try it again")
         done("a system that cannot be read: gone back from, answered, on the lamp, not tried again")
         start_again(board)
         bring(board, "mute", mute, "its signature is valid")

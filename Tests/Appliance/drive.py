@@ -88,7 +88,7 @@ def recorded_while_read(machine, seconds):
 
 def drive(bench):
     """Appears, is mounted, is whole, refuses writing, shines; stays as it is while a laptop has it; ejected, it comes with what is
-    new; what is erased goes; sealed, nothing is left in the clear; switched off, it is gone."""
+    new; what is erased goes; sealed, nothing is left unencrypted; switched off, it is gone."""
     with bench.appliance("drive") as machine:
         machine.room_sounds()
         machine.press()
@@ -130,7 +130,7 @@ def drive(bench):
         machine.shell(CONFIGURE % ("export", "recipients = " + key))
         machine.wait(lambda: sealed(machine), 180, "the drive with a sealed recording")
         clear = lines_with(machine, "ten meters\\|fLaC")
-        expect(clear == 0, "%d lines of the image are in the clear" % clear)
+        expect(clear == 0, "%d lines of the image are unencrypted" % clear)
         machine.shell("cd /root && age -d -i key /laptop/Fieldscribe/sealed-*/000002.fieldscribe.age | tar x && "
                       "cd 000002* && sha256sum --check --quiet SHA256SUMS")
 

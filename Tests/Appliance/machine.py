@@ -105,7 +105,7 @@ class Machine(Emulator):
                  "-device", "virtio-rng-pci", "-device", "qemu-xhci,id=xhci",
                  "-device", "virtio-blk-pci,drive=disk"]
         # What is flushed need not reach the disk of this machine, which may be busy for seconds: the plug that is pulled is
-        # that of the other. What it flushes is on record all the same.
+        # that of the other. What it flushes is still on record.
         if self.log_writes:
             open(self.path("writes"), "w").close()
             words += ["-blockdev", "driver=blklogwrites,node-name=disk,log-sector-size=512,file.driver=raw,"

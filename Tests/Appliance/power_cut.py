@@ -75,7 +75,7 @@ class Recorded:
         # How many writes there were before the press; when the archive knew of it; when it was stopped; in all.
         self.begins, self.known, self.stops = (self.writes.before(place) for place in (begins, known, stops))
         self.end = len(self.writes.entries)
-        # Texts that a person had been shown after so many writes: they are there for good.
+        # Texts shown to a person after that many writes: they must persist.
         self.shown = [(texts, self.writes.before(place)) for texts, place in shown]
         self.base = os.path.join(bench.state, "root.img")
         self.audio = "%s/recordings/%06d/audio.wav" % (STORAGE, self.number)

@@ -32,7 +32,7 @@ def power_on_stick(bench):
         seconds, root, (folder,) = fill(machine, path, 1, "copy")
         # Both the copy and the service have read them, each by a confined process in its own sandbox.
         answer = text(os.path.join(root, "RESULT.txt"))
-        expect("is of recording 9, which is not in this archive" in answer, "RESULT.txt says: " + answer)
+        expect("belongs to recording 9, which is not in this archive" in answer, "RESULT.txt says: " + answer)
         copied = text(os.path.join(root, folder, "transcript.txt"))
         expect(says_most(words_of(copied)), "of '%s' the stick has '%s'" % (SAID, copied))
         return "%s, copied to a stick in %.0f s" % (figures, seconds)

@@ -83,7 +83,7 @@ def disk_brimful(bench):
 
 
 def worker_killed(bench):
-    """Both decode workers, which share a model, are killed in mid-sentence: the recording goes on, and the text comes all the
+    """Both decode workers, which share a model, are killed in mid-sentence: the recording continues, and the text comes all the
     same."""
     with bench.appliance("worker-killed") as machine:
         machine.shell("sed -i 's/^workers = 1$/workers = 2/' /etc/fieldscribe/fieldscribe.conf; "
@@ -148,7 +148,7 @@ def service_hangs(bench):
 
 
 def line_taken(bench):
-    """Another program has the button's line: log, status and doctor tell who; it records all the same, and once the line
+    """Another program has the button's line: log, status and doctor tell who; it still records, and once the line
     is free the button is heard."""
     with bench.appliance("line-taken") as machine:
         machine.shell("systemctl stop fieldscribe; systemd-run --quiet --unit=thief gpiomon --consumer thief GPIO17")

@@ -86,7 +86,7 @@ def sealed_stick(bench):
         root = read_stick(path, "vfat", True, machine.path("second"))
         expect(digest(sealed[0].replace(machine.path("first"), machine.path("second"))) == before, "it was written again")
         expect("Already here: recording 1" in text(root + "/RESULT.txt"), text(root + "/RESULT.txt"))
-        return "sealed after %.0f s, opened with age here, whole; nothing in the clear; a second time nothing new" % seconds
+        return "sealed after %.0f s, opened with age here, whole; nothing unencrypted; a second copy adds nothing" % seconds
 
 
 def stick_unknown(bench):
@@ -124,7 +124,7 @@ def sealed_recorder(bench):
         machine.until("fieldscribe list | grep -q sealed", 120)
         search = "fieldscribe search %s 2>/dev/null | grep -c . || true" % WORD
         expect(machine.shell(search).strip() == "0", "something is found in what is sealed")
-        expect(not machine.shell(IN_CLEAR).strip(), "in the clear: " + machine.shell(IN_CLEAR))
+        expect(not machine.shell(IN_CLEAR).strip(), "unencrypted: " + machine.shell(IN_CLEAR))
         path = machine.path("stick.img")
         make_stick(path, "vfat")
 
@@ -164,7 +164,7 @@ def sealed_recorder(bench):
         expect("a private key has opened 2 sealed recordings" in machine.shell("fieldscribe doctor; true"), "doctor does not tell")
         expect(machine.shell("fieldscribe history 1 | grep -c ' opened '").strip() == "1", "the history does not tell")
         expect(int(machine.shell(IN_MEMORY)) > 0, "it is open, and not where it should be")
-        expect(not machine.shell(IN_CLEAR).strip(), "in the clear: " + machine.shell(IN_CLEAR))
+        expect(not machine.shell(IN_CLEAR).strip(), "unencrypted: " + machine.shell(IN_CLEAR))
         modes = machine.shell("find /run/fieldscribe /dev/shm -maxdepth 1 -name 'fieldscribe-opened-*' -printf '%m %U\\n'").split()
         expect(modes[0] == "700" and modes[1] == machine.shell("id -u fieldscribe").strip(), str(modes))
         expect(machine.shell("fieldscribe lock") == "locked\n", "it cannot be locked")
@@ -190,7 +190,7 @@ def sealed_recorder(bench):
         machine.stick_out()
         machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 150, "fast blinks: a fault, the key's stick was pulled")
         pulled = "it was open" if "opened" in machine.status() else "it was not open"
-        expect(not machine.shell(IN_CLEAR).strip(), "in the clear: " + machine.shell(IN_CLEAR))
+        expect(not machine.shell(IN_CLEAR).strip(), "unencrypted: " + machine.shell(IN_CLEAR))
         machine.shell("fieldscribe lock")
         expect(machine.shell(search).strip() == "0" and machine.shell(IN_MEMORY).strip() == "0", "it is not locked")
         machine.shell("fieldscribe verify && sync")

@@ -279,7 +279,7 @@ def leave_half_done(path):
 
 
 def stick_dirty(bench):
-    """A stick that was pulled in mid-write, so that its file system is not in order: it is set right, and gets everything."""
+    """A stick that was pulled in mid-write, so that its file system is not in order: it is repaired, and gets everything."""
     with bench.appliance("stick-dirty") as machine:
         path = machine.path("stick.img")
         make_stick(path, "vfat32", megabytes=80)
@@ -288,8 +288,8 @@ def stick_dirty(bench):
         seconds, root, _ = fill(machine, path, 1, "read")
         expect(not os.path.exists(os.path.join(root, "appliance", "partial")), "the part is still there")
         run(*CHECKS["vfat"], machine.path("read.volume"))
-        expect("set right" in machine.journal("fieldscribe-export@*"), "the journal does not tell of it")
-        return "set right, done after %.0f s" % seconds
+        expect("repaired" in machine.journal("fieldscribe-export@*"), "the journal does not tell of it")
+        return "repaired, done after %.0f s" % seconds
 
 
 def stick_full(bench):
@@ -310,7 +310,7 @@ def stick_full(bench):
         root = read_stick(path, "vfat", True, machine.path("full"))
         expect(check_folders(root, done=False) == {}, "a recording on a stick without room")
         told = text(root + "/RESULT.txt")
-        expect("NOT EVERYTHING WAS COPIED" in told and "make room" in told, told)
+        expect("NOT EVERYTHING WAS COPIED" in told and "free space" in told, told)
         run("mcopy", "-i", "%s@@1M" % path, "::filler.bin", machine.path("filler.back"))
         with open(machine.path("filler"), "rb") as before, open(machine.path("filler.back"), "rb") as after:
             same = before.read() == after.read()

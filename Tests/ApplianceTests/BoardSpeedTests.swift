@@ -42,7 +42,7 @@ import TestKit
         #expect(abs(try #require(BoardSpeed(configuration()).live) - 1.2) < 1e-9)
         #expect(configuration().liveProfile == "fast")
         #expect(try configuration().workerCommand(profile: configuration().liveProfile).profile == "fast")
-        // A third faster, as fast is: the board is the same.
+        // A third faster, like the profile `fast`: the board is the same.
         keep(1.6, profile: .fast)
         #expect(configuration().liveProfile == "fast")
         keep(5, profile: .fast)
@@ -54,7 +54,7 @@ import TestKit
         keep(1.2, profile: .live, vocabulary: "words.txt")
         #expect(configuration(vocabulary: "words.txt").liveProfile == "fast")
         #expect(BoardSpeed(configuration()).live == nil && configuration().liveProfile == "live")
-        // With a vocabulary fast is faster still, beside live.
+        // With a vocabulary, `fast` gains even more over `live`.
         keep(3.2, profile: .fast, vocabulary: "words.txt")
         #expect(configuration(vocabulary: "words.txt").liveProfile == "fast")
         keep(5, profile: .fast, vocabulary: "words.txt")

@@ -36,14 +36,14 @@ import TestKit
         (.archive(.exportsOf(recording: 7), directory: nil), #"{"command":"exports","recording":7}"#),
     ]
 
-    @Test("are lines that clients of earlier versions send and understand", arguments: lines)
+    @Test("are lines that clients of earlier versions can send and understand", arguments: lines)
     func wire(_ request: ControlRequest, _ line: String) throws {
         #expect(String(decoding: ControlLine.encode(request), as: UTF8.self) == line)
         #expect(try ControlLine.decode(ControlRequest.self, from: Array(line.utf8)) == request)
     }
 
     @Test(
-        "have defaults for what a client leaves out",
+        "have defaults for omitted fields",
         arguments: [
             (#"{"command":"mark"}"#, .order(.mark(text: ""))),
             (#"{"command":"watch"}"#, .watch(partials: false)),
@@ -54,7 +54,7 @@ import TestKit
         #expect(try ControlLine.decode(ControlRequest.self, from: Array(line.utf8)) == request)
     }
 
-    @Test("have a range for each field, and no range without a field")
+    @Test("have a range for each field, and no other ranges")
     func ranges() {
         let redaction = RedactionOrder(recording: 1, last: 1)
         let entry = ExportEntry(recording: 1, pass: 1, volume: "", folder: "", manifest: "", exportedAt: 0)
@@ -72,11 +72,11 @@ import TestKit
             #"{"command":"search","words":"the","limit":-1}"#,
             "limit: is out of range; give a whole number from 1 to 100000"
         ),
-        (#"{"command":"search","limit":1e300}"#, "a number is not whole, or is out of range; give whole"),
+        (#"{"command":"search","limit":1e300}"#, "a number is fractional or out of range; give whole"),
         (#"{"command":"show","recording":-9223372036854775808}"#, "recording: is out of range; give"),
         (
             #"{"command":"show","recording":9223372036854775808}"#,
-            "a number is not whole, or is out of range; give whole"
+            "a number is fractional or out of range; give whole"
         ),
         (#"{"command":"delete","recordings":[1,-1]}"#, "recordings: is out of range; give at most 10000"),
         (#"{"command":"delete","recordings":[1,"x"]}"#, "recordings: has the wrong type"),
@@ -96,9 +96,9 @@ import TestKit
     ]
 
     @Test("are refused in one line that names the field and its allowed values", arguments: refused)
-    func outOfRange(_ line: String, _ told: String) throws {
+    func outOfRange(_ line: String, _ reported: String) throws {
         let error = try #require(thrown { _ = try ControlLine.decode(ControlRequest.self, from: Array(line.utf8)) })
-        #expect(error.code == .unsupported && error.message.hasPrefix(told), "\(error.message)")
+        #expect(error.code == .unsupported && error.message.hasPrefix(reported), "\(error.message)")
         #expect(!error.message.contains("\n"))
     }
 
@@ -150,7 +150,7 @@ import TestKit
         #expect(texts.bytes == 0)
     }
 
-    @Test("are refused if they add a copy and have none")
+    @Test("are refused if they add a copy but contain none")
     func noEntry() {
         #expect(throws: DeviceError.self) {
             try ControlLine.decode(ControlRequest.self, from: Array(#"{"command":"exported"}"#.utf8))

@@ -115,7 +115,7 @@ import TestKit
 
     @Test("every command with every field at and beyond its limits is answered")
     func hostileRequests() async throws {
-        // Without a microphone; EndToEndTests sends these, too, while it records.
+        // Without a microphone; EndToEndTests also sends these while recording.
         let commands = RequestObject.Command.allCases.map(\.rawValue).filter { !["start", "toggle"].contains($0) }
         let lines = HostileRequests.lines(commands: commands, fields: RequestField.all.map(\.name))
         try await Served().run { served throws in
@@ -127,7 +127,7 @@ import TestKit
         }
     }
 
-    @Test("an unfinished import is dropped with its client, whether it is 4 MB or the first part")
+    @Test("an unfinished import is dropped with its client, whether it is 4 MB or only the first part")
     func abandonedImport() async throws {
         let part =
             #"{"token":"t","name":"a.txt","text":"\#(String(repeating: "x", count: 8_192))","isLast":false,"person":""}"#
@@ -194,7 +194,7 @@ import TestKit
         }
     }
 
-    @Test("watchers leave places for orders: the thirteenth is refused with a message until one disconnects")
+    @Test("watchers leave slots for orders: the thirteenth is refused with a message until one disconnects")
     func watchersLeavePlaces() async throws {
         try await Served().run { served throws in
             var watchers: [SocketClient] = []
@@ -209,7 +209,7 @@ import TestKit
                 // It keeps its connection.
                 #expect(late.ask(#"{"command":"status"}"#)?.contains("idle") ?? false)
             }
-            // Idle clients lose their places to an order.
+            // Idle clients lose their slots to an order.
             let idle = try (0..<8).map { _ in try served.client() }
             for _ in 0..<8 { #expect(try served.client().ask(#"{"command":"stop"}"#) == #"{"state":"idle"}"#) }
             _ = idle
@@ -250,7 +250,7 @@ import TestKit
         }
     }
 
-    @Test("no partial readings are computed for a watcher that has disconnected")
+    @Test("no partial results are computed for a disconnected watcher")
     func gone() async throws {
         try await Served().run { served throws in
             #expect(!served.hub.wantsPartials)

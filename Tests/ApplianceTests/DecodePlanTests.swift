@@ -30,13 +30,13 @@ import Testing
         #expect(plan(0.2, cores: 1).keepsPace == false && !plan(0.2, cores: 1).secondPass)
     }
 
-    @Test("without a measured speed nothing is claimed")
+    @Test("without a measured speed, no pace is claimed")
     func unknown() {
         let plan = DecodePlan(for: .init(cores: 4, memoryMegabytes: 4_000))
         #expect(plan.keepsPace == nil && plan.profile == "live" && plan.secondPass)
     }
 
-    @Test("Without the memory for one more model there is no second pass")
+    @Test("without memory for another model, there is no second pass")
     func memory() {
         let plan = DecodePlan(for: .init(cores: 4, memoryMegabytes: 436, liveSpeed: 5))
         #expect(!plan.secondPass && plan.workers == 1)

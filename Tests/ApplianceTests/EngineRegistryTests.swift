@@ -16,7 +16,7 @@ import TestKit
         let needs: [String] = []
 
         func check(_ configuration: Configuration) throws(DeviceError) {
-            if let lack { throw DeviceError(lack, "check", "\(name): is not whole; install it") }
+            if let lack { throw DeviceError(lack, "check", "\(name): is incomplete; install it") }
         }
 
         func command(_ configuration: Configuration, profile: String) throws(DeviceError) -> WorkerCommand {
@@ -31,7 +31,7 @@ import TestKit
         func reader(in configuration: Configuration) -> String { name }
     }
 
-    @Test("auto uses the first complete engine, or else the last; what the others lack is reported")
+    @Test("auto uses the first complete engine, or else the last; missing parts of the others are reported")
     func choosing() {
         let missing = StandIn(name: "best", lack: .missing)
         let damaged = StandIn(name: "second", lack: .damaged)
@@ -47,7 +47,7 @@ import TestKit
         #expect(choice([last]) == ("last", []))
     }
 
-    private func message(_ engine: StandIn) -> String { "\(engine.name): is not whole; install it" }
+    private func message(_ engine: StandIn) -> String { "\(engine.name): is incomplete; install it" }
 
     @Test("whisper is never chosen, and every engine is found by its name")
     func names() {
@@ -80,7 +80,7 @@ import TestKit
     }
 
     @Test(
-        "a recording is transcribed again if another engine or a faster profile did it, and this one is better",
+        "a recording is transcribed again if this engine is better than the one used, or used a faster profile",
         arguments: [
             ("moonshine", "pocketsphinx", "final", false), ("moonshine", "moonshine", "fast", false),
             ("moonshine", "moonshine", "live", true), ("moonshine", "moonshine", "final", true),
@@ -101,7 +101,7 @@ import TestKit
     }
 
     @Test(
-        "what is missing is reported with a remedy", arguments: ["whisper", "command:/nowhere/engine", "pocketsphinx"])
+        "missing parts are reported with a remedy", arguments: ["whisper", "command:/nowhere/engine", "pocketsphinx"])
     func remedy(engine: String) throws {
         let configuration = Configuration().with(model: "/nowhere", engine: engine)
         let error = try #require(thrown { _ = try configuration.workerCommand(profile: "live") })
@@ -109,7 +109,7 @@ import TestKit
         #expect(thrown { try configuration.engine.check(configuration) } == error)
     }
 
-    @Test("a worker is refused a profile that its engine does not have")
+    @Test("a worker rejects a profile that its engine does not have")
     func profile() throws {
         var options = WorkerOptions()
         options.profile = "slow"

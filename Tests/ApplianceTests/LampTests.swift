@@ -23,8 +23,8 @@ import Testing
                 lit = next.lit
                 history.append("\(lit ? "on" : "off") \(Int(now / .milliseconds(1)))")
             }
-            let told = rest.first.map { Duration.milliseconds($0.0) }
-            guard let following = [next.until, told].compactMap({ $0 }).min() else { break }
+            let reported = rest.first.map { Duration.milliseconds($0.0) }
+            guard let following = [next.until, reported].compactMap({ $0 }).min() else { break }
             #expect(following > now)
             now = following
         }
@@ -50,14 +50,14 @@ import Testing
         #expect(history([], until: 100_000) == [])
     }
 
-    @Test("it is steady from the first bytes on, and for 3 s from the last")
+    @Test("it is steady from the first bytes until 3 s after the last")
     func steady() {
         #expect(
             history(begin + [written(400), written(1_400), written(2_400)], until: 60_000) == ["on 400", "off 5400"])
         #expect(
             history(begin + [written(400), written(5_000), stop(6_000)], until: 9_000)
                 == ["on 400", "off 3400", "on 5000", "off 6000"])
-        // What was written a while before it was checked counts from then on.
+        // The 3 s count from the write, not from the check.
         let late = (2_000, RecorderInput.Kind.checked(1, RecorderInput.HealthCheck(grewAt: .milliseconds(400))))
         #expect(history(begin + [late], until: 9_000) == ["on 2000", "off 3400"])
     }

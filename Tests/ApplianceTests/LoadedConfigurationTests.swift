@@ -26,7 +26,7 @@ import TestKit
         #expect(access(folder.file("fieldscribe.conf.good"), R_OK) == 0)
     }
 
-    @Test("a bad file is replaced by the last good one, and the error names its line")
+    @Test("a bad file is replaced by the last valid one, and the error names its line")
     func lastGood() throws {
         try load(good(440)).keepGoodCopy()
         let loaded = try load(good(880) + "[panel]\nstyle = toogle\n")
@@ -38,7 +38,7 @@ import TestKit
         #expect(try load(good(880) + "x").configuration.capture.device == "tone:440")
     }
 
-    @Test("without a good copy, the valid keys of the file are used, and defaults for the rest")
+    @Test("without a valid copy, the file's valid keys are used, and defaults for the others")
     func defaults() throws {
         let loaded = try load(good(880) + "[panel]\nstyle = toogle\nhold-milliseconds = 700\n")
         #expect(loaded.configuration.capture.device == "tone:880")
@@ -46,7 +46,7 @@ import TestKit
         #expect(loaded.configurationError != nil)
     }
 
-    @Test("two values that are valid alone but not together are replaced by the defaults")
+    @Test("two values that are valid separately but not together are replaced by the defaults")
     func together() throws {
         let loaded = try load(
             good(880) + "[speech]\npadding-milliseconds = 900\nhangover-milliseconds = 100\n")

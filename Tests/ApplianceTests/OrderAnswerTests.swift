@@ -98,7 +98,7 @@ import Testing
         "start": .start, "stop": .stop, "toggle": .toggle, "pause": .pause, "resume": .resume,
     ]
 
-    @Test("every order in every state is answered by the state that follows", arguments: rows)
+    @Test("every order in every state is answered with the new state", arguments: rows)
     func answers(_ row: Row) throws {
         for (order, line) in row.answers {
             let found = try Self.answer(to: order, in: row.state)
@@ -117,7 +117,7 @@ import Testing
         ),
     ]
 
-    @Test("what the button cannot do has a line in the log", arguments: refusals)
+    @Test("an order that the button cannot perform is logged", arguments: refusals)
     func refusedPress(_ state: String, _ press: String, _ order: String, _ message: String) {
         var rig = RecorderRig()
         for word in state.split(separator: " ") { _ = rig.perform(String(word)) }
@@ -125,7 +125,7 @@ import Testing
         #expect(rig.perform(press).contains(.log(line)))
     }
 
-    /// Gives an order in a state, lets everything that was begun happen, and returns what the command prints.
+    /// Gives an order in a state, completes everything that was begun, and returns the command's output.
     private static func answer(to order: String, in state: String) throws -> String {
         var rig = RecorderRig()
         for word in state.split(separator: " ") { _ = rig.perform(String(word)) }
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test("an answer that comes after another order names the state that follows both")
+    @Test("an answer after another order names the state after both")
     func answeredLater() throws {
         var rig = RecorderRig()
         _ = rig.perform("start")
@@ -178,7 +178,7 @@ import Testing
         return answers
     }
 
-    @Test("the answer of an earlier version is printed without a state")
+    @Test("an earlier version's answer is printed without a state")
     func earlierVersion() throws {
         var answer = ControlResponse()
         #expect(answer.line(after: .stop) == "nothing was being recorded")

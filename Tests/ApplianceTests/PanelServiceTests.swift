@@ -14,7 +14,7 @@ import TestKit
     ) throws -> (PanelService, PanelController, Events) {
         var settings = Configuration.Panel()
         (settings.button, settings.lamp) = (.sim, .sim)
-        // However slow the machine, no press here is a long one.
+        // Even on a slow machine, no press here is a long one.
         settings.holdMilliseconds = 600_000
         change(&settings)
         let (events, reports) = Events.makeStream()
@@ -24,9 +24,9 @@ import TestKit
 
     private let faulted = LampPattern(faultSince: .zero)
 
-    /// Leaves the contacts alone for longer than the debouncer's period; no event reports that.
+    /// Waits longer than the debouncer's period; no event reports that.
     private func rest() async throws {
-        // wait: the debouncer asks for 20 ms of rest; a slow machine only makes the rest longer
+        // wait: the debouncer needs 20 ms without edges; a slow machine only waits longer
         try await Task.sleep(for: .milliseconds(60))
     }
 
@@ -69,7 +69,7 @@ import TestKit
     }
 
     @Test(
-        "a held button allows a stick within a minute after power-on, and no later", arguments: [58, 60])
+        "a held button allows a stick within a minute after power-on, and not later", arguments: [58, 60])
     func claimed(pressedAt: Int) async throws {
         let controller = try PanelController { _ in }
         controller.opened(PanelButton(), simulated: true)
@@ -83,7 +83,7 @@ import TestKit
         #expect(!controller.claimHold(at: held))
     }
 
-    @Test("a fault blinks, and a press is reported meanwhile")
+    @Test("a press is reported while a fault blinks")
     func fault() async throws {
         let (service, controller, stream) = try panel()
         controller.show(faulted)
@@ -110,9 +110,9 @@ import TestKit
 
     @Test("a missing button line is reported once, and the lamp still works")
     func missing() async throws {
-        let (failures, told) = AsyncStream<DeviceError>.makeStream()
+        let (failures, reported) = AsyncStream<DeviceError>.makeStream()
         let (service, controller, _) = try panel(
-            { $0.button = .gpioName("no such line anywhere") }, failed: { told.yield($0) })
+            { $0.button = .gpioName("no such line anywhere") }, failed: { reported.yield($0) })
         async let running: Void = service.run()
         var failure = failures.makeAsyncIterator()
         let first = await failure.next()
@@ -122,7 +122,7 @@ import TestKit
         #expect(controller.history.first?.shows == "fault")
         controller.stop()
         try await running
-        told.finish()
+        reported.finish()
         #expect(await failure.next() == nil)
     }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Recognition
 
 @Suite("A closed recording as a source") struct RecordedAudioTests {
-    /// Gives a chunk, and then an error.
+    /// Returns a chunk, then an error.
     private actor Failing: AudioSource {
         let error: any Error
         private var chunks: [AudioChunk] = [.samples([1, 2, 3])]

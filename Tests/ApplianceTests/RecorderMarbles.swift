@@ -25,7 +25,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 rested1    | rest           | idle      | off
                 """),
         RecorderMarbles(
-            name: "stop, start, stop ends in nothing",
+            name: "stop, start, stop ends idle",
             table: """
                 start opened1 begun1 | open1 record1 a:1 | recording | off
                 stop       | close1:command   | stopping | off
@@ -35,14 +35,14 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 ended1     | maintenance      | idle     | off
                 """),
         RecorderMarbles(
-            name: "three presses while recording end in nothing",
+            name: "three presses while recording end idle",
             table: """
                 press-start opened1 begun1 | open1 record1 | recording | off
                 press-stop press-start press-stop | close1:button | stopping | off
                 closed1    | =idle            | idle     | pulse
                 """),
         RecorderMarbles(
-            name: "a start behind a stop begins once the file is closed; who asks again waits for it too",
+            name: "a start after a stop begins once the file is closed; further callers also wait for it",
             table: """
                 start opened1 begun1 | open1 record1 a:1 | recording | off
                 stop start start | close1:command | stopping | off
@@ -52,7 +52,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 ended1     |                  | recording | off
                 """),
         RecorderMarbles(
-            name: "toggles take each other back",
+            name: "toggles cancel each other",
             table: """
                 toggle opened1 begun1 | open1 record1 a:1 | recording | off
                 toggle     | close1:command   | stopping | off
@@ -64,7 +64,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 ended2     | f:2 e:2 =idle | idle     | pulse
                 """),
         RecorderMarbles(
-            name: "a stop while the microphone is being opened waits for it, and keeps what it heard",
+            name: "a stop while the microphone is being opened waits for it, and keeps its audio",
             table: """
                 start      | open1            | idle     | off
                 start      |                  | idle     | off
@@ -75,7 +75,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 closed1    | c:1 e:1 =idle    | idle     | pulse
                 """),
         RecorderMarbles(
-            name: "no microphone: told, shown, and tried again by the next press",
+            name: "no microphone: reported, shown, and tried again by the next press",
             table: """
                 start      | open1            | idle     | off
                 refused1   | !missing a:!missing =faulted | faulted | off!
@@ -83,7 +83,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 opened2    | record2          | recording | off
                 """),
         RecorderMarbles(
-            name: "a stop before a refusal has stopped nothing; a start behind it tries again",
+            name: "a stop before a failed opening has stopped nothing; a start after it tries again",
             table: """
                 start stop start | open1      | idle     | off
                 refused1   | !missing a:!missing b:- open2 =faulted | faulted | off!
@@ -91,7 +91,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 refused2   | !missing c:!missing | faulted | off!
                 """),
         RecorderMarbles(
-            name: "the end before its close and its beginning",
+            name: "the end arrives before the close and the beginning",
             table: """
                 start opened1 stop | open1 record1 close1:command | stopping | off
                 ended1     | b:1 a:1 maintenance =idle | idle | off
@@ -100,7 +100,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 written1   |                  | idle     | off
                 """),
         RecorderMarbles(
-            name: "a recording that ends by itself, and one that breaks",
+            name: "a recording whose microphone ends, and one that fails",
             table: """
                 start opened1 begun1 | open1 record1 a:1 | recording | off
                 closed1    | =idle            | idle     | pulse
@@ -124,7 +124,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 stop       | close1:command   | stopping | off
                 """),
         RecorderMarbles(
-            name: "a pause: nothing is taken, nothing is missed, and the disk is asked for nothing",
+            name: "a pause records nothing, loses nothing, and needs no disk progress",
             table: """
                 pause      | a:!failed        | idle      | off
                 start opened1 begun1 | open1 record1 b:1 | recording | off
@@ -170,13 +170,13 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 begun2     | f:2 h:2          | recording | off
                 """),
         RecorderMarbles(
-            name: "a pause of a recording that does not begin is refused with it",
+            name: "a pause of a recording that fails to open fails with it",
             table: """
                 start pause | open1           | idle      | off
                 refused1   | !missing a:!missing b:!missing =faulted | faulted | off!
                 """),
         RecorderMarbles(
-            name: "text of one and sound of the next",
+            name: "one recording's transcription during the next recording",
             table: """
                 start opened1 begun1 stop closed1 | open1 record1 a:1 close1:command b:1 =idle | idle | pulse
                 start opened2 begun2 | open2 record2 c:2 | recording | off
@@ -199,7 +199,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 stuck      | !panel =faulted  | faulted  | pulse!
                 """),
         RecorderMarbles(
-            name: "an export, and what it hides",
+            name: "an export, and what hides it",
             table: """
                 export     |                  | idle     | doubleBlink
                 exported   | maintenance      | idle     | done
@@ -211,7 +211,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 closed1 exported | b:1 =idle | idle | done
                 """),
         RecorderMarbles(
-            name: "a stick that is not copied to is not a fault, and hides no other's copy",
+            name: "a stick without copies is not a fault, and does not hide another stick's copy",
             table: """
                 strange    |                  | idle     | refused
                 +5999      |                  | idle     | refused
@@ -235,7 +235,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 +3000 unplugged |             | idle     | off
                 """),
         RecorderMarbles(
-            name: "what is sealed is open, is maintained again, and is locked",
+            name: "sealed recordings are opened, maintained again, and locked",
             table: """
                 laptop     |                  | idle     | doubleFlash
                 unsealed   | maintenance      | idle     | open
@@ -249,7 +249,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 ended1     | maintenance      | idle     | doubleFlash
                 """),
         RecorderMarbles(
-            name: "an added file is maintained, also behind maintenance that runs and behind a recording",
+            name: "an added file is maintained, even after running maintenance or a recording",
             table: """
                 added7     | maintenance      | idle     | off
                 added8     | break-off        | idle     | off
@@ -259,7 +259,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 added9     |                  | recording | steady
                 """),
         RecorderMarbles(
-            name: "the maintenance steps back, and comes again",
+            name: "maintenance gives way to a recording, and resumes",
             table: """
                 start opened1 closed1 ended1 | open1 record1 =idle a:1 maintenance | idle | off
                 writes     |                  | idle     | pulse
@@ -271,7 +271,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 kept       |                  | idle     | off
                 """),
         RecorderMarbles(
-            name: "an maintenance that fails is tried again after the next recording, and by itself",
+            name: "failed maintenance is tried again after the next recording, and after a pause",
             table: """
                 start opened1 begun1 ended1 | open1 record1 a:1 maintenance =idle | idle | off
                 unkept     | !backlog =faulted | faulted | off!
@@ -281,7 +281,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 start opened2 begun2 ended2 | open2 record2 b:2 maintenance =idle | idle | off
                 """),
         RecorderMarbles(
-            name: "shutting down closes what goes on, and begins nothing",
+            name: "shutting down closes the current recording, and starts nothing",
             table: """
                 start opened1 begun1 | open1 record1 a:1 | recording | off
                 shutdown   | close1:shutdown  | stopping | off
@@ -291,7 +291,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 start      | d:!failed        | idle     | off
                 """),
         RecorderMarbles(
-            name: "shutting down in the midst of an opening, with a start behind a stop",
+            name: "shutting down while the microphone is being opened, with a start after a stop",
             table: """
                 start stop start | open1      | idle     | off
                 shutdown   | c:!failed        | idle     | off
@@ -299,7 +299,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 ended1     | b:1 d:1 a:1 =idle | idle    | off
                 """),
         RecorderMarbles(
-            name: "shutting down while idle breaks off the maintenance",
+            name: "shutting down while idle interrupts maintenance",
             table: """
                 start opened1 begun1 ended1 | open1 record1 a:1 maintenance =idle | idle | off
                 shutdown   | break-off b:-    | idle     | off

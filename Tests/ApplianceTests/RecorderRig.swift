@@ -2,12 +2,12 @@
 @testable import Core
 
 /// Runs the recorder's state machine by a table of marbles; returns the table with its effects, state and lamp.
-///
-/// `start`, `stop`, `toggle`, `mark`, `pause`, `resume` are orders, for which a, b, c ... wait in turn; `press-start`, `press-stop`,
-/// `press-mark`, `press-pause`, `press-resume`, `press-redact` and `ack` are actions of the button; other words are answers to effects, with the number
-/// of the recording or attempt. `+500` lets 500 ms pass. Effects on timers and the journal are left out; `a:1` answers a with
-/// recording 1, `a:-` with none, `a:!busy` with an error; `=idle` publishes a state and `!code` a fault. The last columns are
-/// the state and what the lamp shows, with `!` while it blinks a fault.
+/// `start`, `stop`, `toggle`, `mark`, `pause`, `resume` are orders of the waiting callers a, b, c ...; `press-start`,
+/// `press-stop`, `press-mark`, `press-pause`, `press-resume`, `press-redact` and `ack` are actions of the button; other
+/// words are answers to effects, with the number of the recording or attempt. `+500` lets 500 ms pass. Effects on
+/// timers and the journal are left out; `a:1` answers a with recording 1, `a:-` with none, `a:!busy` with an error;
+/// `=idle` publishes a state and `!code` a fault. The last columns are the state and what the lamp shows, with `!`
+/// while it blinks a fault.
 struct RecorderRig {
     private(set) var state = RecorderState()
     private(set) var now = Duration.seconds(100)
@@ -46,7 +46,7 @@ struct RecorderRig {
         return columns.joined(separator: " | ")
     }
 
-    /// Takes one word of a table.
+    /// Applies one word of a table.
     mutating func perform(_ word: String) -> [RecorderEffect] {
         action(word).map { state.handle($0, at: RecorderMoment(monotonic: now)) } ?? take(input(word))
     }
@@ -113,7 +113,7 @@ struct RecorderRig {
         case "unkept": return .maintenanceEnded(.failed(error))
         case "rested": return .due(.release(after: number))
         case "again": return .due(.maintenance(run: number))
-        default: preconditionFailure("no marble is called \(word)")
+        default: preconditionFailure("unknown marble \(word)")
         }
     }
 
@@ -149,7 +149,7 @@ struct RecorderRig {
 }
 
 extension RecorderState {
-    /// Performs what the button means, as if its gestures had arrived.
+    /// Performs the button's meaning, as if its gestures had arrived.
     mutating func handle(_ action: ButtonInterpreter.Action, at moment: RecorderMoment) -> [RecorderEffect] {
         concluding { $0.perform(action, at: moment) }
     }

@@ -19,7 +19,7 @@ import Testing
         for (found, wanted) in zip(found, wanted) { #expect(found == wanted, "\(marbles.name)") }
     }
 
-    @Test("a press means what the state says when it arrives, however many arrive together")
+    @Test("a press is interpreted by the state when it arrives, even if several arrive together")
     func presses() {
         var state = RecorderState()
         func press(at second: Int) -> [RecorderEffect] {
@@ -120,7 +120,7 @@ import Testing
                 if case .wake(.maintenance(run: run), let pause) = effect { pauses.append(pause) }
                 if case .publish(.fault) = effect { faults += 1 }
             }
-            // One that an older run asked for wakes nobody.
+            // An older run's timer has no effect.
             #expect(state.handle(RecorderInput(.due(.maintenance(run: run - 1)), at: moment)) == [])
             effects = state.handle(RecorderInput(.due(.maintenance(run: run)), at: moment))
         }

@@ -24,7 +24,7 @@ import TestKit
             microphone: microphone)
     }
 
-    /// A microphone that hears something, then nothing until it is let go, and then so much that only a stop ends it.
+    /// A microphone that delivers something, then nothing until released, then endless audio.
     private static func held(_ goOn: Wakeup) -> ScriptedMicrophone {
         let steps: [ScriptedMicrophone.Step] = [
             .samples(numbered(3_200)), .perform { goOn.wait() }, .forever(numbered(160)),
@@ -65,7 +65,7 @@ import TestKit
         #expect(try await recorder.archive.recordings().map(\.id) == [1])
     }
 
-    @Test("a recording that has not ended is listed as such, with its length, and its text is not complete")
+    @Test("a running recording is listed as such, with its length, and its text is incomplete")
     func listed() async throws {
         let goOn = Wakeup()
         let recorder = try recorder(Self.held(goOn))
@@ -98,14 +98,14 @@ import TestKit
         await running
     }
 
-    @Test("three presses in a pause redact what was said before the pause")
+    @Test("three presses in a pause redact speech before the pause")
     func redactInPause() async throws {
         let (spoken, goOn, over) = (Wakeup(), Wakeup(), Wakeup())
         let wait: ScriptedMicrophone.Step = .perform {
             spoken.signal()
             goOn.wait()
         }
-        // Two minutes, a pause of 70 s, and a moment more, as fast as they can be read.
+        // Two minutes, a pause of 70 s, and a little more, unpaced.
         func seconds(_ count: Int) -> [ScriptedMicrophone.Step] {
             [ScriptedMicrophone.Step](repeating: .samples(numbered(1_600)), count: 10 * count)
         }
@@ -123,7 +123,7 @@ import TestKit
         live.session.setPaused(true)
         goOn.signal()
         try await heard()
-        // In the pause, and once more after it: as if the first of three presses had ended it.
+        // In the pause, then after it, as if the first of three presses had ended it.
         try await recorder.redactMinute(before: PanelController.now, of: 1)
         let before = SampleRange(SamplePosition(seconds: 60), SamplePosition(seconds: 120))
         #expect(try await recorder.archive.gaps(of: 1).redacted == [before])
@@ -153,7 +153,7 @@ import TestKit
         #expect(recorder.snapshot.lastFault?.message == "5000")
     }
 
-    @Test("callers that wait during shutdown get an error, and later ones, too")
+    @Test("callers that wait during shutdown get an error, and so do later ones")
     func ends() async throws {
         let goOn = Wakeup()
         let recorder = try recorder(Self.held(goOn))

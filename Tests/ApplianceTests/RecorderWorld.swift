@@ -24,7 +24,7 @@ struct RecorderWorld {
     private(set) var problems: [String] = []
     private var state = RecorderState()
     private var now = Duration.seconds(10)
-    /// The answers to effects that are still to come.
+    /// The pending answers to effects.
     private var pending: [RecorderInput.Kind] = []
     private var disks: [Int: Disk] = [:]
     private var recordings = 0
@@ -34,18 +34,18 @@ struct RecorderWorld {
     /// The waiting stop orders, with the number of their inputs.
     private var stops: [RecorderTicket: Int] = [:]
     private var inputs = 0
-    /// The last input that wanted a recording, and the last that wanted none.
+    /// The last input that requested a recording, and the last that requested none.
     private var (lastStart, lastStop) = (0, 0)
     /// The latest stop that was answered.
     private var answeredStop = 0
-    /// When faults came that nobody has acknowledged.
+    /// When unacknowledged faults occurred.
     private var unseen: [Duration] = []
     private var isMaintaining = false
     private var isEnding = false
 
     init() { take(.started) }
 
-    /// Lets one more thing happen.
+    /// Performs one random event.
     mutating func step(_ generator: inout SeededGenerator) {
         now += .milliseconds(Int.random(in: 0...1_500, using: &generator))
         grow(&generator)
@@ -69,7 +69,7 @@ struct RecorderWorld {
             now += .milliseconds(1)
             deliver(&generator)
         }
-        expect(left > 0, "it does not come to an end")
+        expect(left > 0, "it does not end")
         expect(waiting.isEmpty, "nobody answered \(waiting.map(\.number).sorted())")
         expect(state.phase == .idle && state.texts.isEmpty, "at the end: \(state)")
     }
@@ -78,7 +78,7 @@ struct RecorderWorld {
         if !holds { problems.append("input \(inputs): \(problem)") }
     }
 
-    // What happens.
+    // Events.
 
     private mutating func ticket(stops isStop: Bool = false) -> RecorderTicket {
         tickets += 1
@@ -188,7 +188,7 @@ struct RecorderWorld {
         check(shownBefore: before, effects)
     }
 
-    /// Notes what an input means for the invariants.
+    /// Records an input's meaning for the invariants.
     private mutating func note(_ kind: RecorderInput.Kind) {
         switch kind {
         case .order(.start, _): lastStart = inputs
@@ -204,7 +204,7 @@ struct RecorderWorld {
         case .open(let attempt):
             expect(openings.isEmpty && disks.values.allSatisfy(\.isClosed), "two recordings at once")
             expect(lastStart > lastStop, "a stop is undone")
-            expect(!isEnding, "something begins behind the end")
+            expect(!isEnding, "something begins after the end")
             openings.insert(attempt)
             pending.append(.opened(attempt: attempt, recording: 0))
         case .record(let id):
@@ -217,7 +217,7 @@ struct RecorderWorld {
             ]
             pending += [.begun(id, RecorderInput.HealthCheck()), .closed(id), .ended(id, ends[id % ends.count])]
         case .setPaused(let id, let isPaused):
-            expect(disks[id]?.isPaused == !isPaused, "recording \(id) is paused twice, or goes on twice")
+            expect(disks[id]?.isPaused == !isPaused, "recording \(id) is paused twice, or resumed twice")
             expect(disks[id]?.isClosed == false, "recording \(id) is closed, and paused")
             disks[id]?.isPaused = isPaused
         case .redact(let id, _):
@@ -226,14 +226,14 @@ struct RecorderWorld {
         case .check(let id): pending.append(.checked(id, RecorderInput.HealthCheck()))
         case .close(let id, _): expect(disks[id]?.hasBegun == true, "recording \(id) is closed before it is recorded")
         case .mark(let id, _, _, let ticket):
-            expect(disks[id] != nil, "a mark in nothing")
+            expect(disks[id] != nil, "a mark without a recording")
             pending.append(.marked(.success(Recorder.Answer(recording: id)), ticket))
         case .answer(let ticket, let result):
             expect(waiting.remove(ticket) != nil, "\(ticket.number) is answered twice")
             if case .success(let answer) = result {
                 let isCurrent = answer.recording == nil || answer.recording == state.recording
                 let left: Event.State = state.isFaulted ? .faulted : .idle
-                expect(answer.state == (isCurrent ? state.shown : left), "an answer names another state than follows")
+                expect(answer.state == (isCurrent ? state.shown : left), "an answer names the wrong state")
             }
             if let stop = stops.removeValue(forKey: ticket) { answeredStop = max(answeredStop, stop) }
         case .publish(.fault): unseen.append(now)
@@ -243,7 +243,7 @@ struct RecorderWorld {
             pending += [.maintenanceWrites(true), .maintenanceEnded(tickets % 3 == 0 ? .failed(Self.noModel) : .done)]
         case .interruptMaintenance: expect(isMaintaining, "maintenance is interrupted although it is not running")
         case .wake(let timer, _): pending.append(.due(timer))
-        case .publish(.state(let state)): expect(state == self.state.shown, "another state is published than there is")
+        case .publish(.state(let state)): expect(state == self.state.shown, "the wrong state is published")
         case .publish, .log, .releaseWorkers, .powerOff: break
         }
     }
@@ -258,9 +258,9 @@ struct RecorderWorld {
         if let id = state.recording {
             expect(disks[id]?.isClosed == false, "recording \(id) is shown, and is closed")
             let looks = pending.count { if case .checked(id, _) = $0 { true } else { false } }
-            expect(looks == 1, "\(looks) looks at recording \(id)")
+            expect(looks == 1, "\(looks) checks recording \(id)")
         }
-        expect(isOpen == (state.recording != nil), "what is shown is not what goes on")
+        expect(isOpen == (state.recording != nil), "the shown state is wrong")
         expect(state.isFaulted == !unseen.isEmpty, "\(unseen.count) faults are not acknowledged")
         let lamp = LampPattern(for: state)
         expect(lamp.isFaulted == !unseen.isEmpty, "\(unseen.count) faults are not shown")
@@ -268,15 +268,16 @@ struct RecorderWorld {
             let then = now + .milliseconds(late)
             let isPaused = state.recording.map { disks[$0]?.isPaused ?? false } ?? false
             let isShownPaused = lamp.mode(at: then) == .paused
-            expect(isShownPaused == (isPaused && state.shown == .paused), "the lamp says otherwise of a pause")
+            expect(isShownPaused == (isPaused && state.shown == .paused), "the lamp shows a pause wrongly")
             guard lamp.mode(at: then) == .steady else { continue }
             let grewAt = state.recording.flatMap { disks[$0]?.grewAt }
-            expect(grewAt.map { then < $0 + .seconds(3) } ?? false, "the lamp is steady, and nothing is on the disk")
+            expect(
+                grewAt.map { then < $0 + .seconds(3) } ?? false, "the lamp is steady although nothing is on the disk")
         }
         let isTold = effects.contains { if case .publish(.state) = $0 { true } else { false } }
-        let goesOn = before == .paused && state.shown == .recording
-        let isOurs = goesOn || [.idle, .faulted, .paused].contains(state.shown)
+        let hasResumed = before == .paused && state.shown == .recording
+        let isOurs = hasResumed || [.idle, .faulted, .paused].contains(state.shown)
         expect(isTold == (isOurs && state.shown != before), "\(state.shown) behind \(before): told \(isTold)")
-        expect(state.isFaulted == lamp.isFaulted, "the lamp says otherwise of a fault")
+        expect(state.isFaulted == lamp.isFaulted, "the lamp shows a fault wrongly")
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import Core
 
 @Suite("The supervisor") struct SupervisorTests {
-    @Test("a failed service is restarted, later each time, without end")
+    @Test("a failed service is restarted, later each time, without limit")
     func backoff() {
         var policy = RestartPolicy()
         let pauses = (0..<10).map { _ in policy.failed(after: .seconds(1)) }

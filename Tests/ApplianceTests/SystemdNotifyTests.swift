@@ -5,7 +5,7 @@ import TestKit
 @testable import Appliance
 
 @Suite("Notifications to systemd") struct SystemdNotifyTests {
-    /// A datagram socket as systemd has one.
+    /// A datagram socket like systemd's.
     private final class Receiver: Sendable {
         let number: Int32
 

@@ -25,7 +25,7 @@ import Testing
         #expect(SpeakerFolds([:], count: 5).fold(of: "anyone") == nil)
     }
 
-    @Test("files of one reader have one speaker; numbered speakers are told apart")
+    @Test("files of one reader have one speaker; numbered speakers are distinguished")
     func speakers() {
         func speaker(_ name: String) -> String { Corpus.Item(path: "wav/\(name).wav", text: "").speaker }
         #expect(speaker("lj_LJ001-0001") == speaker("lj_LJ050-0131"))
@@ -37,7 +37,7 @@ import Testing
         FoldTable(cells: errors.map { row in row.map { FoldTable.Cell(errors: $0, count: 100) } })
     }
 
-    @Test("a fold is judged by the value that is best on the others, not by its own best")
+    @Test("a fold is judged with the best value of the others, not its own best")
     func choosing() {
         // The second value is best in all folds but the last, which prefers the third.
         let table = table([[10, 10, 10, 10, 10], [8, 7, 8, 7, 9], [9, 9, 9, 9, 1]])
@@ -66,7 +66,7 @@ import Testing
         #expect(abs(better.gain.mean - 0.026) < 1e-9 && abs(better.gain.deviation - 0.00547723) < 1e-6)
     }
 
-    @Test("each constant compares several values; today's reads as recordings are read")
+    @Test("each constant compares several values; the current value reads as recordings are read")
     func constants() {
         for constant in TunedConstant.all {
             let name = constant.name
@@ -76,7 +76,7 @@ import Testing
             today.hasNames = constant.tunings[constant.today].hasNames
             today.hasFeatures = constant.tunings[constant.today].hasFeatures
             #expect(constant.tunings[constant.today] == today, "\(name)")
-            // The cache tells tunings apart by what is reflected.
+            // The cache distinguishes tunings by their reflected properties.
             let reflected = Set(constant.tunings.map { String(reflecting: $0) })
             #expect(reflected.count == (name == TunedConstant.confidence ? 1 : constant.values.count), "\(name)")
         }

@@ -9,7 +9,7 @@ import Testing
 @Suite("A benchmark of all constants") struct FoldsBenchmarkTests {
     private struct Interrupted: Error {}
 
-    /// Counts what was read; throws after `most` readings.
+    /// Counts readings; throws after `most` of them.
     private final class Counter: Sendable {
         private let count = Mutex(0)
         private let most: Int
@@ -86,14 +86,14 @@ import Testing
         try names(inFolder: cache.folder).count { $0.hasSuffix(".json") }
     }
 
-    @Test("an interrupted run continues with what it lacks; another program reads again")
+    @Test("an interrupted run continues with the missing readings; another program reads all again")
     func interrupted() async throws {
         let folder = TemporaryFolder()
         let cache = try FoldCache(folder: folder.file("cache"), program: "one")
         let constants = Self.constants("padding", "gap", "gate")
         await #expect(throws: Interrupted.self) { try await Self.run(constants, in: cache, Counter(most: 50)) }
         let kept = try Self.kept(cache)
-        #expect(kept <= 50 && kept >= 48, "what was read at the same time is lost")
+        #expect(kept <= 50 && kept >= 48, "concurrent readings are lost")
         let counter = Counter()
         let report = try await Self.run(constants, in: cache, counter)
         // Today's tuning is read once, and with sounds for the gate only.
@@ -130,7 +130,7 @@ import Testing
         let cache = try FoldCache(folder: folder.file("cache"), program: "one")
         let counter = Counter()
         let report = try await Self.run(Self.constants("confidence"), in: cache, counter)
-        #expect(counter.read == 2 * Self.speech.count, "all numbers of features come from one reading")
+        #expect(counter.read == 2 * Self.speech.count, "all feature counts come from one reading")
         #expect(report.contains("| 1 (simplest) | 0.56"), "the entropy of one wrong word in four")
         #expect(report.contains("Each constant gains more than the spread of its gain."))
     }

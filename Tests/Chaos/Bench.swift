@@ -43,7 +43,7 @@ struct Bench: Sendable {
         try durableReplace(path: "\(folder)/often.conf", with: "[capture]\nsync-seconds = 0.2\n\n" + settings)
     }
 
-    /// Removes everything that was broken, unless `--keep` was given.
+    /// Removes all damaged files, unless `--keep` was given.
     func close() {
         if !options.has("keep") { remove(folder) }
     }

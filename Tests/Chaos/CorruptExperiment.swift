@@ -38,13 +38,13 @@ struct CorruptExperiment {
         for victim in Victim.allCases {
             let some = outcomes.filter { $0.name.hasPrefix(victim.rawValue) }
             let stopped = some.filter { !$0.started }
-            // Unreadable settings are reported line by line, and never guessed. An executable that can recover a damaged archive
-            // sets it aside; another one must say so.
+            // Invalid settings are reported line by line, and never guessed. An executable that can recover a damaged
+            // archive sets it aside; another one must say so.
             let words = victim == .settings || !bench.recovers
             let wrong = words ? stopped.filter { !$0.refusedInWords } : stopped
             report.add(
-                none: "\(victim.rawValue): no start\(words ? ", and no words" : "")", wrong.count, of: some.count)
-            if words { report.note("\(victim.rawValue): refused in words", "\(stopped.count) in \(some.count)") }
+                none: "\(victim.rawValue): no start\(words ? ", and no message" : "")", wrong.count, of: some.count)
+            if words { report.note("\(victim.rawValue): refused with a message", "\(stopped.count) in \(some.count)") }
             for outcome in wrong.prefix(3) { report.note("bad", "\(outcome.name): \(outcome.words)") }
         }
         report.add(none: "crashed", outcomes.count { $0.crashed }, of: count)
@@ -101,7 +101,7 @@ struct CorruptExperiment {
             }
         let damage = try damage(path, &random)
         var outcome = Outcome(name: "\(victim.rawValue): \(damage) (seed \(seed))")
-        // SQLite may remove its own files next to the database; a new number replaces the file of the last.
+        // SQLite may remove its own files next to the database; the next number replaces the previous file.
         let before = files(below: storage).filter { path in
             !["-wal", "-shm", "/last-number"].contains { path.hasSuffix($0) }
         }.map(inode)

@@ -48,7 +48,7 @@ struct DiskExperiment {
         }
         Trial.report(trials, into: &report)
         report.add(none: "earlier recordings damaged", count - unhurt, of: count)
-        report.add(none: "no recording once there is room again", count - resumed, of: count)
+        report.add(none: "no recording once there is space again", count - resumed, of: count)
         let lies = try [20, 40, 60].map { write in
             renew(place)
             return try trial(

@@ -2,8 +2,8 @@ import Core
 import Glibc
 import System
 
-/// Imports a correction while the power is cut, or the disk fails, at each k-th call. Afterwards the archive has all of it or
-/// nothing; all of it if the import reported success. The control is an import that never syncs.
+/// Imports a correction while the power is cut, or the disk fails, at each k-th call. Afterwards the archive has all of
+/// it or nothing; after a reported success it has all of it. The control is an import that never syncs.
 struct ImportExperiment {
     private static let calls = [
         "open", "write", "pwrite", "fsync", "fdatasync", "ftruncate", "rename", "unlink", "mkdir", "fallocate",
@@ -21,7 +21,7 @@ struct ImportExperiment {
         var wasHit: Bool
         /// Whether it reported success, but the correction is lost.
         var isLost = false
-        /// The archive shows neither the text before nor the one after.
+        /// The archive shows neither the original nor the corrected text.
         var isHalf = false
         /// The problem with the archive or with its exit status.
         var complaint: String?
@@ -46,11 +46,11 @@ struct ImportExperiment {
         let met = imports.filter(\.wasHit)
         report.add(none: "reported corrections lost", met.count(where: \.isLost), of: met.count)
         report.add(none: "corrections imported in part", met.count(where: \.isHalf), of: met.count)
-        report.add(none: "archives not whole, or no word of it", met.count { $0.complaint != nil }, of: met.count)
+        report.add(none: "archives damaged without a message", met.count { $0.complaint != nil }, of: met.count)
         for bad in met.filter({ $0.isLost || $0.isHalf || $0.complaint != nil }).prefix(5) {
             report.note("bad", "\(bad.name): \(bad.complaint ?? "")")
         }
-        // The power fails when all is done, but nothing was synced.
+        // The power fails after everything is done, but nothing was synced.
         let control = try Self.take(
             Fault(name: "never synced", settings: ["FAULT_SWALLOW": "1"]), -1, heard: heard, in: place, on: bench)
         report.add(

@@ -29,9 +29,9 @@ struct Judgement: Sendable {
         var end: Double
         var text: String
 
-        init?(_ told: Told) {
-            guard told.event == "final", let recording = told.recording, let number = told.segment,
-                let start = told.start, let end = told.end, let text = told.text
+        init?(_ reported: Told) {
+            guard reported.event == "final", let recording = reported.recording, let number = reported.segment,
+                let start = reported.start, let end = reported.end, let text = reported.text
             else { return nil }
             (self.recording, self.number, self.start, self.end, self.text) = (recording, number, start, end, text)
         }
@@ -60,7 +60,7 @@ struct Judgement: Sendable {
     /// The problem with the archive; nil without one.
     var archive: String?
 
-    /// Recovers if the executable can, and compares the archive with the reported events.
+    /// Recovers if the executable supports it, and compares the archive with the reported events.
     ///
     /// - Parameter committed: reported segments of any recordings in this folder.
     init(_ storage: String, committed: Set<Segment>, last: Int?, on bench: Bench) {

@@ -34,14 +34,14 @@ struct KillExperiment {
         let plain = kills.filter { !$0.isPowerCut }
         report.add(none: "committed segments lost", kills.reduce(0) { $0 + $1.lostSegments }, of: kills.count)
         report.note("committed segments reported", "\(kills.reduce(0) { $0 + $1.committed })")
-        report.add(none: "archives or audio not whole", kills.count { $0.complaint != nil }, of: kills.count)
+        report.add(none: "archives or audio damaged", kills.count { $0.complaint != nil }, of: kills.count)
         for complaint in Set(kills.compactMap(\.complaint)).prefix(5) { report.note("complaint", complaint) }
         for (name, kills) in [("kill -9", plain), ("power cut", cuts)] {
             let worst = kills.max { $0.lostSeconds < $1.lostSeconds }
             report.add(
-                "\(name): audio lost, worst of \(kills.count)", target: "1.0 s, and what the machine stalled",
+                "\(name): audio lost, worst of \(kills.count)", target: "1.0 s, plus the machine's stall",
                 seen: "\(rounded(worst?.lostSeconds ?? 0)) s, stalled \(rounded(worst?.stalledSeconds ?? 0)) s",
-                // wait: counts lost sound, less what the machine stalled
+                // wait: counts lost sound, minus the machine's stall
                 isMet: kills.allSatisfy { $0.lostSeconds <= 1 + $0.stalledSeconds })
         }
         let restart = kills.map(\.restartSeconds).max() ?? 0
@@ -91,7 +91,7 @@ struct KillExperiment {
         let began = MonotonicClock.nanoseconds
         let program = try Program(
             bench.record(to: storage), in: work, environment: bench.environment(storage: storage, faults: faults))
-        // Some kills come before there is anything to lose.
+        // Some kills happen before there is anything to lose.
         let starts = seconds > 0.4
         if starts {
             try waitUntil("the first sound on the disk", every: .milliseconds(5)) {
@@ -115,9 +115,9 @@ struct KillExperiment {
         if !found.isValid { kill.complaint = "recording \(new ?? 0) contains other sound" }
         // The sound captured while the recorder started counts as loss, too.
         kill.lostSeconds = Double(max(0, fed - found.distinct)) / Double(KnownSound.rate)
-        let told = Set(Told.events(in: ending.output).compactMap(Judgement.Segment.init))
-        committed.formUnion(told)
-        kill.committed = told.count
+        let reported = Set(Told.events(in: ending.output).compactMap(Judgement.Segment.init))
+        committed.formUnion(reported)
+        kill.committed = reported.count
         let judgement = Judgement(storage, committed: committed, last: new, on: bench)
         kill.lostSegments = judgement.lostSegments
         kill.complaint = kill.complaint ?? judgement.archive

@@ -34,7 +34,7 @@ enum KnownSound {
     struct Found: Sendable {
         /// The samples of the sound, each counted once.
         var distinct = 0
-        /// All samples of the sound, also if it started again.
+        /// All samples of the sound, even if it started again.
         var total = 0
         /// Samples of silence between them.
         var silence = 0

@@ -40,10 +40,10 @@ struct OwnersExperiment {
         let steps = try (0..<count).map { _ in try step(in: place, &random) }
         let bad = steps.filter { $0.status != 0 || $0.strangers > 0 || !$0.records }
         report.add(none: "commands that failed", steps.count { $0.status != 0 }, of: count)
-        report.add(none: "left files of another owner", steps.count { $0.strangers > 0 }, of: count)
-        report.add(none: "after which the user could not record", steps.count { !$0.records }, of: count)
+        report.add(none: "commands that left files of another owner", steps.count { $0.strangers > 0 }, of: count)
+        report.add(none: "commands after which the user could not record", steps.count { !$0.records }, of: count)
         for step in bad.prefix(5) { report.note("bad", "\(step.words): \(step.status) \(step.errors)") }
-        // The state after a command that does not become the user, into which the user could not record.
+        // The state after a command that did not become the user, so the user could not record.
         chown("\(place)/storage/archive.sqlite", 0, 0)
         report.add(control: "a database that is root's", caught: min(1, strangers(in: place)), of: 1)
         let folder = "\(place)/storage/recordings"
@@ -54,7 +54,7 @@ struct OwnersExperiment {
         return report.rows
     }
 
-    /// Runs one of the commands as one of the two, and checks the result.
+    /// Runs one of the commands as root or the user, and checks the result.
     private func step(in place: String, _ random: inout Random) throws -> Step {
         let isRoot = Bool.random(using: &random)
         let command = Command.allCases.randomElement(using: &random) ?? .record

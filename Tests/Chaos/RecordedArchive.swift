@@ -1,7 +1,7 @@
 import Glibc
 import System
 
-/// An archive with one recording. Commands run on copies of it, and are cut off.
+/// An archive with one recording. Commands run on copies of it, and are killed.
 struct RecordedArchive: Sendable {
     struct Failure: Error { var text: String }
 
@@ -15,7 +15,7 @@ struct RecordedArchive: Sendable {
     /// The original.
     let storage: String
     let samples: [Int16]
-    /// Words of its text that occur nowhere else.
+    /// Words that occur only in its text.
     let words: [String]
     private let configuration: String
 
@@ -65,8 +65,8 @@ struct RecordedArchive: Sendable {
 
     /// The problem with a command's end; nil without one. It must never report a changed history.
     static func complaint(_ words: [String], _ ending: Program.Ending) -> String? {
-        let told = "\(words[0]) ended with \(ending.status): \(ending.errors)\(ending.output)"
-        return ending.status != 0 || told.contains("history.jsonl") ? told : nil
+        let reported = "\(words[0]) ended with \(ending.status): \(ending.errors)\(ending.output)"
+        return ending.status != 0 || reported.contains("history.jsonl") ? reported : nil
     }
 
     private func command(_ words: [String], _ copy: Copy) -> [String] {
@@ -79,7 +79,7 @@ struct RecordedArchive: Sendable {
             faults: ["FAULT_STATE": "\(copy.work)/state", "FAULT_JOURNAL": "\(copy.work)/journal"])
     }
 
-    /// The maximum duration of a command in seconds, with as many others in parallel.
+    /// The maximum duration of a command in seconds, with others in parallel.
     func longest(_ words: [String], width: Int) async throws -> Double {
         try await longest(words, width: width, from: [nil])[0]
     }
@@ -109,7 +109,7 @@ struct RecordedArchive: Sendable {
         guard let file else { return }
         let end = MonotonicClock.nanoseconds + 10_000_000_000
         let path = "\(copy.storage)/recordings/000001/\(file)"
-        // wait: a late look misses the file; then the cut comes at another moment, which must hold as well
+        // wait: a late check misses the file; then the cut comes at another moment, which must also be safe
         while access(path, F_OK) != 0, MonotonicClock.nanoseconds < end { usleep(100) }
     }
 

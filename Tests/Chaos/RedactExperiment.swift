@@ -13,7 +13,7 @@ struct RedactExperiment {
         var complaint: String?
     }
 
-    /// What was recorded, and what is left of it after the redaction.
+    /// The original, and the part left after the redaction.
     private struct Original: Sendable {
         var archive: RecordedArchive
         var redactedSamples: [Int16]
@@ -44,7 +44,7 @@ struct RedactExperiment {
         report.add(none: "neither whole nor redacted", cuts.count { !$0.isWhole && !$0.isRedacted }, of: cuts.count)
         report.add(none: "readable after the redaction", cuts.count { !$0.readable.isEmpty }, of: cuts.count)
         report.add(
-            none: "archives not whole, or a history reported as changed", cuts.count { $0.complaint != nil },
+            none: "archives damaged, or a history reported as changed", cuts.count { $0.complaint != nil },
             of: cuts.count)
         for complaint in Set(cuts.compactMap(\.complaint)).prefix(5) { report.note("complaint", complaint) }
         for file in Set(cuts.flatMap(\.readable)).prefix(5) { report.note("readable", file) }
@@ -79,7 +79,7 @@ struct RedactExperiment {
     private static func cut(_ original: Original, _ index: Int, after seconds: Double) throws -> Cut {
         let copy = original.archive.copy("redact-\(index)")
         defer { original.archive.bench.remove(copy.work) }
-        // Every other cut comes at any moment, the others from when the redaction has begun.
+        // Half of the cuts come at any moment, the others once the redaction has begun.
         let isLate = index % 2 == 1
         try original.archive.cut(
             order, on: copy, after: isLate ? seconds / 4 : seconds, from: isLate ? ".striking" : nil)

@@ -40,7 +40,7 @@ struct ResealExperiment {
         report.add(none: "no sealed file that the key opens", cuts.count { $0.readings == nil }, of: cuts.count)
         report.add(none: "readable on the disk", cuts.count { !$0.readable.isEmpty }, of: cuts.count)
         report.add(none: "left in memory after the next start", cuts.count(where: \.isLeft), of: cuts.count)
-        report.add(none: "archives not whole", cuts.count { $0.complaint != nil }, of: cuts.count)
+        report.add(none: "archives damaged", cuts.count { $0.complaint != nil }, of: cuts.count)
         for complaint in Set(cuts.compactMap(\.complaint)).prefix(5) { report.note("complaint", complaint) }
         for file in Set(cuts.flatMap(\.readable)).prefix(5) { report.note("readable", file) }
         report.note(
@@ -149,13 +149,13 @@ struct ResealExperiment {
         defer { original.bench.remove(copy.work) }
         var cut = Cut()
         let appliance = try Appliance(original, copy, faults: true)
-        // Every other cut comes at any moment, the others after the new sealed file is begun.
+        // Half of the cuts come at any moment, the others once the new sealed file is begun.
         let isLate = index % 2 == 1
         let began = MonotonicClock.nanoseconds
         if isLate {
             _ = try appliance.open()
             let path = "\(copy.storage)/recordings/000001/sealing.partial"
-            // wait: a late look misses the file; then the cut comes at another moment, which must hold as well
+            // wait: a late check misses the file; then the cut comes at another moment, which must also be safe
             while access(path, F_OK) != 0, MonotonicClock.nanoseconds < began + 20_000_000_000 { usleep(100) }
             usleep(UInt32(seconds * 0.2 * 1e6))  // wait: cuts at an arbitrary moment
         } else {
@@ -174,7 +174,7 @@ struct ResealExperiment {
         appliance.program.signal(SIGKILL)
         _ = appliance.program.wait()
         _ = try PowerCut(journal: "\(copy.work)/journal", storage: copy.storage).apply()
-        // A power cut clears memory; a kill leaves it to the next start.
+        // A power cut clears memory; after a kill, the next start clears it.
         cut.readable = readable(original, copy)
         let raw = readings(original, copy)
         let next = try Appliance(original, copy, faults: false)
@@ -190,7 +190,7 @@ struct ResealExperiment {
         }
         let verified = next.ask(["verify"])
         cut.complaint = cut.complaint ?? RecordedArchive.complaint(["verify"], verified)
-        // A file between its two names is whole under the other one, and the start renames it.
+        // A file between its two names is complete under the other one, and the start renames it.
         let after = readings(original, copy)
         cut.readings = after ?? nil
         if after == nil { cut.complaint = cut.complaint ?? "raw: \(raw.map(String.init) ?? "none")" }

@@ -38,20 +38,20 @@ struct SealExperiment {
         }
         report.add(none: "neither the recording nor the sealed file", cuts.count(where: \.isNeither), of: cuts.count)
         report.add(none: "readable although sealed", cuts.count { !$0.readable.isEmpty }, of: cuts.count)
-        report.add(none: "archives not whole", cuts.count { $0.complaint != nil }, of: cuts.count)
+        report.add(none: "archives damaged", cuts.count { $0.complaint != nil }, of: cuts.count)
         for complaint in Set(cuts.compactMap(\.complaint)).prefix(5) { report.note("complaint", complaint) }
         for file in Set(cuts.flatMap(\.readable)).prefix(5) { report.note("readable", file) }
         report.note(
-            "unchanged; both; sealed alone",
+            "unchanged; both; only sealed",
             "\(cuts.count { $0.isPlain && !$0.isSealed }); \(cuts.count { $0.isPlain && $0.isSealed }); "
                 + "\(cuts.count { !$0.isPlain && $0.isSealed })")
-        let told = cuts.count(where: \.isToldSealed)
-        report.note("reported as sealed after a start", "\(told)")
-        // Otherwise the cuts would say little about what follows the switch.
+        let reported = cuts.count(where: \.isToldSealed)
+        report.note("reported as sealed after a start", "\(reported)")
+        // Otherwise the cuts would test little after the switch.
         if count >= 60 {
             report.add(
-                "cuts after which it is sealed", target: "at least a third", seen: "\(told) of \(count)",
-                isMet: told >= count / 3)
+                "cuts after which it is sealed", target: "at least a third", seen: "\(reported) of \(count)",
+                isMet: reported >= count / 3)
         }
         let control = try Self.control(original)
         report.add(control: "a sealed file that is gone", caught: control.gone ? 1 : 0, of: 1)
@@ -69,8 +69,8 @@ struct SealExperiment {
         return try RecordedArchive(on: bench, seal: "\(bench.folder)/key.pub")
     }
 
-    /// The origin of cuts: a quarter at any moment, a quarter after the sealed file is begun, and half after it has its name, just before
-    /// the journal without text replaces the other.
+    /// The origin of cuts: a quarter at any moment, a quarter after the sealed file is begun, and half after it has its
+    /// name, just before the journal without text replaces the old one.
     private static let beginnings: [String?] = [nil, "sealing.partial", "sealed.age", "sealed.age"]
 
     /// - Parameter longest: the maximum seconds from each origin until sealing has ended.
@@ -80,7 +80,7 @@ struct SealExperiment {
         let copy = original.copy("seal-\(index)")
         defer { original.bench.remove(copy.work) }
         let kind = index % beginnings.count
-        // The last ones may come after the end; then it must be on the disk.
+        // The last cuts may come after the end; then the sealed file must be on the disk.
         let end = longest[kind] * (beginnings[kind] == "sealed.age" ? 2 : 1)
         try original.cut(
             ["seal"], on: copy, after: generator.seconds(in: 0.0001...max(0.001, end)),
@@ -113,7 +113,7 @@ struct SealExperiment {
         return cut
     }
 
-    /// Starts again, and runs the commands that a person would.
+    /// Starts again, and runs typical commands.
     private static func recover(_ cut: inout Cut, _ original: RecordedArchive, _ copy: RecordedArchive.Copy) {
         func run(_ words: [String]) -> String {
             let ending = original.run(words, on: copy)

@@ -39,7 +39,7 @@ struct SoakExperiment {
         report.add(
             "bytes written for each byte of audio, unpaced", target: "2",
             seen: "\(rounded(long.amplification))", isMet: long.amplification <= 2 && long.amplification > 0)
-        // The writes of the start count little then.
+        // So the writes of the start hardly count.
         let seconds = bench.options.number("real-seconds", 30)
         let real = try soak(hours: 1, isFast: false, faults: nil, seconds: seconds)
         report.add(
@@ -52,7 +52,7 @@ struct SoakExperiment {
         return report.rows
     }
 
-    /// Code that is first used during the run is a step of up to 100 kB, which a run of a whole day shows to be one.
+    /// Code first used during the run adds a step of up to 100 kB, which a whole day's run reveals as a step.
     private static func slopeTarget(hours: Int) -> Double { max(100, 100 * 24 / Double(hours)) }
 
     private func soak(hours: Int, isFast: Bool, faults: [String: String]?, seconds: Int? = nil) throws -> Figures {
@@ -73,10 +73,10 @@ struct SoakExperiment {
         var samples: [Sample] = []
         var written = 0.0
         var payload = 0.0
-        // Waits for the other program here, so that its figures can still be read.
+        // Waits for the other program here, while its figures can still be read.
         while true {
             usleep(20_000)  // wait: samples the figures; a slow machine samples less often
-            // wait: the caller asks for a run of so many seconds
+            // wait: the caller requests a run of this many seconds
             if let seconds, MonotonicClock.nanoseconds - began > Int64(seconds) * 1_000_000_000 {
                 program.signal(SIGINT)
             }

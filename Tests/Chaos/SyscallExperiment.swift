@@ -5,7 +5,7 @@ struct SyscallExperiment {
         var settings: [String: String]
     }
 
-    /// The faults of each call. No program can survive a false success, so that is the control.
+    /// The faults of each call. No program can survive a false success, so it is the control.
     private static let errors: [(call: String, errors: [String])] = [
         ("open", ["EIO", "ENOSPC", "EROFS", "EINTR"]), ("write", ["EIO", "ENOSPC", "EROFS", "EINTR", "SHORT"]),
         ("pwrite", ["EIO", "ENOSPC", "EROFS", "EINTR", "SHORT"]),
@@ -59,7 +59,7 @@ struct SyscallExperiment {
         var faults: [Fault] = []
         for (call, errors) in Self.errors {
             let count = counts[call] ?? 0
-            // Each error begins at another call, so that a coarse stride still covers different calls.
+            // Each error begins at a different call, so a coarse stride covers different calls.
             for (index, error) in (errors + ["KILL"]).enumerated() {
                 for turn in Swift.stride(from: 1 + index % stride, through: count, by: stride) {
                     faults.append(Self.fault(error, call, at: turn, span: "one"))

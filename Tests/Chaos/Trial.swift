@@ -6,7 +6,7 @@ struct Trial: Sendable {
     /// Seconds after which it counts as hung.
     static let timeout = Double(seconds) + 60
 
-    /// The fault in words.
+    /// The fault's description.
     var name: String
     /// Whether the fault occurred.
     var wasHit = false
@@ -19,7 +19,7 @@ struct Trial: Sendable {
     var isSilent = false
     /// Failed without a line that says why.
     var isWordless = false
-    /// The damage on the disk, in words.
+    /// A description of the damage on the disk.
     var complaint: String?
     /// Seconds that were read, but are neither in the recording nor in a gap.
     var lostSeconds = 0.0
@@ -70,16 +70,16 @@ struct Trial: Sendable {
         let found = KnownSound.Found(in: WaveContent.samples(ofRecording: recording, in: storage))
         if !found.isValid { complaint = complaint ?? "the recording contains other sound" }
         let wanted = min(state.frames, Self.seconds * KnownSound.rate)
-        // A microphone that was opened again plays from the start; otherwise nothing counts twice.
+        // A reopened microphone plays from the start; otherwise nothing counts twice.
         let kept = state.opens > 1 ? found.total : found.distinct
         lostSeconds = Double(max(0, wanted - kept)) / Double(KnownSound.rate)
         let isTold = ending.status != 0 || events.contains { ["fault", "gap"].contains($0.event) }
         endedEarly = wanted < Self.seconds * KnownSound.rate && !isKill
         isSilent = !isTold && !isKill && (lostSeconds > 0 || endedEarly)
         // A reported gap is in the archive as well, and has the same length in the file.
-        let told = events.filter { $0.event == "gap" }.reduce(0) { $0 + ($1.end ?? 0) - ($1.start ?? 0) }
-        if complaint == nil, succeeded, abs(told - judgement.gapSeconds) > 0.001 {
-            complaint = "gaps of \(told) s were reported, \(judgement.gapSeconds) s are in the archive"
+        let reported = events.filter { $0.event == "gap" }.reduce(0) { $0 + ($1.end ?? 0) - ($1.start ?? 0) }
+        if complaint == nil, succeeded, abs(reported - judgement.gapSeconds) > 0.001 {
+            complaint = "gaps of \(reported) s were reported, \(judgement.gapSeconds) s are in the archive"
         }
     }
 
@@ -92,7 +92,7 @@ struct Trial: Sendable {
         report.add(none: "crashed", trials.count { $0.crashed }, of: trials.count)
         report.add(none: "silent loss", trials.count { $0.isSilent }, of: trials.count)
         report.add(none: "failed without a message", trials.count { $0.isWordless }, of: trials.count)
-        report.add(none: "audio or archive not whole", trials.count { $0.complaint != nil }, of: trials.count)
+        report.add(none: "audio or archive damaged", trials.count { $0.complaint != nil }, of: trials.count)
         report.note("faults that occurred", "\(hit.count) of \(trials.count)")
         report.note("ended with status 0 nevertheless", "\(hit.count { $0.succeeded })")
         report.note("a recording that ended early, or never began", "\(hit.count { $0.endedEarly })")
@@ -114,7 +114,7 @@ extension Trial: CustomStringConvertible {
     var description: String {
         let words = [
             lostSegments > 0 ? "\(lostSegments) segments lost" : nil, hung ? "hung" : nil, crashed ? "crashed" : nil,
-            isSilent ? "\(rounded(lostSeconds)) s lost in silence" : nil, isWordless ? "no words" : nil, complaint,
+            isSilent ? "\(rounded(lostSeconds)) s lost silently" : nil, isWordless ? "no message" : nil, complaint,
         ]
         return "\(name): " + words.compactMap(\.self).joined(separator: ", ")
     }

@@ -10,7 +10,7 @@ import TestKit
 @Suite("fieldscribe.txt on a card") struct CardSettingsTests {
     private let folder = TemporaryFolder()
 
-    /// Defaults, except for the recipients: what cannot be read may have named some.
+    /// Defaults, except for the recipients: the unreadable part may have named some.
     private var uncertain: Configuration {
         var configuration = CardSettings.base
         configuration.export.recipients = [Configuration.Export.nobody]
@@ -21,7 +21,7 @@ import TestKit
         CardSettings(Array(text.utf8)) { $0 == "Africa/Ouagadougou" }
     }
 
-    @Test("sets what it names, and nothing else")
+    @Test("sets only what it names")
     func taken() {
         let settings = settings(
             """
@@ -34,7 +34,7 @@ import TestKit
             style = mark
             after-export = erase-after-days 30
             settings-by-stick = yes
-            capture.preroll-seconds = 3 ; as on the other one
+            capture.preroll-seconds = 3 ; like the other one
             language = EN
             rtc = DS3231
             upgrade-key = RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3
@@ -55,7 +55,7 @@ import TestKit
         #expect(settings.configuration == expected)
     }
 
-    @Test("sets which sticks are copied to; if that line is wrong, none is", arguments: ["sticks", "export.sticks"])
+    @Test("sets which sticks get copies; if that line is wrong, none does", arguments: ["sticks", "export.sticks"])
     func sticks(key: String) {
         #expect(settings("\(key) = known").configuration.export.sticks == .known)
         for line in ["\(key) =", "\(key) = knwon"] {
@@ -88,14 +88,15 @@ import TestKit
         "reports an invalid line, and uses the lines around it",
         arguments: [
             ("microfone = auto", "did you mean microphone?"), ("name = -x", "cannot be a name"),
-            ("name = mein Recorder", "cannot be a name"), ("language = fr", "taken for English"),
+            ("name = mein Recorder", "cannot be a name"), ("language = fr", "transcribed as English"),
             ("time-zone = Mars/Olympus", "is not a time zone"),
             ("button = yes", "allowed: gpio:"), ("style = tap", "allowed: toggle, mark"), ("style", "is not a setting"),
             ("style =", "has no value"), ("after-export = erase-after-days 0", "1 to 36500"),
             ("capture.rate = fast", "whole number"),
-            ("capture.speed = 1", "is not a key of [capture]"), ("storage.directory = /tmp", "stays as it is"),
-            ("control.socket = /tmp/s", "stays as it is"), ("recognizer.vocabulary = /etc/shadow", "vocabulary = FILE"),
-            ("vocabulary = ../x", "give its name alone"), ("after-export = keep\nafter-export = erase", "set twice"),
+            ("capture.speed = 1", "is not a key of [capture]"), ("storage.directory = /tmp", "cannot be changed"),
+            ("control.socket = /tmp/s", "cannot be changed"),
+            ("recognizer.vocabulary = /etc/shadow", "vocabulary = FILE"),
+            ("vocabulary = ../x", "give only its name"), ("after-export = keep\nafter-export = erase", "set twice"),
             ("serial-console = ttyS1", "allowed: yes, no"),
             ("rtc = ds1307", "allowed: none, ds3231, pcf8523"), ("upgrade-key = age1x", "begins with RW"),
             ("after-export = keep\nstorage.after-export = erase", "set twice"),

@@ -18,7 +18,7 @@ private func deviceError(_ body: () throws -> Configuration) -> DeviceError? {
         #expect(fclose(file) == 0)
     }
 
-    @Test("the option overrides the variable, the variable the system's file, and that the defaults")
+    @Test("the option overrides the variable, which overrides the system's file, which overrides the defaults")
     func precedence() throws {
         let folder = TemporaryFolder()
         let paths = ["flag", "variable", "system"].map(folder.file)
@@ -35,7 +35,7 @@ private func deviceError(_ body: () throws -> Configuration) -> DeviceError? {
         #expect(none == Configuration())
     }
 
-    @Test("the valid lines of a faulty file can be read, and the wrong settings are named")
+    @Test("the valid lines of a faulty file are used, and the wrong settings are reported")
     func salvaged() throws {
         let folder = TemporaryFolder()
         let (wrong, none) = (folder.file("wrong.conf"), folder.file("none.conf"))

@@ -4,14 +4,14 @@ import TestKit
 @testable import Settings
 
 @Suite("Malformed files") struct FuzzTests {
-    /// The parts of the files, so that most get past the first line.
+    /// The parts of the files; most get past the first line.
     private static let pieces: [[UInt8]] =
         ["\n", "\n", "\r\n", "[", "]", "=", ":", ";", "#", " ", "\t", "\"", "[capture]\n", "[speech]\n", "[panel]\n"]
         .map { Array($0.utf8) } + ConfigurationKey.all.map { Array("\($0.name) = ".utf8) }
         + ConfigurationKey.all.map { Array("[\($0.section)]\n\($0.name)=\($0.value(in: Configuration()))\n".utf8) }
         + [[0xFF], [0], [0xEF, 0xBB, 0xBF], [0xC3], Array(repeating: 0x41, count: 250)]
 
-    @Test("give a configuration, or problems with existing line numbers")
+    @Test("yield a configuration, or problems with existing line numbers")
     func fuzz() throws {
         var generator = SeededGenerator()
         print("seed \(generator.seed)")

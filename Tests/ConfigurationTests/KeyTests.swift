@@ -102,7 +102,7 @@ import Testing
             bad: ["-g", "a b", "grüppe", String(repeating: "g", count: 33)]),
     ]
 
-    @Test("the table of this test has every key, in the order of the keys")
+    @Test("this test's table has every key, in the same order")
     func everyKey() {
         #expect(Self.rows.map(\.key) == ConfigurationKey.all.map(\.path))
     }
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test("an invalid value is refused with its line, its key and what is allowed", arguments: rows)
+    @Test("an invalid value is refused with its line, its key and the allowed values", arguments: rows)
     func bad(_ row: Row) throws {
         let key = try #require(ConfigurationKey.all.first { $0.path == row.key })
         for value in key.isOptional ? row.bad : row.bad + [""] {

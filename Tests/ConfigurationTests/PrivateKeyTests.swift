@@ -4,13 +4,13 @@ import TestKit
 @testable import Core
 @testable import Settings
 
-/// A private key in a setting: refused by its place, and never printed.
+/// A private key in a setting: refused with its line, and never printed.
 @Suite("Private keys in a configuration") struct PrivateKeyTests {
     private static let secret = "AGE-SECRET-KEY-1FPZUAA303EPDUW6H5GGKJSLT86WEN5L8HP6H4HJ64WRL3EE063MSULL5QQ"
     private static let key = "age1gsys585vm88twneeqx8q3qzt670h5sesuytqjgg638l0mcnwevqqj8cygd"
 
     @Test(
-        "are refused with their line, and shown in no message",
+        "are refused with their line, and never shown",
         arguments: [
             "[export]\nrecipients = SECRET\n", "[export]\nrecipients = KEY, SECRET\n", "[export]\nrecipient = SECRET\n",
             "[export]\nSECRET = KEY\n", "[SECRET]\n", "SECRET\n", "[export]\nSECRET\n", "[capture]\ndevice = SECRET\n",
@@ -26,8 +26,8 @@ import TestKit
             Issue.record("taken")
             return
         }
-        let told = "\(error) \(error.problems)"
-        #expect(!told.uppercased().contains("FPZUAA303"), "\(told)")
+        let reported = "\(error) \(error.problems)"
+        #expect(!reported.uppercased().contains("FPZUAA303"), "\(reported)")
         #expect(error.problems.allSatisfy { $0.line > 0 })
     }
 
@@ -50,7 +50,7 @@ import TestKit
         #expect(throws: DeviceError.self) { try settings.configuration.recipients() }
     }
 
-    @Test("on a card, public keys count; a file that is too long may have had some")
+    @Test("on a card, public keys are used; an oversized file may have had some")
     func cardKeys() throws {
         let settings = CardSettings(Array("recipients = \(Self.key)\n".utf8)) { _ in false }
         #expect(try settings.configuration.recipients()?.map(\.text) == [Self.key] && settings.problems.isEmpty)
@@ -58,7 +58,7 @@ import TestKit
         #expect(long.configuration.export.recipients == ["nobody"])
     }
 
-    @Test("a stick's configuration cannot set recipients, whatever is set")
+    @Test("a stick's configuration never sets recipients")
     func stick() {
         let key = ConfigurationKey.all.first { $0.path == "export.recipients" }
         #expect(key?.refusalOfStick(Self.key)?.contains("in settings/recipients.txt") == true)

@@ -31,7 +31,7 @@ import Testing
         #expect(found == expected)
     }
 
-    @Test("gives the defaults, also with every key uncommented")
+    @Test("yields the defaults, even with every key uncommented")
     func roundTrip() throws {
         let text = try sample()
         let uncommented = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("has no line longer than libinih reads")
+    @Test("has no line longer than libinih's limit")
     func lineLength() throws {
         #expect(try sample().split(separator: "\n").allSatisfy { $0.utf8.count <= 120 })
     }

@@ -100,7 +100,7 @@ import TestKit
             !outcome.hasChanged && outcome.lines.count == 2 && outcome.lines[1].contains("fieldscribe.conf:2: "),
             "\(outcome.lines)")
         #expect(own.withStickSettings() == own)
-        // Nor if somebody put it there by other means.
+        // Even if it was put there by other means.
         try makeFolder(folder.file("storage/settings"))
         try durableReplace(path: folder.file("storage/settings/fieldscribe.conf"), with: "[\(lines)\n")
         #expect(own.withStickSettings() == own)
@@ -114,7 +114,7 @@ import TestKit
     }
 
     @Test(
-        "must be files of a sensible length, not links",
+        "must be files of a reasonable size, not links",
         arguments: ["ln -s /etc/passwd", "mkfifo", "mkdir", "truncate -s 70000"])
     func strange(how: String) throws {
         let pipe = try #require(popen("\(how) '\(brought)/fieldscribe.conf'", "r"))
@@ -125,7 +125,7 @@ import TestKit
             "\(outcome.lines)")
     }
 
-    @Test("behind a linked folder are not followed")
+    @Test("in a linked folder are not followed")
     func linkedFolder() throws {
         _ = rename(brought, folder.file("elsewhere"))
         #expect(symlink(folder.file("elsewhere"), brought) == 0)
@@ -136,7 +136,7 @@ import TestKit
             "\(outcome.lines)")
     }
 
-    @Test("can have a vocabulary, which is checked as a whole, too")
+    @Test("can include a vocabulary, which is also checked as a whole")
     func vocabulary() throws {
         let wrong = try take("Nokou\u{E9}\nLac <lake>\n* 3\n", as: "vocabulary.txt")
         #expect(!wrong.hasChanged && wrong.lines.count == 3, "\(wrong.lines)")
@@ -167,7 +167,7 @@ import TestKit
         try shell("age-keygen -o \(name) 2>/dev/null && age-keygen -y \(name)").filter { !$0.isNewline }
     }
 
-    @Test("public keys count until others are set, and no other stick changes them; they do not expire")
+    @Test("public keys are used until others are set; no other stick changes them, and they do not expire")
     func recipients() throws {
         let (first, other) = (try key("first"), try key("other"))
         #expect(first.hasPrefix("age1") && other != first)
@@ -175,7 +175,7 @@ import TestKit
             (try? configuration.withStickSettings().recipients()?.map(\.text)) ?? []
         }
         let name = StickSettings.recipientsName
-        // If copied recordings are erased, a stick with other keys could take them away.
+        // If copied recordings are erased, a stick with other keys could steal them.
         var erases = own
         erases.storage.afterExport = .erase
         let refused = try take("\(first)\n", as: name, over: erases)
@@ -192,8 +192,8 @@ import TestKit
         #expect(!again.hasChanged && again.lines == ["settings/recipients.txt is already in effect."])
         let second = try take(other, as: name)
         #expect(
-            !second.hasChanged && second.lines.first?.contains("an earlier stick has said") == true, "\(second.lines)")
-        // Whatever other stick comes, or is missing.
+            !second.hasChanged && second.lines.first?.contains("an earlier stick has set") == true, "\(second.lines)")
+        // With any other stick, or none.
         unlink("\(brought)/\(name)")
         #expect(try take("[capture]\npreroll-seconds = 3\n").hasChanged)
         #expect(keys(own) == [first] && own.withStickSettings().capture.prerollSeconds == 3)
@@ -205,7 +205,7 @@ import TestKit
         machine.export.recipients = [other]
         #expect(keys(machine) == [other])
         let set = try take(first, as: name, over: machine)
-        #expect(!set.hasChanged && set.lines.last?.contains("is set on this recorder (export.recipients)") == true)
+        #expect(!set.hasChanged && set.lines.last?.contains("are set on this recorder (export.recipients)") == true)
         // An unreadable file must not lead to unencrypted copies.
         let kept = "\(StickSettings.folder(in: own.storage.directory))/\(name)"
         try Data("damaged\n".utf8).write(to: URL(filePath: kept))
@@ -220,7 +220,7 @@ import TestKit
         let file = "'\(brought)/\(name)'"
         let cases = [
             ("cp secret \(file)", "is a private key"), (": > \(file)", "holds no public key"),
-            ("echo age1qqqqqqqqqqqqqqqqqqqqqqqqq > \(file)", "age does not take it"),
+            ("echo age1qqqqqqqqqqqqqqqqqqqqqqqqq > \(file)", "age rejects it"),
             ("head -c 300000 /dev/zero > \(file)", "is longer than"), ("mkfifo \(file)", ""), ("mkdir \(file)", ""),
             ("echo \(open) > open; ln -s ../../../open \(file)", ""),
         ]
@@ -263,7 +263,8 @@ import TestKit
         _ = try shell("echo \(first) >> \(file)")
         #expect(!StickSettings.take(fromStick: stick, over: machine, program: program).hasChanged)
         #expect(try keys(machine) == [other])
-        // The machine's own keys count again once the signing key is unset; without any, nothing is copied unencrypted.
+        // The machine's own keys are used again once the signing key is unset; without any, nothing is copied
+        // unencrypted.
         machine.export.settingsKey = ""
         #expect(try keys(machine) == [first])
         machine.export.recipients = []

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Syntax") struct SyntaxTests {
     @Test(
-        "form makes no difference",
+        "formatting makes no difference",
         arguments: [
             "\u{FEFF}[capture]\nrate = 44100\n",
             "[capture]\r\nrate = 44100\r\n",
@@ -39,18 +39,18 @@ import Testing
             ("[capture]\n\nrate", ["3 this line is not a [section], a key = value or a # comment"]),
             ("[capture]\n= 16000\n", ["2 this line has no key before its ="]),
             ("[capture\nrate = 1\n", ["1 this line has no ] after the section's name"]),
-            ("[capture] rate = 1\n", ["1 this line has text after [capture]; put it on a line of its own"]),
-            ("rate = 16000\n", ["1 stands before the first section; put a line like [capture] above it"]),
+            ("[capture] rate = 1\n", ["1 this line has text after [capture]; put it on its own line"]),
+            ("rate = 16000\n", ["1 is before the first section; put a line like [capture] above it"]),
             (
                 "[capture]\nrate = 16000 # Hz\n",
                 [
-                    "2 has a comment after its value; begin it with ; or give it a line of its own"
+                    "2 has a comment after its value; begin it with ; or put it on its own line"
                 ]
             ),
             (
                 "[capture]\nrate = 16000\rchannels = 1\n",
                 [
-                    "2 this line ends with a carriage return alone; end lines with a newline"
+                    "2 this line ends with only a carriage return; end lines with a newline"
                 ]
             ),
             (
@@ -111,7 +111,7 @@ import Testing
             ])
     }
 
-    @Test("a line may be as long as libinih reads; a longer one is refused with its number")
+    @Test("a line may have libinih's maximum length; a longer one is refused with its number")
     func lineLimit() throws {
         func line(_ bytes: Int) -> String { "model = /" + String(repeating: "m", count: bytes - 9) }
         let longest = try read("[recognizer]\n\(line(198))\nworkers = 3\n").get()

@@ -28,7 +28,7 @@ import TestKit
         #expect(
             names("\(desk.stick)/Fieldscribe") == ["index.html", "recorder", "RESULT.txt"].sorted()
                 || Set(names("\(desk.stick)/Fieldscribe")) == ["index.html", "recorder", "RESULT.txt"])
-        #expect(names(desk.exportFolder).count == 2, "no temporary folder stays")
+        #expect(names(desk.exportFolder).count == 2, "no temporary folder remains")
         let entries = await desk.ledger.entries
         #expect(entries.map(\.folder) == report.copied.map(\.folder) && entries.allSatisfy { $0.volume == "ABCD-1234" })
         #expect(entries.allSatisfy { $0.pass == 3 * $0.recording }, "the pass whose text was copied")
@@ -70,7 +70,7 @@ import TestKit
     }
 
     @Test(
-        "a copy and its page have the history; later entries cause no new copy but come with the next text"
+        "a copy and its page have the history; later entries do not cause a new copy, but come with the next text"
     )
     func history() async throws {
         func line(_ number: Int, _ act: HistoryEntry.Act) -> HistoryLine {
@@ -100,19 +100,19 @@ import TestKit
             #expect(try await desk.copy().copied.isEmpty)
             await desk.put(1, text: words)
             #expect(try await desk.copy().copied.count == 1)
-            let told = mine.isEmpty ? "[\n{\"number\":1},\n{\"number\":2}\n]\n" : mine
-            #expect(try text("\(copy)/history.json") == told)
+            let reported = mine.isEmpty ? "[\n{\"number\":1},\n{\"number\":2}\n]\n" : mine
+            #expect(try text("\(copy)/history.json") == reported)
             #expect(try text("\(copy)/transcript.txt").contains(words.prefix(5)))
             #expect(desk.copies.count == 1 && desk.areWhole())
         }
     }
 
-    @Test("the ledger lists a pass only once a copy has all of its text, and every such pass")
+    @Test("the ledger lists exactly the passes of which a copy has all text")
     func ledgersPass() async throws {
         try await Desk().expectPassesOfWholeTexts()
     }
 
-    @Test("FLAC passes its own test and has tags of its origin")
+    @Test("FLAC passes its own test and has tags with its origin")
     func flac() async throws {
         let desk = try await Desk(seconds: 20)
         try await desk.copy()
@@ -199,7 +199,7 @@ import TestKit
                 formats: Desk.formats, audio: .flac, device: Desk.device, volume: "ABCD-1234", now: 1_795_163_500),
             audioPath: { desk.audioPath($0) })
         export.gate = { operation, path throws(DeviceError) in
-            if operation == "mkdir" { throw DeviceError(.failed, "mkdir", "\(path): nothing has to be made") }
+            if operation == "mkdir" { throw DeviceError(.failed, "mkdir", "\(path): nothing needs to be made") }
         }
         let report = try await export.copy(to: desk.stick)
         #expect(report.error == nil && report.copied.isEmpty && report.kept.count == 2)
@@ -275,7 +275,7 @@ import TestKit
             await desk.annotate(1, annotations, pass: note == "he laughs" ? 2 : 3)
             let hasNotes = formats.contains(.html)
             let report = try await desk.copy()
-            // Formats without notes have nothing new the second time.
+            // Formats without notes do not change the second time.
             #expect(report.copied.map(\.recording) == (note == "he laughs" || formats != [.text, .json] ? [1] : []))
             #expect(desk.areWhole() && desk.copies.count == 2 && shell(sound).output == before)
             let page = "\(desk.exportFolder)/\(Desk.name(1))/index.html"
@@ -289,7 +289,7 @@ import TestKit
         #expect(copied.copied.isEmpty && copied.kept.count == 2)
     }
 
-    @Test("the list has the date of a recording with a title, if its clock was right")
+    @Test("the list has the date of a recording with a title, if the clock was set")
     func titled() async throws {
         let desk = try await Desk()
         guard case (var summary, let timeline)? = await desk.archive.transcript(of: 1) else {
@@ -393,7 +393,7 @@ import TestKit
     }
 }
 
-/// An archive that remembers which texts it was asked for.
+/// An archive that records which texts were requested.
 private struct CountingArchive: ArchiveReading {
     let whole: any ArchiveReading
     let asked = Asked()

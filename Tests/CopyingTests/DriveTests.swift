@@ -44,7 +44,7 @@ import TestKit
         ] { #expect(DriveContents(text) == nil, "\(text)") }
     }
 
-    @Test("new copies wait, erased ones go immediately, and no readable copy stays beside encrypted ones")
+    @Test("new copies wait, erased ones are removed immediately, and no readable copy stays beside encrypted ones")
     func steps() {
         let both = contents([1: "x", 2: "y"])
         #expect(step(both, nil) == .remake)
@@ -56,7 +56,7 @@ import TestKit
         #expect(step(contents([1: "x"], settings: "b"), held([1: "x"])) == .update)
         #expect(step(contents([1: "x"], sealed: true), held([1: "x"])) == .remake)
         #expect(step(contents([1: "x"]), held([1: "x"], sealed: true)) == .remake)
-        // Another kind takes precedence, even unfinished.
+        // A different kind takes precedence, even if unfinished.
         #expect(step(contents([1: "x"], sealed: true), held([1: "x"], finished: false)) == .remake)
         // An empty recorder has an empty drive.
         #expect(step(contents([:]), nil) == .remake && step(contents([:]), held([:])) == .current)

@@ -45,8 +45,8 @@ import TestKit
             #expect(shell("cd '\(desk.stick)/Fieldscribe/\(copied.folder)' && sha256sum -c SHA256SUMS").status == 0)
             #expect(error == nil)
         } else {
-            let told = try #require(error ?? report?.error)
-            #expect(told.message.contains("; "), "a remedy: \(told.message)")
+            let reported = try #require(error ?? report?.error)
+            #expect(reported.message.contains("; "), "a remedy: \(reported.message)")
             #expect(await desk.ledger.entries.isEmpty)
         }
     }

@@ -75,7 +75,7 @@ import TestKit
         let index = try text("\(desk.stick)/Fieldscribe/index.html")
         #expect(
             index.contains("recorder/Awa%20%C3%A4%20%26%20%27co%27/index.html") && index.contains("Awa \u{E4} &amp;"))
-        #expect(index.split(separator: "one two").count == 5, "twice in the list, twice in what is searched")
+        #expect(index.split(separator: "one two").count == 5, "twice in the list, twice in the searched text")
         await desk.put(1, text: "one two three")
         #expect(try await desk.copy().copied.map(\.folder) == ["recorder/\(mine)"])
         #expect(try text("\(desk.exportFolder)/\(mine)/transcript.txt") == "one two three\n")

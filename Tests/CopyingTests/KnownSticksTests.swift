@@ -30,7 +30,7 @@ import TestKit
     private static let usb = ["ID_BUS": "usb", "ID_FS_USAGE": "filesystem", "ID_FS_TYPE": "vfat"]
 
     @Test("file system and device identify a stick, and only sticks are listed")
-    func told() throws {
+    func reported() throws {
         let sandisk = ["ID_FS_UUID_ENC": "1A2B-3C4D", "ID_SERIAL": "SanDisk_Ultra_4C53-0:0"]
         try plug("sdb1", "8:17", Self.usb.merging(sandisk) { $1 })
         try plug("sda1", "8:1", ["ID_BUS": "ata", "ID_FS_USAGE": "filesystem", "ID_FS_TYPE": "ext4"])
@@ -63,14 +63,14 @@ import TestKit
             print("➜ skipped: this machine has no block device")
             return
         }
-        // None is an identifiable stick, but each has to be found.
+        // None is an identifiable stick, but each must be found.
         do throws(DeviceError) { _ = try PluggedSticks().identity(of: name) } catch {
             #expect(error.code == .unsupported, "\(error.message)")
         }
         #expect(throws: DeviceError.self) { try PluggedSticks().identity(of: "no\(name)") }
     }
 
-    @Test("a stick is known from allow to forget, also after reading the file again")
+    @Test("a stick is known from allow to forget, even after the file is read again")
     func ledger() throws {
         let (one, two) = (
             StickIdentity(volume: "1A2B-3C4D", device: "A"), StickIdentity(volume: "1A2B-3C4D", device: "B")

@@ -29,7 +29,7 @@ import TestKit
     }
 
     @Test(
-        "reading back gives sha256sum's digest for any length and order",
+        "reading back yields sha256sum's digest for any length and order",
         arguments: [0, 1, 511, 4_096, 1_048_575, 1_048_576, 1_048_577, 3_500_001])
     func readBack(length: Int) throws {
         let folder = TemporaryFolder()
@@ -50,7 +50,7 @@ import TestKit
         #expect(Digest.of("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
     }
 
-    @Test("writes of any size and order give the same file")
+    @Test("writes of any size and order yield the same file")
     func newFile() throws {
         let folder = TemporaryFolder()
         var random = SeededGenerator()
@@ -72,7 +72,7 @@ import TestKit
     }
 
     @Test(
-        "peaks are the loudest sample of each stretch for any block size",
+        "peaks are the loudest sample of each section for any block size",
         arguments: [1, 7, 1_199, 1_200, 1_201, 50_000])
     func peaks(length: Int) {
         var random = SeededGenerator(seed: UInt64(length))

@@ -53,7 +53,7 @@ import TestKit
     }
 
     @Test(
-        "the next copy replaces one that still has it, even if no text differs", arguments: [true, false])
+        "the next copy replaces an outdated one, even if no text differs", arguments: [true, false])
     func replaces(hasTexts: Bool) async throws {
         var desk = try await Desk()
         if !hasTexts { desk.formats = [] }
@@ -64,7 +64,7 @@ import TestKit
         #expect(desk.copies.count == 1, "\(desk.copies)")
         #expect(desk.areWhole())
         #expect(silence(in: "\(desk.exportFolder)/\(desk.copies.first ?? "")/audio.flac"))
-        #expect(try await desk.copy().copied.isEmpty, "it is known now")
+        #expect(try await desk.copy().copied.isEmpty, "it is now known")
         #expect(desk.copies.count == 1)
     }
 
@@ -80,7 +80,7 @@ import TestKit
         #expect(desk.copies.count == 2)
     }
 
-    @Test("the next copy completes one that was interrupted before the ledger listed it")
+    @Test("the next run completes a copy that was interrupted before the ledger listed it")
     func interrupted() async throws {
         let desk = try await Desk()
         try await desk.copy()
@@ -137,7 +137,7 @@ import TestKit
     }
 
     @Test(
-        "a copy of another form replaces one from before the redaction",
+        "a copy in another format replaces one made before the redaction",
         arguments: [Form.clear, .sealed], Form.allCases)
     func otherForm(before: Form, after: Form) async throws {
         if before == after { return }

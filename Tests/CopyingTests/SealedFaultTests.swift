@@ -7,7 +7,7 @@ import TestKit
 @testable import Core
 @testable import System
 
-/// A stick that fails, lies, is full or was prepared, while recordings are sealed onto it.
+/// A failing, lying, full or malicious stick during encrypted copies.
 @Suite("A stick that fails during encrypted copies", .serialized) struct SealedFaultTests {
     private let keys: KeyPair
 
@@ -73,7 +73,7 @@ import TestKit
             let folder = "\(stick)/Fieldscribe/sealed"
             func files() -> [String] { names(folder).filter { $0.hasSuffix(".age") } }
             #expect(files().allSatisfy { keys.opens("\(folder)/\($0)") }, "call \(call)")
-            // Reported and listed copies are there.
+            // Reported and listed copies exist.
             for copy in report?.copied ?? [] { #expect(files().contains(String(copy.folder.dropFirst(7)))) }
             for entry in await ledger.entries { #expect(files().contains(String(entry.folder.dropFirst(7)))) }
 
@@ -82,12 +82,12 @@ import TestKit
             #expect(second.error == nil && second.copied.count + second.kept.count == 2, "call \(call)")
             #expect(files().allSatisfy { keys.opens("\(folder)/\($0)") }, "call \(call)")
             #expect(names(folder).allSatisfy { !$0.contains("partial") }, "call \(call): \(names(folder))")
-            // A copy may be there twice if the stick failed between rename and ledger.
+            // A copy may exist twice if the stick failed between rename and ledger.
             #expect(files().count == 2 || fault != .once && files().count == 3, "call \(call): \(files())")
             #expect(try await export.copy(to: stick).kept.count == 2)
         }
         #expect(failed >= counted.made * 2 / 3)
-        print("\(fault.rawValue): \(counted.made) calls failed one after the other, \(failed) copies told so")
+        print("\(fault.rawValue): \(counted.made) calls failed in turn; \(failed) copies reported it")
     }
 
     @Test("the older copy stays until the newer one was read back")
@@ -103,7 +103,7 @@ import TestKit
             #expect(try await desk.copy().error == nil && desk.sealedFiles.count <= 2)
             if calls.made < call, report?.error == nil { return }
         }
-        Issue.record("it never came to its end")
+        Issue.record("it never ended")
     }
 
     @Test("data that differs when read back is not reported as a copy")
@@ -165,8 +165,8 @@ import TestKit
         #expect(try await desk.copy().copied.count == 1)
         // Too small from the start.
         try await desk.record(2, seconds: 200)
-        let told = try await desk.copy()
-        #expect(told.error?.code == .full && told.error?.message.contains("needs about") == true)
+        let reported = try await desk.copy()
+        #expect(reported.error?.code == .full && reported.error?.message.contains("needs about") == true)
     }
 
     @Test(
@@ -199,8 +199,8 @@ import TestKit
         if let copied = report?.copied.first {
             #expect(keys.opens("\(desk.stick)/Fieldscribe/\(copied.folder)"))
         } else {
-            let told = try #require(error ?? report?.error)
-            #expect(told.message.contains("; "), "a remedy: \(told.message)")
+            let reported = try #require(error ?? report?.error)
+            #expect(reported.message.contains("; "), "a remedy: \(reported.message)")
             #expect(await desk.ledger.entries.isEmpty)
         }
     }

@@ -25,7 +25,7 @@ struct KeyPair {
         self.recipient = recipient
     }
 
-    /// Opens an encrypted file into a folder as README.txt explains. Returns the programs' output, which is empty on success.
+    /// Decrypts an encrypted file into a folder as README.txt explains. Returns the programs' output, empty on success.
     func open(_ path: String, into folder: String) -> String {
         let (status, output) = shell(
             "mkdir -p '\(folder)' && set -o pipefail && age -d -i '\(key)' '\(path)' | tar x -C '\(folder)'")
@@ -55,7 +55,7 @@ extension Desk {
             formats: formats, audio: .flac, device: Desk.device, volume: "", now: 1_795_170_000)
         let manifest = try RecordingSealer(
             summary, timeline, journal: "the journal\n", history: [], in: storage, settings: settings,
-            for: [recipient], goesOn: { true }
+            for: [recipient], shouldContinue: { true }
         ).seal()
         #expect(rename(place.sealed, folder.file(RecordingFolder.sealedName)) == 0)
         var sealed = summary

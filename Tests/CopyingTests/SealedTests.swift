@@ -49,7 +49,7 @@ import TestKit
         #expect(shell("cd '\(sealed.sealedFolder)' && sha256sum --quiet --strict -c SHA256SUMS").status == 0)
     }
 
-    @Test("the ledger lists a pass only once a copy has all of its text, and every such pass")
+    @Test("the ledger lists exactly the passes of which a copy has all text")
     func ledgersPass() async throws {
         try await desk().expectPassesOfWholeTexts()
     }
@@ -67,7 +67,7 @@ import TestKit
         #expect(desk.result().contains("and verified: 2 recordings, 1 and 2."))
     }
 
-    @Test("nothing readable is ever on the stick", .enabled(if: canMountImages))
+    @Test("nothing readable ever reaches the stick", .enabled(if: canMountImages))
     func marker() async throws {
         let mark = "ZebraFishMark"
         let folder = TemporaryFolder()
@@ -178,7 +178,7 @@ import TestKit
         #expect(!keys.opens(path) && other.opens(path) && desk.sealedFiles == [Desk.sealedName(1)])
     }
 
-    @Test("SSH keys open it, too")
+    @Test("SSH keys also open it")
     func ssh() async throws {
         let folder = TemporaryFolder()
         let path = folder.file("id")

@@ -43,7 +43,7 @@ import TestKit
     func badFile(how: String, says: String) throws {
         let folder = TemporaryFolder()
         let commands = how.replacing("KEY", with: key).replacing("SECRET", with: secret)
-        // The replacement above reaches into the other, too.
+        // The replacement above also affects the other.
         let whole =
             how.contains("SECRET")
             ? how.replacing("SECRET", with: secret).replacing("\\nKEY", with: "\\n\(key)") : commands
@@ -113,7 +113,7 @@ import TestKit
         }
     }
 
-    @Test("encoding twice gives the same file, and a difference is detected")
+    @Test("encoding twice yields the same file, and a difference is detected")
     func twice() throws {
         let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         func encode(_ audio: EncodedAudio, _ change: Int? = nil) throws {

@@ -73,7 +73,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
         let findings = try signed.findings(key: signed.key.publicKey)
         #expect(findings.allSatisfy { $0.outcome == .unaltered }, "\(findings.map(\.line))")
         // The list, twelve files that it lists, and the sound by its samples.
-        #expect(findings.count == 14 && findings.last?.words.contains("its sound is what was signed") == true)
+        #expect(findings.count == 14 && findings.last?.words.contains("its sound is as it was signed") == true)
         #expect(try signed.wrong() == [])
         let both = try signed.findings(key: signed.key.publicKey, signed.desk.exportFolder)
         #expect(both.filter { $0.outcome == .unaltered }.count == 28)
@@ -127,9 +127,9 @@ private let hasMinisign = shell("command -v minisign").status == 0
         try makeFolder(storage)
         let other = try RecorderKey(in: storage)
         #expect(other.publicKey != signed.key.publicKey)
-        let told = try signed.findings(key: other.publicKey)
+        let reported = try signed.findings(key: other.publicKey)
         #expect(
-            told.contains {
+            reported.contains {
                 $0.outcome == .altered && $0.words.contains("another recorder's, whose key is \(signed.key.publicKey)")
             })
         // Signed by the forger, except the sound, which needs the recorder's key.
@@ -205,8 +205,9 @@ private let hasMinisign = shell("command -v minisign").status == 0
         // An altered copy beside an intact one.
         for command in ["echo x >>transcript.txt", "rm SHA256SUMS", "rm SHA256SUMS.minisig history.json"] {
             #expect(shell("cd -- '\(signed.desk.exportFolder)/\(name)' && \(command)").status == 0)
-            let told = try signed.findings(signed.desk.stick)
-            #expect(told.contains { [.altered, .missing].contains($0.outcome) }, "\(command): \(told.map(\.line))")
+            let reported = try signed.findings(signed.desk.stick)
+            #expect(
+                reported.contains { [.altered, .missing].contains($0.outcome) }, "\(command): \(reported.map(\.line))")
         }
     }
 
@@ -221,12 +222,12 @@ private let hasMinisign = shell("command -v minisign").status == 0
         )
         let found = try signed.findings(signed.desk.stick)
         #expect(found.filter { $0.outcome != .note } == before.filter { $0.outcome != .note }, "\(found.map(\.line))")
-        #expect(found.last?.words.contains("half of a copy") == true)
+        #expect(found.last?.words.contains("an incomplete copy") == true)
         shell("cd '\(signed.desk.stick)' && mkdir \"$(printf 'caf\\351')\"")
         #expect(try signed.findings(signed.desk.stick).contains { $0.outcome == .unchecked })
     }
 
-    @Test("of encrypted copies only the checksums are compared, and a finding says so")
+    @Test("only the checksums of encrypted copies are compared, with a note")
     func sealedFolder() async throws {
         let signed = try await signed()
         let sealed = "\(signed.desk.stick)/Fieldscribe/sealed"
@@ -316,7 +317,7 @@ struct LibrarySignatureTests {
         )
     }
 
-    @Test("a signature of minisign is valid, with any comment", arguments: ["", "-t 'a comment: with marks'"])
+    @Test("a minisign signature is valid, with any comment", arguments: ["", "-t 'a comment: with marks'"])
     func fits(_ options: String) throws {
         let (minisign, bytes, signature, key) = try signed(options)
         #expect(minisign.fits(bytes, signature: signature, key: key))

@@ -114,7 +114,7 @@ struct Desk {
         return stops
     }
 
-    /// Expects that the ledger lists a pass once a copy has all of its text, and every such pass.
+    /// Expects that the ledger lists exactly the passes of which a copy has all text.
     func expectPassesOfWholeTexts() async throws {
         func passes() async -> [Int?] { await ledger.entries.map(\.pass) }
         await archive.read(3, isComplete: false)
@@ -151,7 +151,7 @@ func names(_ path: String) -> [String] {
     shell("ls -A '\(path)' 2>/dev/null").output.split(separator: "\n").map(String.init)
 }
 
-/// Runs a command of the shell.
+/// Runs a shell command.
 @discardableResult func shell(_ command: String) -> (status: Int32, output: String) {
     let escaped = command.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
     guard let pipe = popen("bash -c '\(escaped)' 2>&1", "r") else { return (-1, "popen failed") }

@@ -4,7 +4,7 @@ import Testing
 @testable import Transcripts
 
 @Suite("A corrected segment") struct CorrectedSegmentTests {
-    /// Words of a second each, from second 10 on.
+    /// Words of a second each, starting at second 10.
     private let old = spoken(7, at: 10, "we crossed by the fort below the mill")
 
     private func corrected(_ text: String) -> CorrectedSegment {
@@ -99,7 +99,7 @@ func spoken(_ id: Int, at start: Double, _ text: String) -> Segment {
     return Segment(id: id, range: SampleRange(SamplePosition(seconds: start), end), words: words, endedBy: .silence)
 }
 
-/// The same numbers each time.
+/// A deterministic generator.
 struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

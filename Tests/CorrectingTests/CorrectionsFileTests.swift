@@ -50,7 +50,7 @@ import Testing
                 {"start":1,"end":2,"speaker":"B"},{"start":7,"end":8,"speaker":"??"}],"notes":
                 """)
 
-    @Test("split and joined lines and turns are read; a file with them is the second version, others the first")
+    @Test("split and joined lines and turns are read; a file with them has version 2, others version 1")
     func lines() throws {
         let file = try CorrectionsFile(Self.divided, name: "f")
         #expect(file.edits[1].breaks == [1, 2] && !file.edits[1].isJoined && file.isDivided)
@@ -129,7 +129,7 @@ import Testing
         #expect(error?.message.utf8.count ?? 1_000 < 300)
     }
 
-    @Test("unknown fields are skipped, and lists longer than a recording can have are refused")
+    @Test("unknown fields are skipped, and lists too long for any recording are refused")
     func long() throws {
         let more = Self.whole.replacing(
             "\"notes\":[", with: "\"x\":[\(String(repeating: "1,", count: 300_000))1],\"notes\":[")
@@ -139,7 +139,7 @@ import Testing
             _ = try CorrectionsFile(Self.whole.replacing("\"notes\":[", with: "\"notes\":[\(notes)"), name: "f")
         }
         #expect(
-            error?.message.contains("contains more than a recording can have") == true, "\(String(describing: error))")
+            error?.message.contains("contains more than any recording") == true, "\(String(describing: error))")
         let escaped = Self.whole.replacing("\"Anna\"", with: #""\u0041nn\u00e9 \ud83d\ude00\b""#)
         #expect(try CorrectionsFile(escaped, name: "f").person == "Anné 😀")
     }

@@ -35,19 +35,20 @@ import Testing
         return timeline
     }
 
-    @Test("the speakers of the version that changed them stay, mine if both did")
+    @Test("the version that changed the speakers wins, or mine if both did")
     func turns() throws {
         let base = text("one", "two")
-        func told(_ speaker: Int) -> Timeline {
-            var told = base
+        func reported(_ speaker: Int) -> Timeline {
+            var reported = base
             let turns = Speakers(turns: [
                 Speakers.Turn(SampleRange(.zero, SamplePosition(seconds: 1)), speaker: speaker)
             ])
-            told.speakers = turns
-            told.annotations?.turns = turns
-            return told
+            reported.speakers = turns
+            reported.annotations?.turns = turns
+            return reported
         }
-        for (mine, theirs, expected) in [(told(1), base, 1), (base, told(2), 2), (told(1), told(2), 1)] {
+        for (mine, theirs, expected) in [(reported(1), base, 1), (base, reported(2), 2), (reported(1), reported(2), 1)]
+        {
             let merged = try #require(MergedTimelines(mine, theirs, over: base)).timeline
             #expect(merged.speakers?.turns.map(\.speaker) == [expected])
             #expect(merged.annotations?.turns == merged.speakers)

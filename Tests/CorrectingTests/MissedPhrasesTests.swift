@@ -10,7 +10,7 @@ import Testing
         return MissedPhrases(heard: [old], corrected: [new])
     }
 
-    /// As if the dictionary had these words.
+    /// Stands for the dictionary's words.
     private func worth(_ missed: MissedPhrases, known: Set<String> = []) -> [String] {
         let all = try? missed.worthLearning { (words) throws(DeviceError) in known.intersection(words) }
         return all?.map(\.phrase.text) ?? ["failed"]
@@ -72,7 +72,7 @@ import Testing
         #expect(worth(missed("in koudou gou there", "in Koudougou there")) == ["Koudougou"])
     }
 
-    @Test("the most often corrected come first; words of other segments do not count")
+    @Test("the most often corrected words come first; words of other segments do not count")
     func order() {
         let zorp = missed("a fort", "a zorp")
         #expect(worth(missed("a fort", "a balafon") + zorp + zorp) == ["zorp", "balafon"])

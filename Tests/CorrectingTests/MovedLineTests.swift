@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// Segments are in order, and words lie in them.
+    /// Segments are in order and contain their words.
     private func check(_ text: CorrectedText) {
         var reached = SamplePosition.zero
         for (index, line) in text.lines.enumerated() {
@@ -131,7 +131,7 @@ import Testing
         #expect(text.lines.map(\.segment.text) == (0...2).map { "new\($0) words are here" })
     }
 
-    @Test("a recording without text gets one", arguments: formats + [.text])
+    @Test("a recording without text gets the file's", arguments: formats + [.text])
     func unread(format: TranscriptFormat) throws {
         var empty = Self.timeline
         empty.segments = []
@@ -182,7 +182,7 @@ import Testing
         #expect(text.lines[0].segment.words[2].range == Self.timeline.segments[0].words[2].range)
     }
 
-    @Test("any lines at any times give a text with lines and words in order", arguments: formats)
+    @Test("any lines at any times yield a text with lines and words in order", arguments: formats)
     func any(format: TranscriptFormat) throws {
         let seed = UInt64.random(in: 0 ... .max)
         var random = SplitMix(state: seed)

@@ -76,23 +76,23 @@ import Testing
         return String(word)
     }
 
-    @Test("an unedited file changes nothing, and an edited word only itself", arguments: formats)
+    @Test("an unedited file changes nothing, and an edited word changes only itself", arguments: formats)
     func roundTrip(format: TranscriptFormat) throws {
         let seed = UInt64.random(in: 0 ... .max)
         var random = SplitMix(state: seed)
         for round in 1...150 {
             let timeline = Self.timeline(&random)
-            let told = Comment(rawValue: "\(format), seed \(seed), round \(round)")
+            let reported = Comment(rawValue: "\(format), seed \(seed), round \(round)")
             let text = try format.render(timeline, details: RecordingDetails(title: "t"))
             let ending = format.fileExtension.hasSuffix("txt") ? "txt" : format.fileExtension
             let read = { (text: String) in try WrittenText(text, ending: ending, name: "t") }
-            #expect(try read(text).changes(in: timeline) == [:], told)
+            #expect(try read(text).changes(in: timeline) == [:], reported)
             // As other programs save it.
-            #expect(try read(text.replacing("\n", with: "\r\n")).changes(in: timeline) == [:], told)
+            #expect(try read(text.replacing("\n", with: "\r\n")).changes(in: timeline) == [:], reported)
             let id = timeline.segments.count
             let edited = try read(text.replacing("unlike\(id)", with: "Corrected")).changes(in: timeline)
             let expected = timeline.segments[id - 1].words.map { $0.text == "unlike\(id)" ? "Corrected" : $0.text }
-            #expect(edited == [id: expected], told)
+            #expect(edited == [id: expected], reported)
         }
     }
 

@@ -32,7 +32,7 @@ import Testing
         return timeline
     }
 
-    @Test("gives what was written, exact to the sample")
+    @Test("yields what was written, exact to the sample")
     func roundTrip() throws {
         let timeline = Self.timeline()
         let read = try TranscriptReading(Array(TranscriptFormat.json.render(timeline).utf8), name: "f").timeline
@@ -43,7 +43,7 @@ import Testing
         )
     }
 
-    @Test("what is held back stays so, and no rounded confidence makes it so", arguments: [true, false])
+    @Test("held-back text stays held back, and rounded confidences do not cause it", arguments: [true, false])
     func unclear(isPlain: Bool) throws {
         var timeline = Self.timeline()
         timeline.segments[1].endedBy = .silence
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("a page gives people's additions, and its recording")
+    @Test("a page yields people's additions and its recording")
     func page() throws {
         var timeline = Self.timeline()
         var added = Annotations()

@@ -37,7 +37,7 @@ import Testing
         #expect(written.changes(in: Self.timeline) == [:])
     }
 
-    @Test("a gap within a line is no word", arguments: formats + [.qda])
+    @Test("a gap within a line is not a word", arguments: formats + [.qda])
     func gapWithin(format: TranscriptFormat) throws {
         var redacted = Self.timeline
         let word = redacted.segments[1].words[3].range
@@ -57,21 +57,21 @@ import Testing
         #expect(written.changes(in: Self.timeline) == [4: expected])
     }
 
-    @Test("speakers are in it, and are not words", arguments: formats)
+    @Test("speaker names are included, and are not words", arguments: formats)
     func speakers(format: TranscriptFormat) throws {
-        var told = Self.timeline
+        var reported = Self.timeline
         let seconds = { (start: Double, end: Double) in
             SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))
         }
-        told.speakers = Speakers(turns: [
+        reported.speakers = Speakers(turns: [
             Speakers.Turn(seconds(0, 22), speaker: 0), Speakers.Turn(seconds(22, 60), speaker: 1),
         ])
-        told.annotations = Annotations()
-        told.annotations?.speakers = ["B": "Mrs. River"]
-        let text = try format.render(told, details: RecordingDetails(title: "t", identity: Self.identity))
+        reported.annotations = Annotations()
+        reported.annotations?.speakers = ["B": "Mrs. River"]
+        let text = try format.render(reported, details: RecordingDetails(title: "t", identity: Self.identity))
         #expect(text.contains("Mrs. River"))
         let written = try WrittenText(text, ending: format.fileExtension, name: "t")
-        #expect(written.changes(in: told) == [:])
+        #expect(written.changes(in: reported) == [:])
     }
 
     @Test(
@@ -79,41 +79,41 @@ import Testing
         arguments: formats + [.qda],
         [["Ann", "Ann: Marie"], ["Ann: Marie", "Ann"], ["<v Bob>-->", "-->"], ["Anna (3 s)", "[the other one]"]])
     func oddNames(format: TranscriptFormat, names: [String]) throws {
-        var told = Self.timeline
+        var reported = Self.timeline
         let seconds = { (start: Double, end: Double) in
             SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))
         }
-        told.speakers = Speakers(turns: [
+        reported.speakers = Speakers(turns: [
             Speakers.Turn(seconds(0, 22), speaker: 0), Speakers.Turn(seconds(22, 60), speaker: 1),
         ])
-        told.annotations = Annotations()
-        told.annotations?.speakers = ["A": names[0], "B": names[1]]
-        let text = try format.render(told, details: RecordingDetails(title: "t", identity: Self.identity))
+        reported.annotations = Annotations()
+        reported.annotations?.speakers = ["A": names[0], "B": names[1]]
+        let text = try format.render(reported, details: RecordingDetails(title: "t", identity: Self.identity))
         let ending = format == .qda ? "txt" : format.fileExtension
-        #expect(try WrittenText(text, ending: ending, name: "t").changes(in: told) == [:], "\(text)")
+        #expect(try WrittenText(text, ending: ending, name: "t").changes(in: reported) == [:], "\(text)")
     }
 
-    @Test("overlapping speech is marked in it, and the marks are not words", arguments: formats)
+    @Test("overlapping speech is marked, and the marks are not words", arguments: formats)
     func overlap(format: TranscriptFormat) throws {
-        var told = Self.timeline
+        var reported = Self.timeline
         let seconds = { (start: Double, end: Double) in
             SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))
         }
-        told.speakers = Speakers(turns: [
+        reported.speakers = Speakers(turns: [
             Speakers.Turn(seconds(0, 21), speaker: 0), Speakers.Turn(seconds(20.4, 60), speaker: 1),
         ])
         let plain = try format.render(Self.timeline, details: RecordingDetails(title: "t", identity: Self.identity))
-        let text = try format.render(told, details: RecordingDetails(title: "t", identity: Self.identity))
+        let text = try format.render(reported, details: RecordingDetails(title: "t", identity: Self.identity))
         let isMarked = ["//", "overlap"].contains { text.ranges(of: $0).count > plain.ranges(of: $0).count }
         #expect(isMarked, "\(text)")
         let written = try WrittenText(text, ending: format.fileExtension, name: "t")
-        #expect(written.changes(in: told) == [:])
+        #expect(written.changes(in: reported) == [:])
         let corrected = try WrittenText(
             text.replacing("water", with: "lake"), ending: format.fileExtension, name: "t")
-        #expect(corrected.changes(in: told).keys.sorted() == [4])
+        #expect(corrected.changes(in: reported).keys.sorted() == [4])
     }
 
-    /// The timeline with speech that is not believed in place of the segment that could not be read.
+    /// The timeline with rejected speech instead of the unreadable segment.
     private static let unclear: Timeline = {
         var timeline = Self.timeline
         timeline.segments[2].endedBy = .silence
@@ -225,7 +225,7 @@ import Testing
         #expect(read.readings[0][1].range == SampleRange(SamplePosition(seconds: 1), SamplePosition(seconds: 2)))
     }
 
-    @Test("of thirty thousand words with a thousand edits, each edit is found in its place")
+    @Test("each of a thousand edits in thirty thousand words is found in its place")
     func long() throws {
         var random = SplitMix(state: 1)
         let vocabulary = (0..<2_000).map { "w\($0)" }

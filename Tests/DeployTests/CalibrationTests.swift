@@ -32,7 +32,7 @@ import TestKit
         (Array(repeating: -18, count: 500), "too loud"),
     ]
 
-    @Test("levels that say nothing about the room are refused", arguments: refused)
+    @Test("levels that do not represent the room are refused", arguments: refused)
     func refusals(levels: [Double], reason: String) {
         let error = thrown { _ = try Calibration(levels: levels, microphone: "alsa:x") }
         #expect(error?.code == .unsupported)
@@ -65,7 +65,7 @@ import TestKit
         #expect(Array(configurationText(before, setting: "k", in: "speech", to: "7").utf8) == Array(after.utf8))
     }
 
-    @Test("whatever the sample's lines are, the file stays valid, and only the threshold changes")
+    @Test("for any lines of the sample file, the file stays valid, and only the threshold changes")
     func sample() throws {
         var generator = SeededGenerator(seed: 20_261_121)
         let lines = try text(of: Repository.file("deploy/fieldscribe.conf")).split(
@@ -84,7 +84,7 @@ import TestKit
         }
     }
 
-    @Test("the file keeps its mode, and a link to it stays a link")
+    @Test("the file keeps its mode, and a link to it remains a link")
     func modeAndLink() throws {
         let folder = TemporaryFolder()
         let (path, link) = (folder.file("real.conf"), folder.file("link.conf"))

@@ -66,10 +66,10 @@ import TestKit
         "is refused, with the reason",
         arguments: [
             ("unsigned", "has no signature"), ("theirs", "is not signed with the key"),
-            ("older", "it only goes forward"),
+            ("older", "downgrades are rejected"),
             ("changed", "is not signed with the key"), ("words", "is not signed with the key"),
             ("other", "not as an image"),
-            ("two", "there are 2 upgrades"), ("no key", "has no upgrade-key"), ("refused", "it is not tried again"),
+            ("two", "there are 2 upgrades"), ("no key", "has no upgrade-key"), ("refused", "to try it again"),
             ("trial", "is being tried"),
         ])
     func refused(how: String, reason: String) throws {
@@ -100,7 +100,7 @@ import TestKit
         let answer = try text(of: folder.file("run/fieldscribe-stick/Fieldscribe/RESULT.txt"))
         #expect(answer.contains(reason), "\(answer)")
         #expect(!calls().contains("start --no-block"))
-        #expect(try Tool("find", folder.file("card"), "-name", "new*").output == "", "something is left")
+        #expect(try Tool("find", folder.file("card"), "-name", "new*").output == "", "files remain")
     }
 
     @Test("that is already installed is not a fault")
@@ -111,7 +111,7 @@ import TestKit
         #expect(tool.status == 0 && tool.errors.contains("has already") && !calls().contains("start"), "\(tool.errors)")
     }
 
-    @Test("links and pipes in its place are not followed")
+    @Test("links and pipes of its name are not followed")
     func strange() throws {
         #expect(try Tool("ln", "-s", "/etc/passwd", upgrade("a.img.xz")).status == 0)
         #expect(try Tool("mkfifo", upgrade("b.img.xz")).status == 0)

@@ -75,14 +75,14 @@ import TestKit
     private static let missing = DeviceError(.missing, "open", on: "it", "not found", remedy: "plug one in")
 
     private static let cases: [Case] = [
-        Case("one channel where two are asked for", .notice, .microphone, "it has one channel") {
+        Case("one channel instead of the requested two", .notice, .microphone, "it has one channel") {
             $0.configuration.capture.channels = 2
         },
-        Case("twice the same channel", .notice, .microphone, "both channels are the same") {
+        Case("two identical channels", .notice, .microphone, "both channels are the same") {
             $0.configuration.capture.channels = 2
             $0.sound = hears { sound in (sound.channels, sound.channelsIdentical) = (2, true) }
         },
-        Case("a channel without a microphone", .notice, .microphone, "channel 2 gives a constant value") {
+        Case("a channel without a microphone", .notice, .microphone, "channel 2 delivers a constant value") {
             $0.configuration.capture.channels = 2
             $0.sound = hears { sound in (sound.channels, sound.stuckChannel) = (2, 2) }
         },
@@ -90,18 +90,18 @@ import TestKit
             $0.configuration.capture.channels = 2
             $0.sound = hears { sound in sound.channels = 2 }
         },
-        Case("a model for voices that loads", .ok, .speakers, "with /voices, which loads") {
+        Case("a voice model that loads", .ok, .speakers, "with /voices, which loads") {
             $0.speakers = .success("/voices")
         },
-        Case("no model for voices", .notice, .speakers, "the model is not there") {
+        Case("no voice model", .notice, .speakers, "the model is not there") {
             $0.speakers = .failure(DeviceError(.missing, "open", "the model is not there", remedy: "install it"))
         },
-        Case("no model for voices, and two microphones", .notice, .speakers, "only where the two microphones differ") {
+        Case("no voice model, and two microphones", .notice, .speakers, "only where the two microphones differ") {
             $0.configuration.capture.channels = 2
             $0.sound = hears { sound in sound.channels = 2 }
             $0.speakers = .failure(DeviceError(.missing, "open", "the model is not there", remedy: "install it"))
         },
-        Case("voices to remember of what is sealed", .notice, .speakers, "before anyone can name") {
+        Case("saved voices with sealing", .notice, .speakers, "before their speakers") {
             $0.configuration.speakers.remember = true
             $0.configuration.storage.seal = ["age1key"]
         },
@@ -116,20 +116,22 @@ import TestKit
             $0.configuration.export.sticks = .known
             $0.knownSticks = .success(0)
         },
-        Case("known sticks", .ok, .copies, "to 2 known sticks alone") {
+        Case("known sticks", .ok, .copies, "only to 2 known sticks") {
             $0.configuration.export.sticks = .known
             $0.knownSticks = .success(2)
         },
-        Case("a list of sticks that is not there", .missing, .copies, "not found", exit: 3) {
+        Case("a missing list of sticks", .missing, .copies, "not found", exit: 3) {
             $0.configuration.export.sticks = .known
             $0.knownSticks = .failure(missing)
         },
         Case("a sealed recorder", .ok, .copies, "are sealed for 1 public key") { $0.recorderSealing = .success(1) },
-        Case("a damaged database beside what is sealed", .notice, .copies, "damaged-1: a damaged database, kept aside")
-        {
+        Case(
+            "a damaged database beside sealed recordings", .notice, .copies,
+            "damaged-1: a damaged database that was set aside"
+        ) {
             $0.sealing = .success(1)
             $0.recorderSealing = .success(1)
-            $0.keptAside = ["/d/archive.sqlite.damaged-1"]
+            $0.damagedDatabases = ["/d/archive.sqlite.damaged-1"]
         },
         Case("an archive that others may read", .notice, .disk, "may read archive.sqlite, recordings") {
             var disk = DoctorFacts.Disk(directory: "/d", freeBytes: 1e10, syncSeconds: [0.01])
@@ -140,16 +142,16 @@ import TestKit
             $0.recorderSealing = .failure(missing)
         },
         Case("a drive", .ok, .drive, "the port fe980000.usb") { $0.drivePorts = .success(["fe980000.usb"]) },
-        Case("a board that cannot be a drive", .missing, .drive, "none of this board's USB ports", exit: 3) {
+        Case("a board that cannot be a drive", .missing, .drive, "no USB port of this board", exit: 3) {
             $0.drivePorts = .success([])
         },
         Case("no file system for the drive", .missing, .drive, "not found", exit: 3) {
             $0.drivePorts = .failure(missing)
         },
-        Case("a key to sign by", .ok, .copies, "public key is RWkey") { $0.signing = .success("RWkey") },
+        Case("a signing key", .ok, .copies, "public key is RWkey") { $0.signing = .success("RWkey") },
         Case("no key yet", .ok, .copies, "with the first start") { $0.signing = .success(nil) },
         Case("no minisign", .notice, .copies, "not signed") { $0.signing = .failure(missing) },
-        Case("no sticks", .ok, .copies, "to no stick") { $0.configuration.export.sticks = .none },
+        Case("no sticks", .ok, .copies, "no stick (") { $0.configuration.export.sticks = .none },
         Case("no age", .missing, .copies, "not found", exit: 3) { $0.sealing = .failure(missing) },
         Case("a refused line", .failed, .configuration, "a.conf:3: bad", exit: 1) {
             $0.configurationProblems = ["a.conf:3: bad", "a.conf:4: worse"]
@@ -166,19 +168,21 @@ import TestKit
             $0.modelError = missing
             $0.decoder = nil
         },
-        Case("a file that is not there", .missing, .configuration, "it: not found", exit: 3) {
+        Case("a missing file", .missing, .configuration, "it: not found", exit: 3) {
             $0.configurationError = missing
         },
-        Case("an appliance that stands still", .notice, .appliance, "not running") { $0.appliance = .stopped },
-        Case("an appliance of others", .notice, .appliance, "may not query") { $0.appliance = .denied },
-        Case("a microphone that the appliance holds", .ok, .microphone, "in use by the appliance") {
+        Case("an appliance that is not running", .notice, .appliance, "not running") { $0.appliance = .stopped },
+        Case("another user's appliance", .notice, .appliance, "may not query") { $0.appliance = .denied },
+        Case("a microphone in use by the appliance", .ok, .microphone, "in use by the appliance") {
             $0.sound = .failure(busy)
             $0.microphoneIsOurs = true
         },
-        Case("a microphone that another holds while the appliance runs", .failed, .microphone, "used by", exit: 1) {
+        Case(
+            "a microphone in use by another program while the appliance runs", .failed, .microphone, "used by", exit: 1
+        ) {
             $0.sound = .failure(busy)
         },
-        Case("a microphone that another holds", .failed, .microphone, "used by", exit: 1) {
+        Case("a microphone in use by another program", .failed, .microphone, "used by", exit: 1) {
             $0.sound = .failure(busy)
             $0.appliance = .stopped
         },
@@ -199,14 +203,14 @@ import TestKit
         },
         Case("clipping", .notice, .microphone, "clips") { $0.sound = hears { $0.clipped = 0.01 } },
         Case("a deaf microphone", .notice, .microphone, "almost nothing") { $0.sound = hears { $0.peak = -75 } },
-        Case("a line that the appliance holds", .ok, .button, "in use by the appliance") {
+        Case("a line in use by the appliance", .ok, .button, "in use by the appliance") {
             $0.button.error = busy
             $0.button.isOurs = true
         },
-        Case("a line that another holds while the appliance runs", .failed, .button, "used by", exit: 1) {
+        Case("a line in use by another program while the appliance runs", .failed, .button, "used by", exit: 1) {
             $0.button.error = busy
         },
-        Case("a line that another holds", .failed, .lamp, "used by fieldscribe", exit: 1) {
+        Case("a line in use by another program", .failed, .lamp, "used by fieldscribe", exit: 1) {
             $0.lamp.error = busy
             $0.appliance = .stopped
         },
@@ -225,16 +229,16 @@ import TestKit
             $0.decoder = .success(DoctorFacts.Decoder(timesRealTime: 1.1, isOnSpeech: false))
         },
         Case("a full disk", .failed, .disk, "200 MB are free", exit: 1) { $0.disk = disk(free: 200e6, sync: [0.01]) },
-        Case("a disk for an hour", .notice, .disk, "room for 1.0 hours") {
+        Case("a disk for an hour", .notice, .disk, "space for 1.0 hours") {
             $0.disk = disk(free: 256e6 + 115.2e6, sync: [0.01])
         },
         Case("a card that stalls", .notice, .disk, "10.0 ms (median), 3000.0 ms (worst)") {
             $0.disk = disk(free: 20e9, sync: [0.01, 0.01, 3])
         },
-        Case("a card that is slower than sound", .failed, .disk, "slower than real time", exit: 1) {
+        Case("a card slower than real time", .failed, .disk, "slower than real time", exit: 1) {
             $0.disk = disk(free: 20e9, sync: [1.2, 1.3, 1.1])
         },
-        Case("a folder of somebody else's", .failed, .disk, "denied", exit: 1) {
+        Case("another user's folder", .failed, .disk, "denied", exit: 1) {
             $0.disk = .failure(DeviceError(.denied, "open", on: "/d", "denied", remedy: "ask"))
         },
         Case("a user without the group", .failed, .permissions, "not in the group audio,gpio", exit: 1) {
@@ -243,16 +247,16 @@ import TestKit
         Case("a machine without the group", .failed, .permissions, "no group gpio", exit: 1) {
             $0.permissions.unknownGroups = ["gpio"]
         },
-        Case("no user of its own", .notice, .permissions, "no user fieldscribe") {
+        Case("no dedicated user", .notice, .permissions, "no user fieldscribe") {
             $0.permissions.isServiceUser = false
         },
-        Case("a clock that nobody set", .notice, .clock, "not synchronized") { $0.isClockSynchronized = false },
+        Case("a clock that is not set", .notice, .clock, "not synchronized") { $0.isClockSynchronized = false },
         Case("a weak supply", .failed, .board, "too low", exit: 1) { $0.board.isUndervolted = true },
         Case("a hot board", .notice, .board, "82.5 degrees") { $0.board.temperature = 82.5 },
         Case("settings for another board", .notice, .profile, "4 workers") { $0.configuration.recognizer.workers = 1 },
     ]
 
-    @Test("a machine without problems has only good findings")
+    @Test("a machine without problems has only positive findings")
     func well() {
         let findings = Self.healthy().findings
         #expect(findings.allSatisfy { $0.status == .ok && $0.remedy == nil }, "\(findings)")
@@ -280,11 +284,11 @@ import TestKit
         facts.knownSticks = .success(2)
         facts.sealing = .failure(Self.missing)
         facts.recorderSealing = .failure(
-            DeviceError(.unsupported, "age", on: "recorder.pub", "holds no public key", remedy: "give one a line"))
-        let told = facts.findings.filter { $0.check == .copies }.map(\.message)
-        #expect(told.contains { $0.contains("not found") }, "\(told)")
-        #expect(told.contains { $0.contains("to 2 known sticks alone") }, "\(told)")
-        #expect(told.contains { $0.contains("recorder.pub: holds no public key") }, "\(told)")
+            DeviceError(.unsupported, "age", on: "recorder.pub", "holds no public key", remedy: "write one per line"))
+        let reported = facts.findings.filter { $0.check == .copies }.map(\.message)
+        #expect(reported.contains { $0.contains("not found") }, "\(reported)")
+        #expect(reported.contains { $0.contains("only to 2 known sticks") }, "\(reported)")
+        #expect(reported.contains { $0.contains("recorder.pub: holds no public key") }, "\(reported)")
         #expect(facts.findings.exitStatus == 3)
     }
 
@@ -329,7 +333,7 @@ import TestKit
         #expect(remedy == (words.contains("no second") ? "in [recognizer], set second-pass = auto" : nil))
     }
 
-    @Test("if a second pass would give the same text, none is promised")
+    @Test("if a second pass would yield the same text, none is promised")
     func readAlike() throws {
         var facts = Self.healthy()
         facts.configuration.recognizer.engine = "moonshine"
@@ -365,7 +369,7 @@ import TestKit
         return (tool.status, try JSONDecoder().decode(Report.self, from: Data(tool.output.utf8)))
     }
 
-    @Test("measures a real microphone port, the real model and the real disk, and leaves nothing behind")
+    @Test("measures a real microphone port, the real model and the real disk, and leaves no files")
     func measures() throws {
         let (status, report) = try examine("[capture]\ndevice = tone:440\n[panel]\nbutton = sim:\nlamp = none")
         let ills = report.findings.filter { $0.status == "failed" || $0.status == "missing" }

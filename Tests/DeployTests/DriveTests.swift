@@ -115,7 +115,7 @@ import TestKit
     }
 
     @Test(
-        "the port's state shows a pulled cable, and the gadget's state a sleeping laptop, after a while"
+        "the port's state shows a pulled cable, and the gadget's state a sleeping laptop, after a delay"
     )
     func away() throws {
         let pulled = try serve(

@@ -31,7 +31,7 @@ import TestKit
         "755 usr/lib/fieldscribe/drive", "755 usr/lib/fieldscribe/stick",
     ].sorted()
 
-    @Test("installs everything, also the second time, and keeps an existing configuration")
+    @Test("installs everything, even the second time, and keeps an existing configuration")
     func twice() throws {
         #expect(try install("--executable", "/bin/true").status == 0)
         #expect(try files() == everything)
@@ -43,7 +43,7 @@ import TestKit
         #expect(try text(of: root.file("etc/fieldscribe/fieldscribe.conf")) == "[capture]\nrate = 48000\n")
     }
 
-    @Test("uninstall removes everything except recordings and configuration, also the second time")
+    @Test("uninstall removes everything except recordings and configuration, even the second time")
     func removal() throws {
         #expect(try install("--executable", "/bin/true").status == 0)
         let recording = "var/lib/fieldscribe/recordings/000001/audio.wav"

@@ -106,7 +106,7 @@ import Testing
         #expect(try Tool(manual.program, former, "--help").output == Tool(manual.program, name, "--help").output)
     }
 
-    @Test("the manual of the configuration has every key with its default and its range, and no other")
+    @Test("the configuration manual has exactly the existing keys, with their defaults and ranges")
     func keys() throws {
         let page = try text(of: Repository.file("deploy/man/fieldscribe.conf.5"))
         var section = ""

@@ -30,7 +30,7 @@ import TestKit
         #expect(tool.status == 0 && calls == 1 && tool.output == "frozen=\n")
     }
 
-    @Test("that are only old come from a frozen mirror; a line says so")
+    @Test("that are only old come from a frozen mirror, which is reported")
     func frozen() throws {
         let (tool, calls) = try update("\(expired)\nexit 100")
         #expect(tool.status == 0 && calls == 2, "\(tool.errors)")

@@ -27,7 +27,7 @@ import TestKit
         try Tool([Repository.file("deploy/model")] + words, environment: environment)
     }
 
-    /// A separate PATH and cache, in which pip prints this and fails.
+    /// A separate PATH and cache with a pip that prints this and fails.
     private func failingPip(saying words: String) throws -> [String: String] {
         _ = try folder.program(
             "bin/python3",
@@ -72,7 +72,7 @@ import TestKit
         for option in ["--folder", "--output", "--architecture", "--runtime"] { #expect(tool.output.contains(option)) }
     }
 
-    @Test("without PyPI one line says so with a remedy, and nothing is left")
+    @Test("without PyPI one line reports that with a remedy, and no files remain")
     func unreachable() throws {
         let environment = try failingPip(saying: "ERROR: No matching distribution found for moonshine-voice")
         for words in [["--folder", folder.file("model")], ["--output", folder.file("packages")]] {

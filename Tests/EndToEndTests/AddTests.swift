@@ -37,14 +37,14 @@ import TestKit
 
     private func content(_ path: String) throws -> Data { try Data(contentsOf: URL(filePath: path)) }
 
-    /// Five seconds as a telephone records them, which have no metadata.
+    /// Five seconds like a phone's recording, without metadata.
     private func telephone(_ name: String) throws -> String {
         let path = folder.file(name)
         try Fieldscribe.tool("sox", Speech.all[0], "-r", "8000", path, in: folder)
         return path
     }
 
-    @Test("a phone's file is a recording like any other, and stays byte for byte, also in a copy")
+    @Test("a phone's file becomes a recording, and stays byte for byte, even in a copy")
     func phone() throws {
         let path = folder.file("Anna at the mill.m4a")
         try Fieldscribe.tool(
@@ -77,7 +77,7 @@ import TestKit
         #expect(try rows().isEmpty)
     }
 
-    @Test("what a recording's sound is already gets no second copy")
+    @Test("a file that already has a recording's format gets no second copy")
     func recording() throws {
         let added = try add(Speech.all[0], "--no-transcribe")
         #expect(added.status == 0 && added.errors.isEmpty, "\(added.errors)")
@@ -85,7 +85,7 @@ import TestKit
         #expect(try content("\(storage)/recordings/000001/audio.wav") == content(Speech.all[0]))
         let row = try #require(try rows().first)
         #expect(row.clock == "unverified" && row.transcribedUpTo == 0)
-        // Another recorder's, with our own header.
+        // Another recorder's file, with our own header.
         let other = folder.file("other")
         let recorded = try Fieldscribe.run(
             "record", "--audio-only", "--seconds", "2", "--microphone", "tone+fast:440", "--directory", other,
@@ -99,7 +99,7 @@ import TestKit
         try expectAllIsWell(run("verify"))
     }
 
-    @Test("what cannot be added is said in a line each, the rest is added, and a file is added once")
+    @Test("files that cannot be added are reported, one per line; the rest is added, each file once")
     func strangers() throws {
         let name = "two\nlines.wav"
         let talk = try telephone("talk.wav")
@@ -117,13 +117,13 @@ import TestKit
         #expect(ending.output.hasPrefix("recording 1: \(folder.path)/two lines.wav, 00:"), "\(ending.output)")
         #expect(ending.errors.count == bad.count + 1, "\(ending.errors)")
         for (path, line) in zip(bad, ending.errors) { #expect(line.hasPrefix("fieldscribe: \(path): "), "\(line)") }
-        #expect(ending.errors.last?.contains("link.wav: is recording 1 already") == true)
+        #expect(ending.errors.last?.contains("link.wav: already is recording 1") == true)
         #expect(try rows().map(\.title) == ["two lines"])
         #expect(try add(folder.file(name), "--no-transcribe").status == 0)
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(storage)/recordings") == ["000001"])
     }
 
-    @Test("standard input is taken, and a file that was cut off up to where it ends, with status 4")
+    @Test("standard input is accepted, and a truncated file is added up to its end, with status 4")
     func cutOff() throws {
         let path = try telephone("talk.wav")
         let whole = try content(path)
@@ -132,7 +132,8 @@ import TestKit
         try whole.prefix(whole.count / 2).write(to: URL(filePath: cut))
         let ending = try add(cut, "--no-transcribe")
         #expect(ending.status == 4)
-        #expect(ending.errors.count == 1 && ending.errors[0].hasSuffix("; what is there was added"), "\(ending.errors)")
+        #expect(
+            ending.errors.count == 1 && ending.errors[0].hasSuffix("; the readable part was added"), "\(ending.errors)")
         let rows = try rows()
         #expect(rows.map(\.title) == ["standard input", "cut"])
         #expect(abs(rows[1].duration - rows[0].duration / 2) < 0.1)
@@ -154,7 +155,7 @@ import TestKit
         return process
     }
 
-    @Test("a kill leaves nothing half added, and takes no number")
+    @Test("a kill leaves nothing half added, and uses no number")
     func killed() throws {
         let process = try addingLong()
         kill(process.id, SIGKILL)
@@ -166,7 +167,7 @@ import TestKit
         try expectAllIsWell(run("verify"))
     }
 
-    @Test("a full disk is said, and nothing is left")
+    @Test("a full disk is reported, and no files remain")
     func full() throws {
         let configuration = folder.file("fieldscribe.conf")
         try Data("[storage]\ndirectory = \(storage)\nreserve-megabytes = 1000000\n".utf8).write(
@@ -197,14 +198,14 @@ import TestKit
         #expect(try rows().isEmpty)
     }
 
-    @Test("a second add waits for the first, and says so in one line")
+    @Test("a second add waits for the first, and reports that in one line")
     func second() throws {
         let first = try addingLong()
         // A stopped process keeps its locks.
         kill(first.id, SIGSTOP)
         let talk = try telephone("talk.wav")
         let second = try Fieldscribe(["add", "--no-transcribe", "--directory", storage, talk], in: folder)
-        try second.wait(until: "its line") { try second.errorsSoFar.contains("waiting for it") }
+        try second.wait(until: "the line about waiting") { try second.errorsSoFar.contains("waiting for it") }
         kill(first.id, SIGCONT)
         #expect(try first.wait().output.hasPrefix("recording 1: "))
         let ending = try second.wait()
@@ -212,7 +213,7 @@ import TestKit
         #expect(ending.errors.count == 1, "\(ending.errors)")
     }
 
-    @Test("the appliance takes a file while it records, and transcribes it afterwards")
+    @Test("the appliance accepts a file while it records, and transcribes it afterwards")
     func appliance() throws {
         let appliance = try ApplianceProcess(
             in: folder, microphone: "tone:440", further: "[recognizer]\nengine = pocketsphinx\nsecond-pass = no")
@@ -220,7 +221,7 @@ import TestKit
         let talk = try telephone("talk.wav")
         let added = try appliance.run("add", talk)
         #expect(added.status == 0 && added.output.hasPrefix("recording 2: "), "\(added.output) \(added.errors)")
-        #expect(try appliance.run("add", talk).errors.first?.contains("is recording 2 already") == true)
+        #expect(try appliance.run("add", talk).errors.first?.contains("already is recording 2") == true)
         try appliance.hear(seconds: 1)
         #expect(try appliance.run("stop").status == 0)
         try appliance.process.wait(until: "the text of the added file") {

@@ -101,7 +101,7 @@ final class ApplianceProcess {
 
     /// Presses and releases the button, too fast for a hold.
     func press() throws {
-        // wait: the debouncer asks for 20 ms; only a stall of 4 s turns the press into a hold
+        // wait: the debouncer needs 20 ms; only a stall of 4 s turns the press into a hold
         try press { usleep(60_000) }
     }
 
@@ -110,7 +110,7 @@ final class ApplianceProcess {
         _ = try ask(#"{"command":"press"}"#)
         try event()
         _ = try ask(#"{"command":"release"}"#)
-        // wait: the debouncer asks for 20 ms of rest; a slow machine only makes the rest longer
+        // wait: the debouncer needs 20 ms without edges; a slow machine only waits longer
         usleep(60_000)
     }
 
@@ -128,7 +128,7 @@ final class ApplianceProcess {
         var shows: String
     }
 
-    /// Ends it as systemd does.
+    /// Stops it like systemd.
     func end(_ signal: Int32 = SIGTERM) throws -> Fieldscribe.Ending {
         kill(process.id, signal)
         return try process.wait()
@@ -166,7 +166,7 @@ final class Watcher {
 
     /// Waits for a matching line.
     func wait(for matches: (String) -> Bool) throws {
-        try process.wait(until: "a line of watch") { try lines.contains(where: matches) }
+        try process.wait(until: "a line from watch") { try lines.contains(where: matches) }
     }
 
     func end() throws -> Fieldscribe.Ending {

@@ -47,7 +47,7 @@ import TestKit
         Case("text instead of a number", ["show", "first", "--directory", "@/nothing"], 2, names: "first"),
     ]
 
-    @Test("one line names it, with the documented exit status", arguments: cases)
+    @Test("one line names the problem, with the documented exit status", arguments: cases)
     func isNamed(_ input: Case) throws {
         let folder = try Self.folder()
         let words = input.words.map { $0 == "@" ? folder.path : $0.replacing("@/", with: "\(folder.path)/") }
@@ -81,7 +81,7 @@ import TestKit
         #expect(ending.output.isEmpty)
     }
 
-    @Test("with a wrong line in the settings, doctor reports that line and examines the others, not the defaults")
+    @Test("with a wrong line in the settings, doctor reports that line and checks the other settings")
     func wrongLine() throws {
         let folder = TemporaryFolder()
         let (conf, storage) = (folder.file("wrong.conf"), folder.file("storage"))

@@ -47,7 +47,9 @@ private let betterModel: String? = {
         try Fieldscribe(words + ["--config", config], in: folder).wait()
     }
 
-    @Test("a transcript by PocketSphinx is done again as another pass, which is shown; the old one stays")
+    @Test(
+        "a transcript by PocketSphinx is transcribed again as another pass, which becomes the default; the old one stays"
+    )
     func again() throws {
         guard let betterModel else { return }
         let old = try configuration("engine = pocketsphinx")
@@ -65,14 +67,14 @@ private let betterModel: String? = {
         #expect(isReading(after) && !isReading(before), "\(after) \(before)")
         let json = try run("show", "1", "--format", "json", config: new).output
         #expect(try JSONDecoder().decode(Head.self, from: Data(json.utf8)).engine.name == "moonshine")
-        // Its journal has both passes; nothing is left to do.
+        // Its journal has both passes; there is nothing left to do.
         let journal = try Fieldscribe.text("\(storage)/recordings/000001/journal.jsonl")
         #expect(journal.contains("\"pocketsphinx\"") && journal.contains("\"moonshine\""))
         #expect(try run("recover", "--again", "--json", config: new).output.contains("\"reread\":[]"))
         try expectAllIsWell(run("verify", config: new))
     }
 
-    @Test("a model that is no better changes nothing")
+    @Test("a model of equal quality changes nothing")
     func noBetter() throws {
         let config = try configuration("engine = pocketsphinx")
         let recorded = try run("record", "--microphone", "file+fast:\(Speech.all[1])", config: config)
@@ -165,7 +167,7 @@ private let betterModel: String? = {
         #expect(try refusal(foreign).errors[0].contains("another machine"))
         #expect(try refusal(wheel("6-good"), "--name", "../up").status == 1)
         #expect(try refusal(folder.file("none.whl")).status == 3)
-        // Refused models left nothing, and the good one is unchanged.
+        // Refused models left no files, and the valid one is unchanged.
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(storage)/models") == ["moonshine-tiny-en"])
         try Fieldscribe.tool("sh", "-c", "cd '\(kept)' && sha256sum --check --strict SHA256SUMS", in: folder)
     }
@@ -182,7 +184,7 @@ private let betterModel: String? = {
         #expect(try run("transcribe", "--pass", "slow", Speech.all[4], config: config).status == 2)
     }
 
-    @Test("a network that does not load is not installed; a folder here needs no ./ unless a model has its name")
+    @Test("a network that does not load is not installed; a local folder needs no ./ unless a model has its name")
     func brokenNetwork() throws {
         guard let betterModel else { return }
         let config = try configuration()
@@ -210,7 +212,7 @@ private let betterModel: String? = {
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(storage)/models") == [])
     }
 
-    @Test("a PocketSphinx model is installed the same way; a folder that is none is refused with the missing file")
+    @Test("a PocketSphinx model is installed the same way; any other folder is refused, naming the missing file")
     func others() throws {
         let config = try configuration()
         let added = try run("models", "add", "/usr/share/pocketsphinx/model/en-us", "--name", "own", config: config)

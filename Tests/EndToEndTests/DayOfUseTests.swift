@@ -185,7 +185,7 @@ import TestKit
         for width in [0, 1, 5, 9] { #expect(!shown(width).isEmpty) }
     }
 
-    @Test("list, show and page say how far the text goes; the rest is not shown as silence")
+    @Test("list, show and page report how far the text goes; the rest is not shown as silence")
     func unwritten() throws {
         let folder = TemporaryFolder()
         let storage = folder.file("storage")
@@ -214,7 +214,7 @@ import TestKit
     }
 
     @Test(
-        "recordings of telephones and browsers are read through ffmpeg", .enabled(if: hasFFmpeg),
+        "recordings by phones and browsers are read through ffmpeg", .enabled(if: hasFFmpeg),
         arguments: ["m4a", "mp4", "mov", "webm"])
     func telephone(ending: String) throws {
         let folder = TemporaryFolder()

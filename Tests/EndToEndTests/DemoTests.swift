@@ -8,7 +8,7 @@ import TestKit
     func plantedFolder() throws {
         let folder = TemporaryFolder()
         let marker = folder.file("ran")
-        // Files at the names that another user can predict, which libasound would run or read.
+        // Files with predictable names, which libasound would run or read.
         let names = ["fieldscribe-demo", "fieldscribe-demo-", "fieldscribe-demo-\(getpid())"]
         let planted = "pcm.!default { type file slave.pcm null file \"| touch \(marker)\" format raw }\n"
         for name in names {
@@ -34,7 +34,7 @@ import TestKit
         kill(demo.id, SIGINT)
         _ = try demo.wait()
         #expect(access(marker, F_OK) != 0, "the planted configuration was read")
-        #expect(access(folder.file(made[0]), F_OK) != 0, "the demo's folder is left")
+        #expect(access(folder.file(made[0]), F_OK) != 0, "the demo's folder remains")
         for name in names {
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file(name)) == ["asound.conf"])
         }

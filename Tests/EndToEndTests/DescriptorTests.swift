@@ -6,7 +6,7 @@ import TestKit
 @Suite("No file descriptors left", .serialized) struct DescriptorTests {
     private let folder = TemporaryFolder()
 
-    /// Lowers a process's limit of open files to those that it has, or restores it.
+    /// Lowers a process's limit of open files to its current number, or restores it.
     private func limit(_ process: pid_t, _ most: Int) throws {
         try Fieldscribe.tool("prlimit", "--pid", "\(process)", "--nofile=\(most):", in: folder)
     }
@@ -23,7 +23,7 @@ import TestKit
         throw Fieldscribe.CannotStart(program: "control", status: 0)
     }
 
-    /// The open files once the start is done, that is when they have not changed for half a second.
+    /// The open files after the start, once they have not changed for half a second.
     private func settledDescriptors(of process: Fieldscribe) throws -> Set<Int> {
         var (open, times) = (Set<Int>(), 0)
         // wait: no event marks the end of a start; if descriptors close later, one of three clients still finds none
@@ -38,7 +38,7 @@ import TestKit
     }
 
     /// poll(2) fails for more descriptors than the limit: `most` is lower than the number that the socket waits for.
-    @Test("the control socket waits instead of spinning, says so once, and answers again", arguments: [nil, 2])
+    @Test("the control socket waits instead of spinning, reports that once, and answers again", arguments: [nil, 2])
     func controlSocket(most: Int?) throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "tone:440")
         let watcher = try Watcher(appliance)
@@ -49,7 +49,7 @@ import TestKit
         #expect(clients.allSatisfy { $0 != nil })
         try watcher.wait { $0.contains("control.sock: ") }
         let before = try ticks(process)
-        // wait: only a thread that spins uses CPU meanwhile; a busy machine can hide that, but not cause it
+        // wait: only a spinning thread uses CPU in that time; a busy machine can hide that, but not cause it
         sleep(3)
         #expect(try ticks(process) - before < 100)
         let said = try watcher.lines.filter { $0.contains("\"fault\"") }

@@ -96,7 +96,7 @@ import TestKit
         #expect(names.count == 2 && names.allSatisfy { $0.hasPrefix("éééé") && $0.utf8.count <= 230 }, "\(names)")
     }
 
-    @Test("a film's default track is read, or the named one, or all; a line names the tracks left out")
+    @Test("a film's default track is read, or the named one, or all; a line names the ignored tracks")
     func tracks() throws {
         let own = try configuration()
         let sound = try noise("sound.wav", seconds: "2")
@@ -137,7 +137,7 @@ import TestKit
         #expect(segment.start > 5.5 && segment.start < 6.2 && segment.end > 7.8, "\(segment)")
     }
 
-    @Test("without ffmpeg a line says what libsndfile may have missed; with ffmpeg everything is read")
+    @Test("without ffmpeg a line reports what libsndfile may have missed; with ffmpeg everything is read")
     func withoutFFmpeg() throws {
         let own = try configuration()
         let (one, two) = (folder.file("one.mp3"), folder.file("two.mp3"))
@@ -151,7 +151,7 @@ import TestKit
         let half = try Fieldscribe(
             program: "/usr/bin/env", ["PATH=/nonexistent", Fieldscribe.executable()] + words, in: folder
         ).wait()
-        // libmpg123 writes its own lines.
+        // libmpg123 prints its own lines.
         let errors = half.errors.filter { $0.hasPrefix("fieldscribe: ") }
         #expect(half.status == 4 && errors.count == 1, "\(half.errors)")
         #expect(errors.first?.contains("was not read; ffmpeg may read it: apt install ffmpeg") == true)
@@ -190,7 +190,7 @@ import TestKit
     }
 
     @Test(
-        "a truncated film is not a success: the exit status and a message say that something is missing",
+        "a truncated film is not a success: the exit status and a message report that something is missing",
         arguments: [
             ["-c:a", "aac", "-movflags", "+faststart", "cut.m4a"], ["-c:a", "libopus", "cut.webm"],
             ["-c:a", "aac", "-movflags", "frag_keyframe+empty_moov", "-frag_duration", "1000000", "cut.mp4"],

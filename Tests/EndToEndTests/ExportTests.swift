@@ -17,7 +17,7 @@ import TestKit
     func export() throws {
         let folder = TemporaryFolder()
         let storage = try Self.archive(in: folder)
-        // The folder is created with those around it.
+        // The folder is created with its parents.
         let stick = folder.file("new/stick")
         let first = try Fieldscribe.run("export", "--to", stick, "--directory", storage, in: folder)
         #expect(first.status == 0, "\(first.errors)")
@@ -42,13 +42,13 @@ import TestKit
             let target = "\(storage)/recordings/\(name)"
             let ending = try Fieldscribe.run("export", "--to", target, "--directory", storage, in: folder)
             #expect(ending.status == 1 && ending.errors.count == 1, "\(ending)")
-            #expect(ending.errors.first?.contains("is among the recordings") == true)
+            #expect(ending.errors.first?.contains("is in the recordings' folder") == true)
             #expect(access("\(target)/Fieldscribe", F_OK) != 0)
         }
         #expect(access("\(storage)/recordings/new", F_OK) != 0)
     }
 
-    @Test("verify proves that a copy is unaltered; without minisign copies are made, with a message")
+    @Test("verify checks that a copy is unaltered; without minisign, unsigned copies are made, with a message")
     func provedCopy() throws {
         let folder = TemporaryFolder()
         let storage = try Self.archive(in: folder)
@@ -64,8 +64,9 @@ import TestKit
         #expect(unsigned.errors.contains { $0.contains("apt install minisign; copies are not signed") })
         let copy = try #require(
             unsigned.output.split(separator: "\n").first?.split(separator: " ").last.map(String.init))
-        let told = try Fieldscribe.run("verify", "--copy", copy, in: folder)
-        #expect(told.status == 4 && told.output.contains("missing: \(copy)/SHA256SUMS.minisig: it is not signed"))
+        let reported = try Fieldscribe.run("verify", "--copy", copy, in: folder)
+        #expect(
+            reported.status == 4 && reported.output.contains("missing: \(copy)/SHA256SUMS.minisig: it is not signed"))
         guard access("/usr/bin/minisign", X_OK) == 0 else { return }
 
         try Fieldscribe.tool("rm", "-r", copy, in: folder)
@@ -110,7 +111,7 @@ import TestKit
         try Fieldscribe.tool("bash", "-c", "echo more >> '\(place)/transcript.txt'", in: folder)
         let altered = try Fieldscribe.run("verify", "--copy", place, "--json", in: folder)
         #expect(altered.status == 4 && altered.output.contains(#""outcome":"altered""#), "\(altered.output)")
-        // It is found under another name, too, next to an unaltered one.
+        // It is also found under another name, next to an unaltered one.
         let moved = "\(stick)/photos/Interview with Anna"
         try Fieldscribe.tool("bash", "-c", "mkdir '\(stick)/photos' && mv '\(place)' '\(moved)'", in: folder)
         let next = try Fieldscribe.run("export", "--to", stick, "--directory", storage, in: folder)
@@ -151,7 +152,7 @@ import TestKit
             ["-c", "ulimit -f 64; exec '\(program)' export --to '\(stick)' --directory '\(storage)'"], in: folder
         ).wait()
         #expect(limited.status == 1, "\(limited.errors)")
-        #expect(limited.errors.contains { $0.contains("takes no file that long") }, "\(limited.errors)")
+        #expect(limited.errors.contains { $0.contains("cannot store a file that long") }, "\(limited.errors)")
         let logged = try Fieldscribe(
             program: "bash",
             [
@@ -190,7 +191,7 @@ import TestKit
         kill(export.id, SIGINT)
         let ending = try export.wait()
         #expect(ending.status == 130, "\(ending.errors)")
-        #expect(ending.errors.last?.contains("copy again to carry on") == true)
+        #expect(ending.errors.last?.contains("copy again to continue") == true)
         let left = try FileManager.default.subpathsOfDirectory(atPath: stick).filter {
             $0.contains("0000") || $0.contains("partial")
         }
@@ -209,8 +210,8 @@ import TestKit
         #expect(spoken.allSatisfy { $0.count > "    ~  ".count })
         #expect(!spoken.isEmpty || ending.output.contains("word errors: 100 % in the partial text"), "\(ending.output)")
         let errors = "word errors: NN % in the partial text (pocketsphinx), NN % in the final text (pocketsphinx)"
-        let told = ending.output.split(separator: "\n").filter { $0.hasPrefix("word errors") }
-        #expect(told.map { String($0.replacing(/[0-9]+/, with: "NN")) } == [errors], "\(ending.output)")
+        let reported = ending.output.split(separator: "\n").filter { $0.hasPrefix("word errors") }
+        #expect(reported.map { String($0.replacing(/[0-9]+/, with: "NN")) } == [errors], "\(ending.output)")
         #expect(FileManager.default.fileExists(atPath: folder.file("demo/recordings/000001/audio.wav")))
         let pages = ending.output.split(separator: "\n").map(String.init).filter { $0.hasSuffix("/index.html") }
         try #require(pages.count == 2)

@@ -3,7 +3,7 @@ import Glibc
 import TestKit
 import Testing
 
-/// The real executable, as a person runs it.
+/// The real executable, run like a user would.
 struct Fieldscribe {
     /// The result of a run.
     struct Ending {
@@ -102,7 +102,7 @@ struct Fieldscribe {
     /// Its standard error so far.
     var errorsSoFar: String { get throws { try Self.text(errorPath) } }
 
-    /// The process numbers of its children.
+    /// The process IDs of its children.
     var children: [pid_t] { get throws { try Self.children(of: id) } }
 
     static func children(of id: pid_t) throws -> [pid_t] {
@@ -177,7 +177,7 @@ enum Speech {
     }
 }
 
-/// Expects that `verify` found nothing; otherwise the failure tells what it printed.
+/// Expects that `verify` found nothing; otherwise the failure contains its output.
 func expectAllIsWell(_ verified: Fieldscribe.Ending, sourceLocation: SourceLocation = #_sourceLocation) {
     #expect(verified.status == 0, "\(verified.output) \(verified.errors)", sourceLocation: sourceLocation)
 }

@@ -17,7 +17,7 @@ import TestKit
         (
             "corrections.json",
             head + #""other":["# + String(repeating: "1,", count: 7_700_000) + "1]}",
-            "corrections.json: recording 1 is still being written down"
+            "corrections.json: recording 1 is still being transcribed"
         ),
         (
             "corrections (1).json", String(repeating: "[", count: 16_000_000),
@@ -31,11 +31,11 @@ import TestKit
             "corrections (3).json",
             head + #""notes":["# + String(repeating: #"{"time":1,"text":"a"},"#, count: 100_001)
                 + #"{"time":1,"text":"a"}]}"#,
-            "corrections (3).json: contains more than a recording can have"
+            "corrections (3).json: contains more than any recording"
         ),
     ]
 
-    @Test("each is answered by a line, and the recording is whole, with 400 MB of address space")
+    @Test("each is reported in one line, and the recording is complete, with 400 MB of address space")
     func recording() throws {
         let appliance = try ApplianceProcess(
             in: folder, microphone: "tone:440", environment: ["prlimit", "--as=400000000"])
@@ -48,7 +48,7 @@ import TestKit
         let result = try Fieldscribe.text("\(top)/RESULT.txt")
         for file in Self.files {
             #expect(result.contains(file.line), "\(result)")
-            // Also through the socket, as a person imports it.
+            // Also through the socket, as by the import command.
             let name = folder.file(file.name)
             try Data(file.bytes.utf8).write(to: URL(filePath: name))
             let imported = try appliance.run("import", name)
@@ -67,7 +67,7 @@ import TestKit
 
     @Test("a worker without memory is a fault with a message, and the recording continues to its end")
     func worker() throws {
-        let (script, told) = (folder.file("engine.py"), folder.file("told"))
+        let (script, reported) = (folder.file("engine.py"), folder.file("told"))
         // An engine that allocates more than the limit as soon as somebody speaks.
         try """
         import json, os, struct, sys
@@ -77,7 +77,7 @@ import TestKit
             sys.stdin.buffer.read(length)
             if kind != b"a": continue
             try: bytearray(1 << 30)
-            except MemoryError: open("\(told)", "w").write("no memory")
+            except MemoryError: open("\(reported)", "w").write("no memory")
             os._exit(1)
         """.write(toFile: script, atomically: true, encoding: .utf8)
         let engine = try folder.program("engine", "exec /usr/bin/python3 '\(script)'")
@@ -87,7 +87,7 @@ import TestKit
             environment: ["prlimit", "--as=400000000"])
         #expect(try appliance.run("start").status == 0)
         try appliance.status(has: "decode worker")
-        #expect(try Fieldscribe.text(told) == "no memory")
+        #expect(try Fieldscribe.text(reported) == "no memory")
         #expect(try appliance.status().contains(#""lastFault":{"#))
         try appliance.hear(seconds: 1)
         #expect(try appliance.run("stop").status == 0)
@@ -99,7 +99,7 @@ import TestKit
         try expectAllIsWell(appliance.run("verify"))
     }
 
-    @Test("a hundred thousand files do no harm, and a line says if there are more than are checked")
+    @Test("a hundred thousand files do no harm, and a line reports if not all were checked")
     func crowded() throws {
         let (storage, stick) = (folder.file("storage"), folder.file("stick"))
         func run(_ words: String...) throws -> Fieldscribe.Ending {

@@ -110,12 +110,12 @@ import TestKit
         #expect(try desk.run("show", "1", "--pass", "1").output.contains("zanzibar") == false)
         #expect(try desk.run("show", "1", "--changes").output.contains("nothing -> \"zanzibar\""))
         #expect(try desk.run("search", "zanzibar").output.hasPrefix("1  "))
-        #expect(try desk.run("accuracy", "1").output.contains("% of the words wrong"))
+        #expect(try desk.run("accuracy", "1").output.contains("% of the words are wrong"))
         #expect(try desk.run("export", "--stick", "--to", desk.stick).status == 0)
-        #expect(try Fieldscribe.text("\(desk.stick)/Fieldscribe/RESULT.txt").contains("in the archive already"))
+        #expect(try Fieldscribe.text("\(desk.stick)/Fieldscribe/RESULT.txt").contains("already in the archive"))
     }
 
-    @Test("what the recorder took from a stick is known at the desk, without a word, and accuracy measures it")
+    @Test("the recorder's import from a stick is known at the office without words, and accuracy measures it")
     func gathered() throws {
         let desk = try Desk()
         try desk.corrections("zanzibar " + desk.segment.text, by: "Anna", to: "\(desk.copy)/corrections.html")
@@ -131,7 +131,7 @@ import TestKit
         #expect(try office("show", "1", "--archive", archive).output.contains("zanzibar"))
         let accuracy = try office("accuracy", "--archive", archive)
         #expect(
-            accuracy.output.contains("pocketsphinx") && accuracy.output.contains("% of the words wrong"),
+            accuracy.output.contains("pocketsphinx") && accuracy.output.contains("% of the words are wrong"),
             "\(accuracy)")
     }
 
@@ -165,7 +165,7 @@ import TestKit
         #expect(json.contains(#""title":"The mill""#) && json.contains(#""recorded":""#), "\(json)")
     }
 
-    @Test("a corrected name is learned, listed and preferred, and a person decides which stay")
+    @Test("a corrected name is learned, listed and preferred, and a person decides which to keep")
     func learned() throws {
         let desk = try Desk()
         try desk.corrections(desk.segment.text + " with Zorpela", by: "Anna", to: desk.folder.file("corrections.json"))
@@ -185,12 +185,12 @@ import TestKit
         #expect(none.status == 1 && none.errors.first?.contains("nobody: not in") == true)
         unlink(file)
         #expect(try desk.run("vocabulary", "learn").output == "Zorpela\n")
-        // A foreign file in its place costs no correction and no recording.
+        // A foreign file in its place loses no correction and no recording.
         unlink(file)
         mkfifo(file, 0o600)
         try desk.corrections(desk.segment.text + " with Kadiu", by: "Anna", to: page)
         let refused = try desk.run("import", page)
-        #expect(refused.status == 0 && refused.output.contains("; nothing was learned from it: "), "\(refused)")
+        #expect(refused.status == 0 && refused.output.contains("; no words were learned: "), "\(refused)")
         let recorded = try desk.run(
             "record", "--engine", "pocketsphinx", "--microphone", "file+fast:\(Speech.all[0])")
         #expect(recorded.status == 0 && recorded.errors.contains { $0.contains("learned.txt") }, "\(recorded.errors)")
@@ -198,14 +198,14 @@ import TestKit
         unlink(file)
         #expect(try desk.run("vocabulary", "learn").output == "Kadiu\n")
         let deleted = try desk.run("delete", "1", "--yes")
-        let told = deleted.errors + [deleted.output]
+        let reported = deleted.errors + [deleted.output]
         #expect(deleted.status == 0, "\(deleted)")
-        #expect(told.contains { $0.contains("learned.txt: ") && $0.contains("taken out") }, "\(deleted)")
+        #expect(reported.contains { $0.contains("learned.txt: ") && $0.contains("taken out") }, "\(deleted)")
         #expect(try !Fieldscribe.text(file).contains("Kadiu"))
     }
 
     @Test(
-        "of two files with one name, a line names the damaged one, and the other is imported, even if rewritten")
+        "of two files with one name, the damaged one is reported, and the other is imported, even if rewritten")
     func which() throws {
         let desk = try Desk()
         let folders = ["one", "two"].map(desk.folder.file)
@@ -245,7 +245,7 @@ import TestKit
         #expect(try desk.run("show", "1", "--changes").output == before.1)
     }
 
-    @Test("an import killed at any moment leaves all of it or nothing")
+    @Test("an import killed at any moment is complete or leaves nothing")
     func killed() throws {
         let desk = try Desk()
         try desk.corrections("zanzibar \(desk.segment.text)", by: "Anna", to: desk.folder.file("corrections.json"))

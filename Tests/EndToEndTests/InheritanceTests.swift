@@ -28,7 +28,7 @@ import TestKit
         try expectAllIsWell(appliance.run("verify"))
     }
 
-    @Test("a log that nobody reads blocks nothing, and says how many lines are missing")
+    @Test("an unread log blocks nothing, and reports how many lines are missing")
     func unread() throws {
         let log = folder.file("log")
         #expect(mkfifo(log, 0o600) == 0)
@@ -44,15 +44,15 @@ import TestKit
         while read(reader, &room, room.count) > 0 {}
         #expect(try appliance.run("stop").status == 0)
         #expect(try appliance.end().status == 0)
-        var told = ""
+        var reported = ""
         while case let count = read(reader, &room, room.count), count > 0 {
-            told += String(decoding: room.prefix(count), as: UTF8.self)
+            reported += String(decoding: room.prefix(count), as: UTF8.self)
         }
-        #expect(told.contains("unlogged lines=") && told.contains("state=stopping"), "\(told)")
+        #expect(reported.contains("unlogged lines=") && reported.contains("state=stopping"), "\(reported)")
         try expectAllIsWell(appliance.run("verify"))
     }
 
-    @Test("if no thread can be created, one line says so")
+    @Test("if no thread can be created, one line reports it")
     func threads() throws {
         // Limits do not apply to root.
         let user = getuid() == 0 ? "setpriv --reuid=\(60_000 + getpid() % 5_000) --regid=60000 --clear-groups " : ""

@@ -6,7 +6,7 @@ import TestKit
 @Suite("Processes after a command is killed") struct KilledParentTests {
     private let folder = TemporaryFolder()
 
-    /// An engine that reports ready, writes its process number and its child's, and then ignores everything.
+    /// An engine that reports ready, writes its process ID and its child's, and then ignores everything.
     private func engine(telling file: String) throws -> String {
         let script = """
             echo '{"ready":{"name":"busy","version":"1","model":"none"}}'
@@ -24,16 +24,16 @@ import TestKit
         return status.split(separator: ")").last?.split(separator: " ").first.map { !"ZX".contains($0) } ?? false
     }
 
-    @Test("no worker, however busy")
+    @Test("no worker, even a busy one")
     func engine() throws {
-        let told = folder.file("told")
-        let engine = try engine(telling: told)
+        let reported = folder.file("told")
+        let engine = try engine(telling: reported)
         let text = "[storage]\ndirectory = \(folder.file("store"))\n[recognizer]\nengine = command:\(engine)\n"
         let config = folder.file("fieldscribe.conf")
         try Data(text.utf8).write(to: URL(filePath: config))
         let command = try Fieldscribe(["transcribe", "--config", config, Speech.all[4]], in: folder)
-        try command.wait(until: "the engine is ready") { access(told, F_OK) == 0 }
-        let id = try Fieldscribe.text(told).filter { $0 != "\n" }
+        try command.wait(until: "the engine is ready") { access(reported, F_OK) == 0 }
+        let id = try Fieldscribe.text(reported).filter { $0 != "\n" }
         #expect(runs(id))
         kill(command.id, SIGKILL)
         _ = try command.wait()

@@ -47,7 +47,7 @@ import TestKit
         return path
     }
 
-    @Test("lists Debian's models and one's own, with a checksum that sha256sum confirms")
+    @Test("lists Debian's models and the user's own, with a checksum that sha256sum confirms")
     func list() throws {
         let ending = try Fieldscribe.run("models", "--json", "--config", configuration("model = turtle"), in: folder)
         let rows = try JSONDecoder().decode([Row].self, from: Data(ending.output.utf8))
@@ -77,7 +77,9 @@ import TestKit
         #expect(own.output.hasSuffix("ten meters\n"), "\(own.output)")
     }
 
-    @Test("an incomplete model is reported by its file, with exit status 3, and a recording is refused in one line")
+    @Test(
+        "an incomplete model is reported with the missing file and exit status 3, and a recording is refused in one line"
+    )
     func broken() throws {
         let configuration = try configuration("model = turtle")
         try FileManager.default.removeItem(atPath: folder.file("store/models/turtle/an4/means"))

@@ -21,7 +21,7 @@ import TestKit
         "libonnxruntime.so.1",
     ]
 
-    /// A copy made of links, in which files may be replaced.
+    /// A copy made of links, so that files can be replaced.
     private func copy(_ model: String, without name: String? = nil) throws -> String {
         let path = folder.file("tiny-en")
         _ = mkdir(path, 0o755)
@@ -83,7 +83,7 @@ import TestKit
         )
         #expect(try transcribe(configuration, "--engine", "pocketsphinx").output != Self.text)
         #expect(
-            try transcribe(configuration, "--hint", "confirmation").output != Self.text, "a grammar is PocketSphinx's")
+            try transcribe(configuration, "--hint", "confirmation").output != Self.text, "a grammar uses PocketSphinx")
     }
 
     @Test("each utterance of a group has its own voice measures, and its words are within it")
@@ -115,7 +115,7 @@ import TestKit
         }
     }
 
-    @Test("one worker or three, for one file or several, give the same texts")
+    @Test("one worker or three, for one file or several, yield the same texts")
     func workers() throws {
         guard let model = Self.model else { return }
         let configuration = try configuration(model: model)

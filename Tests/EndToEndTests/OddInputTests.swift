@@ -15,7 +15,7 @@ import TestKit
         ).wait()
     }
 
-    @Test("with an emptied database, list says how to bring the recordings back, and that works")
+    @Test("with an emptied database, list explains how to restore the recordings, and that works")
     func emptied() throws {
         #expect(try record().status == 0)
         for ending in ["-wal", "-shm"] { unlink("\(storage)/archive.sqlite\(ending)") }
@@ -43,7 +43,7 @@ import TestKit
         #expect(!ending.errors.contains { $0.contains("disk reports an error") }, "\(ending.errors)")
     }
 
-    @Test("a range instead of a number is refused as a range", arguments: ["5-9", "5..9"])
+    @Test("a range instead of a number is refused with a remedy", arguments: ["5-9", "5..9"])
     func range(_ range: String) throws {
         let ending = try Fieldscribe.run(
             "delete", range, "--yes", "--directory", folder.file("storage"), in: folder)

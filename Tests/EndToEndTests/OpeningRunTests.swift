@@ -53,8 +53,10 @@ import TestKit
     func opens() throws {
         let appliance = try sealed()
         try shell("cp '\(folder.file("key.txt"))' '\(key)'")
-        let told = try plug(into: appliance)
-        #expect(told.contains("recording 1 is open for an hour") && told.contains("NOTHING WAS COPIED"), "\(told)")
+        let reported = try plug(into: appliance)
+        #expect(
+            reported.contains("recording 1 is open for an hour") && reported.contains("NOTHING WAS COPIED"),
+            "\(reported)")
         let names = try FileManager.default.contentsOfDirectory(atPath: "\(stick)/Fieldscribe").sorted()
         #expect(names == ["RESULT.txt", "key.txt"])
         #expect(try appliance.run("search", "amiable").output.contains("[amiable]"))
@@ -84,13 +86,13 @@ import TestKit
     }
 
     // wait: a guard; code that opens the pipe hangs
-    @Test("an invalid or different key is one line in RESULT.txt, and opens nothing", .timeLimit(.minutes(60)))
+    @Test("an invalid or different key yields one line in RESULT.txt, and opens nothing", .timeLimit(.minutes(60)))
     func refuses() throws {
         let appliance = try sealed()
         let cases: [(make: String, words: String, isKey: Bool)] = [
             ("cp '\(folder.file("other.txt"))' '\(key)'", "does not open the sealed recording", true),
             ("echo age-encryption.org/v1 > '\(key)'", "is protected by a passphrase", true),
-            ("cp '\(folder.file("key.pub"))' '\(key)'", "holds a public key, which opens nothing", false),
+            ("cp '\(folder.file("key.pub"))' '\(key)'", "holds a public key, which cannot decrypt", false),
             (
                 "ln -s '\(folder.file("key.txt"))' '\(key)'",
                 "nothing was opened; put the file there that age-keygen made", false
@@ -105,10 +107,10 @@ import TestKit
         ]
         for (make, words, isKey) in cases {
             try shell("rm -rf '\(key)'; \(make)")
-            let told = try plug(into: appliance)
-            #expect(told.contains(words), "\(make): \(told)")
-            #expect(told.contains("NOTHING WAS COPIED to this stick") == isKey, "\(make): \(told)")
-            #expect(told.split(separator: "\n").count { $0.contains("key.txt: ") } == 1, "\(make): \(told)")
+            let reported = try plug(into: appliance)
+            #expect(reported.contains(words), "\(make): \(reported)")
+            #expect(reported.contains("NOTHING WAS COPIED to this stick") == isKey, "\(make): \(reported)")
+            #expect(reported.split(separator: "\n").count { $0.contains("key.txt: ") } == 1, "\(make): \(reported)")
             #expect(try !appliance.run("status", "--json").output.contains("\"opened\""))
         }
         let fault = try appliance.run("status").output
@@ -136,7 +138,7 @@ import TestKit
         return target
     }
 
-    @Test("a recording meanwhile loses nothing, and begins immediately")
+    @Test("a recording in the meantime loses nothing, and begins immediately")
     func whileRecording() throws {
         try #expect(sealed().end().status == 0)
         let appliance = try ApplianceProcess(

@@ -37,15 +37,15 @@ import TestKit
         #expect(recording.ending.status == 0, "\(recording.ending.errors)")
         let card = recording.card
 
-        // The time that the card stood still, by its own clock.
+        // The duration of the card's stall, by its own clock.
         let due = Double(card.restarted - card.started) * Double(Self.rate) / 1e9
         let lost = due - Double(card.framesBefore)
-        let told = try recording.ending.output.split(separator: "\n").filter { $0.contains("\"event\":\"gap\"") }
+        let reported = try recording.ending.output.split(separator: "\n").filter { $0.contains("\"event\":\"gap\"") }
             .map { try JSONDecoder().decode(Gap.self, from: Data($0.utf8)) }
-        #expect(told.count == 1)
-        let gap = try #require(told.first)
+        #expect(reported.count == 1)
+        let gap = try #require(reported.first)
         #expect(gap.cause == "overrun")
-        // A card that is still waking up is asked again; one that cannot continue is prepared again.
+        // A card that is still waking up is retried; one that cannot continue is prepared again.
         #expect(card.resumes == (overrun.isSuspended ? 3 : 0))
         #expect(gap.first == card.framesBefore)
         #expect(abs(Double(gap.count) - lost) <= Double(Self.period), "\(gap.count) samples, \(lost) by the clock")
@@ -54,7 +54,7 @@ import TestKit
             Shown.self,
             from: Data(
                 try Fieldscribe.run("show", "1", "--format", "json", "--directory", storage, in: folder).output.utf8))
-        #expect(shown.gaps == told)
+        #expect(shown.gaps == reported)
 
         // The file: the samples before, silence, and the samples after, exactly.
         let samples = try self.samples("\(storage)/recordings/000001/audio.wav")
@@ -63,7 +63,7 @@ import TestKit
         #expect(
             samples == source[..<gap.first] + [Int16](repeating: 0, count: gap.count) + source[gap.first..<read])
         // The last block was read completely.
-        #expect((read..<read + Self.period).contains(card.frames), "\(card.frames) were read, \(read) are there")
+        #expect((read..<read + Self.period).contains(card.frames), "\(card.frames) were read, \(read) are in the file")
     }
 
     private struct Gap: Decodable, Equatable {

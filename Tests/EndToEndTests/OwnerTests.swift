@@ -113,7 +113,7 @@ struct OwnerTests {
         #expect(try strangers() == "")
     }
 
-    @Test("a lost database and a lost journal are rebuilt as the user's, by either")
+    @Test("a lost database and a lost journal are rebuilt with the user as owner, by either user")
     func lost() throws {
         #expect(try record(as: user).status == 0)
         for suffix in ["", "-wal"] { unlink("\(storage)/archive.sqlite\(suffix)") }
@@ -133,7 +133,7 @@ struct OwnerTests {
         let tasks = "/proc/\(process.id)/task"
         let identities = [user, user, user, user].map { "\($0)" }.joined(separator: "\t")
         for task in try FileManager.default.contentsOfDirectory(atPath: tasks) {
-            // A thread that has ended meanwhile has none.
+            // A thread that has ended has none.
             guard let status = try? String(contentsOfFile: "\(tasks)/\(task)/status", encoding: .utf8) else { continue }
             #expect(status.contains("Uid:\t\(identities)\n") && status.contains("Gid:\t\(identities)\n"))
             #expect(status.contains("CapEff:\t0000000000000000"))
@@ -160,7 +160,7 @@ struct OwnerTests {
         #expect(try strangers() == "")
     }
 
-    @Test("unreadable audio is not missing: a line names its owner, and everything else continues")
+    @Test("unreadable audio is not marked missing: a line names its owner, and everything else continues")
     func unreadable() throws {
         for _ in 1...2 { #expect(try record(as: user).status == 0) }
         let theirs = "\(storage)/recordings/000001"
@@ -201,11 +201,11 @@ struct OwnerTests {
             to: URL(filePath: configuration))
         for mode in [0o600, 0] as [mode_t] {
             chmod(key, mode)
-            let told = try run("export", "--stick", "--to", folder.file("stick"), as: user)
+            let reported = try run("export", "--stick", "--to", folder.file("stick"), as: user)
             let line =
                 "Fieldscribe/key.txt: permission denied; nothing was opened; let everybody read it (chmod a+r), or "
-                + "take it away"
-            #expect(told.errors.contains { $0.contains(line) }, "\(told.errors)")
+                + "remove it"
+            #expect(reported.errors.contains { $0.contains(line) }, "\(reported.errors)")
             #expect(try Fieldscribe.text("\(stick)/RESULT.txt").contains(line))
             #expect(try Fieldscribe.text("\(stick)/RESULT.txt").contains("NOTHING WAS COPIED to this stick"))
             #expect(try FileManager.default.contentsOfDirectory(atPath: stick).sorted() == ["RESULT.txt", "key.txt"])

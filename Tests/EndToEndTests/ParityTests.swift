@@ -2,7 +2,7 @@ import FoundationEssentials
 import Testing
 import TestKit
 
-/// Options for one recording or one device, and reviewing.
+/// Options for a single recording or device, and reviewing.
 @Suite("Hints, engines, review", .serialized) struct ParityTests {
     private let folder = TemporaryFolder()
 

@@ -13,7 +13,7 @@ import TestKit
         return try Data(contentsOf: URL(filePath: raw))
     }
 
-    @Test("a recording is in the archive and in the file, with the text that transcribe gives")
+    @Test("a recording is in the archive and in the file, with the same text as transcribe's")
     func wholeWay() throws {
         let folder = TemporaryFolder()
         let joined = try Speech.joined(in: folder)
@@ -60,7 +60,7 @@ import TestKit
         try Fieldscribe.tool("bash", "-c", "\(open); [ -z \"$(\(open))\" ]", in: folder)
     }
 
-    @Test("a decode worker killed during an utterance costs neither audio nor text")
+    @Test("a decode worker killed during an utterance loses neither audio nor text")
     func killedWorker() throws {
         let folder = TemporaryFolder()
         let joined = try Speech.joined(in: folder)
@@ -89,7 +89,7 @@ import TestKit
     /// All, and the last of the 31 real-time signals. Swift 6.0.3 crashes on a closure in `arguments`.
     private static let signals = EndingSignals.all.filter { $0 < 35 || $0 == 64 }
 
-    @Test("every signal that can be caught stops cleanly", arguments: signals)
+    @Test("every catchable signal stops cleanly", arguments: signals)
     func signal(_ number: Int32) throws { try stop(by: [number]) }
 
     @Test("two signals at once, as timeout sends them, are one request to stop")
@@ -120,7 +120,7 @@ import TestKit
         #expect(list.output.contains("transcribed"), "\(list)")
     }
 
-    /// Records, receives these signals together, and must close the recording as after a stop.
+    /// Records, receives these signals together, and must close the recording like a stop.
     private func stop(by signals: [Int32]) throws {
         let folder = TemporaryFolder()
         let storage = folder.file("storage")
@@ -135,7 +135,7 @@ import TestKit
         #expect(try !samples("\(storage)/recordings/000001/audio.wav", in: folder).isEmpty)
     }
 
-    @Test("--seconds gives so many seconds, to the sample")
+    @Test("--seconds records exactly that many seconds")
     func seconds() throws {
         let folder = TemporaryFolder()
         let storage = folder.file("storage")

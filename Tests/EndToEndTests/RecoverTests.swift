@@ -42,7 +42,7 @@ import TestKit
         let audio = folder.file("storage/recordings/000001/audio.wav")
         let size = try Data(contentsOf: URL(filePath: audio)).count
         #expect(after.duration == Double(size - 512) / 32_000)
-        // As many words as without interruptions, except for differences by cold starts at three places.
+        // As many words as without interruptions, except for differences due to cold starts in three places.
         let whole = try Transcript(try Fieldscribe.run("transcribe", "--format", "json", audio, in: folder).output)
         #expect(abs(after.words.count - whole.words.count) <= 6)
         let list = try run("list", "--json").output
@@ -84,7 +84,7 @@ import TestKit
         #expect(try run("list").output.contains("audio missing"))
     }
 
-    @Test("delete asks, or takes --yes; erased recordings are gone from the disk")
+    @Test("delete asks, or accepts --yes; erased recordings are gone from the disk")
     func delete() throws {
         for _ in 1...2 {
             let recorded = try run("record", "--audio-only", "--seconds", "1", "--microphone", "tone+fast:440")

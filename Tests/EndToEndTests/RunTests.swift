@@ -57,7 +57,7 @@ import TestKit
         #expect(order.count == 5 && order.first == order.min() && order.last == order.max())
         #expect(lines.filter { $0.contains(#""event":"level""#) }.count > 5)
 
-        // An answer to the press, then steady, with a blink for the mark in between.
+        // A response to the press, then steady, with a blink for the mark in between.
         let shows = lamp.map(\.shows)
         #expect(shows.first == "blink" && lamp.first?.lit == true)
         let steady = try #require(lamp.firstIndex { $0.shows == "steady" && $0.lit })
@@ -77,7 +77,7 @@ import TestKit
         #expect(try samples(speech).starts(with: heard))
     }
 
-    @Test("a press pauses and the next one resumes: the speech between is nowhere, and holding stops")
+    @Test("a press pauses and the next one resumes: speech in between is not recorded, and holding stops")
     func pause() throws {
         let speech = try Speech.endless(in: folder)
         let appliance = try ApplianceProcess(in: folder, microphone: "file:\(speech)", style: "pause")
@@ -124,7 +124,7 @@ import TestKit
         #expect(said.starts(with: heard))
     }
 
-    @Test("every order prints the state that follows, and list and show say that a recording has not ended")
+    @Test("every order prints the new state, and list and show report that a recording has not ended")
     func orders() throws {
         let appliance = try ApplianceProcess(
             in: folder, microphone: "file:\(try Speech.endless(in: folder))", style: "pause")
@@ -234,13 +234,13 @@ import TestKit
     func stopStartStop(_ order: String) throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "tone:440")
         for round in 1...3 {
-            try waitUntil("the last of the orders in round \(round) counts") {
+            try waitUntil("the last order in round \(round) wins") {
                 #expect(try appliance.run("start").status == 0)
                 let clients = try (0..<3).map { _ in try #require(SocketClient(appliance.socket)) }
                 let orders = ["stop", order, order == "toggle" ? "toggle" : "stop"]
                 for (client, order) in zip(clients, orders) {
                     client.send("{\"command\":\"\(order)\"}")
-                    // wait: connections have no order among them; this makes one likely, else the round is repeated
+                    // wait: connections are unordered; this makes one order likely, else the round is repeated
                     usleep(200_000)
                 }
                 for client in clients { #expect(client.line() != nil) }
@@ -251,7 +251,7 @@ import TestKit
         #expect(ending.status == 0 && !ending.errors.contains { $0.contains("fault") }, "\(ending.errors)")
     }
 
-    @Test("a log that nobody reads delays neither recording nor status nor lamp")
+    @Test("an unread log delays neither recording nor status nor lamp")
     func unreadJournal() throws {
         let journal = folder.file("journal")
         try #require(mkfifo(journal, 0o600) == 0)
@@ -296,7 +296,7 @@ import TestKit
         let heard = try samples(audio(1, of: appliance))
         let transcript = try Transcript(try appliance.run("show", "1", "--format", "json").output)
         #expect(heard.count > 32_000 && heard.count == 2 * Int((transcript.duration * 16_000).rounded()))
-        // Nothing keeps the next one from starting.
+        // Nothing prevents the next one from starting.
         let next = try ApplianceProcess(in: folder, microphone: "tone:440")
         #expect(try next.run("start").output == "recording 2\n")
         #expect(try next.end().status == 0)
@@ -322,7 +322,7 @@ import TestKit
         #expect(heard.count > 32_000 && heard.count == 2 * Int((transcript.duration * 16_000).rounded()))
     }
 
-    @Test("two hundred idle clients and a storm of garbage cost no sample")
+    @Test("two hundred idle clients and a flood of garbage lose no sample")
     func hostile() throws {
         let appliance = try ApplianceProcess(
             in: folder, microphone: "file:\(Speech.all[1])", further: "[recognizer]\nmodel = /nonexistent/model")
@@ -334,7 +334,7 @@ import TestKit
             if let client = SocketClient(appliance.socket) { idle.append(client) }
         }
         #expect(idle.count == 200)
-        // Silent clients give their places to others.
+        // Silent clients lose their slots to others.
         let replaced = idle.prefix(180).filter { $0.line()?.contains("another client needs this connection") ?? false }
         #expect(replaced.count == 180)
         idle = []
@@ -342,14 +342,14 @@ import TestKit
             guard let client = SocketClient(appliance.socket) else { continue }
             client.send((0..<500).map { _ in UInt8.random(in: 0...255, using: &generator) })
         }
-        // What ends, interrupts or redacts the recording, or restarts the service, is sent with a limit that refuses it.
+        // Requests that end, interrupt or redact the recording, or restart the service, are sent with an invalid limit.
         let orders: Set = ["stop", "toggle", "pause", "press", "release", "settings", "strike"]
         let commands = RequestObject.Command.allCases.map(\.rawValue).filter { !orders.contains($0) }
         let fields = RequestField.all.map(\.name)
         let refused = HostileRequests.values.filter { $0 != "null" }.flatMap { value in
             orders.map { HostileRequests.line($0, "limit", value) }
         }
-        // 1.5 s is a range that can be redacted.
+        // 1.5 s is a valid range to redact.
         let redactions = HostileRequests.values.filter { $0 != "1.5" }.flatMap { value in
             fields.map { HostileRequests.line("strike", $0, value) }
         }
@@ -357,7 +357,7 @@ import TestKit
         #expect(HostileRequests.unanswered(lines.shuffled(using: &generator), at: appliance.socket) == [])
         let large = SocketClient(appliance.socket)
         large?.send([UInt8](repeating: UInt8(ascii: "["), count: 60_000_000))
-        // The file has been played to its end by then, or is still playing.
+        // By then, the file has ended, or is still playing.
         let length = try samples(Speech.all[1]).count
         try appliance.process.wait(until: "the file has been played", every: .milliseconds(50)) {
             (try? samples(audio(1, of: appliance)).count) ?? 0 > length
@@ -372,7 +372,7 @@ import TestKit
         #expect(heard.starts(with: try samples(Speech.all[1])), "seed \(generator.seed)")
         #expect(heard.dropFirst(length).allSatisfy { $0 == 0 })
         let ending = try appliance.end()
-        // Without a model: reported once, and recorded nevertheless.
+        // Without a model: reported once, but still recorded.
         #expect(ending.errors.contains { $0.hasPrefix("<3>fault") && $0.contains("/nonexistent/model") })
     }
 

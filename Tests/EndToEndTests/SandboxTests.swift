@@ -9,8 +9,7 @@ import TestKit
     private let folder = TemporaryFolder()
     private var storage: String { folder.file("storage") }
 
-    /// Runs the executable with a library that hides openat2 and renameat2, as the recorder's unit
-    /// does for the first.
+    /// Runs the executable with a library that hides openat2 and renameat2, as the recorder's unit hides the first.
     private func run(_ words: String...) throws -> Fieldscribe.Ending {
         let program = try Fieldscribe.executable()
         let library = program.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/libFaultShim.so"

@@ -43,7 +43,7 @@ import TestKit
 
     private var files: [String] { get throws { try FileManager.default.subpathsOfDirectory(atPath: stick) } }
 
-    @Test("the key opens it on any machine with age and tar, as recipients check said")
+    @Test("the key opens it on any machine with age and tar, as recipients check reported")
     func opens() throws {
         let checked = try run("recipients", "check", "--key", folder.file("key.txt"))
         #expect(
@@ -61,7 +61,7 @@ import TestKit
         let again = try copy()
         #expect(again.status == 0 && again.output.isEmpty && again.errors.last?.contains("nothing was copied") == true)
         let whole = try run("recipients", "check", "--key", folder.file("key.txt"), sealed)
-        #expect(whole.status == 0 && whole.output.contains("opens, whole"))
+        #expect(whole.status == 0 && whole.output.contains("opens completely"))
         // Recordings on the recorder may be sealed for other keys.
         let plain = try Data(contentsOf: URL(filePath: folder.file("a.conf")))
         for (key, status) in [("key.pub", 0), ("other.pub", 1)] as [(String, Int32)] {
@@ -85,7 +85,8 @@ import TestKit
             changed.status == 4 && changed.errors.count == 1 && changed.errors[0].contains("\(sealed): age refuses it"))
     }
 
-    @Test("a redacted passage is gone from a stick after the next copy, even if the recording was sealed in between")
+    @Test(
+        "a redacted passage is gone from a stick after the next copy, even if the recording was sealed in the meantime")
     func redactedThenSealed() throws {
         func configure(_ text: String) throws {
             try Data("[recognizer]\nsecond-pass = no\n\(text)".utf8).write(to: URL(filePath: folder.file("a.conf")))
@@ -125,7 +126,7 @@ import TestKit
         #expect(try copy().status == 0)
     }
 
-    @Test("a private key instead of a public one is refused, named by its place and never shown; nothing is copied")
+    @Test("a private key instead of a public one is refused, reported with its line and never shown; nothing is copied")
     func privateKey() throws {
         let text = try String(decoding: Data(contentsOf: URL(filePath: folder.file("key.txt"))), as: UTF8.self)
         let secret = try #require(text.split(separator: "\n").last.map(String.init))

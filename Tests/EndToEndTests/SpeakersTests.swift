@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import TestKit
 
-/// Two people with a microphone each, without a model for voices.
+/// Two people with a microphone each, without a voice model.
 @Suite("Speakers by command") struct SpeakersTests {
     private let folder = TemporaryFolder()
     private var storage: String { folder.file("store") }
@@ -57,17 +57,17 @@ import TestKit
         func names(_ text: String) -> String {
             String(text.split(separator: "\n").compactMap { $0.wholeMatch(of: /([AB]): .*/)?.1.first })
         }
-        let told = try run("--channels", "2")
-        #expect(told.status == 0 && names(told.output) == "ABAB" && told.errors.isEmpty, "\(told)")
+        let reported = try run("--channels", "2")
+        #expect(reported.status == 0 && names(reported.output) == "ABAB" && reported.errors.isEmpty, "\(reported)")
         let mixed = try run()
         #expect(mixed.status == 0 && names(mixed.output).isEmpty, "\(mixed)")
         let words = { (text: String) in
             text.split(whereSeparator: \.isWhitespace).map(String.init).filter { !["A:", "B:"].contains($0) }
         }
-        #expect(words(told.output) == words(mixed.output), "the text is that of the mix")
-        // As with the recorder's key; and --speakers no is respected.
+        #expect(words(reported.output) == words(mixed.output), "the text is that of the mix")
+        // Like the recorder's setting; and --speakers no is respected.
         let configured = try run("--speakers", "auto", settings: configuration())
-        #expect(configured.status == 0 && configured.output == told.output, "\(configured)")
+        #expect(configured.status == 0 && configured.output == reported.output, "\(configured)")
         #expect(try run("--channels", "2", "--speakers", "no").output == mixed.output)
         // The same as a film with a track for each person.
         let film = folder.file("two.mkv")
@@ -98,8 +98,10 @@ import TestKit
         #expect(
             try run("search", "speaker:A").errors.last?.contains("no recording has its speakers identified yet") == true
         )
-        let told = try run("speakers", "1")
-        #expect(told.status == 0 && told.output.wholeMatch(of: /1  A 00:0[567]  B 00:0[567]\n/) != nil, "\(told)")
+        let reported = try run("speakers", "1")
+        #expect(
+            reported.status == 0 && reported.output.wholeMatch(of: /1  A 00:0[567]  B 00:0[567]\n/) != nil,
+            "\(reported)")
         let text = try run("show", "1").output
         let names = text.split(separator: "\n").compactMap { $0.first }.filter { "AB".contains($0) }
         #expect(names == ["A", "B", "A", "B"], "\(text)")
@@ -132,7 +134,7 @@ import TestKit
         // Three people need the model, which is missing.
         let three = try run("speakers", "1", "--speakers", "3")
         #expect(three.status == 3 && three.errors.last?.contains("campplus.ort") == true, "\(three)")
-        #expect(try run("show", "1").output == text, "what was told stays")
+        #expect(try run("show", "1").output == text, "the previous result stays")
         for (words, status) in [
             (["speakers"], 2), (["speakers", "1", "--speakers", "no"], 2), (["speakers", "7"], 3),
             (["speakers", "x"], 2),
@@ -142,19 +144,19 @@ import TestKit
         }
     }
 
-    @Test("record and recover identify speakers if configured; without the model a line says so")
+    @Test("record and recover identify speakers if configured; without the model, a line reports it")
     func byThemselves() throws {
         let (settings, sound) = (try configuration("[recognizer]\nspeakers = auto"), try conversation())
         func run(_ words: String...) throws -> Fieldscribe.Ending {
             try Fieldscribe(words + ["--config", settings], in: folder).wait()
         }
-        let told = /recording (\d): A 00:0[567]  B 00:0[567]/
+        let reported = /recording (\d): A 00:0[567]  B 00:0[567]/
         let recorded = try run("record", "--microphone", "file+fast:\(sound)")
-        #expect(recorded.status == 0 && recorded.errors.last?.wholeMatch(of: told)?.1 == "1", "\(recorded)")
+        #expect(recorded.status == 0 && recorded.errors.last?.wholeMatch(of: reported)?.1 == "1", "\(recorded)")
         #expect(try run("record", "--audio-only", "--microphone", "file+fast:\(sound)").status == 0)
         #expect(try run("recover", "--no-transcribe").errors == ["all is well in \(storage)"])
         let recovered = try run("recover")
-        #expect(recovered.status == 0 && recovered.errors.last?.wholeMatch(of: told)?.1 == "2", "\(recovered)")
+        #expect(recovered.status == 0 && recovered.errors.last?.wholeMatch(of: reported)?.1 == "2", "\(recovered)")
         #expect(try run("show", "2").output.contains("B: "))
         let one = try run("record", "--microphone", "file+fast:\(Speech.all[0])")
         #expect(one.status == 0 && one.errors.last?.contains("campplus.ort") == true, "\(one)")

@@ -7,7 +7,7 @@ import TestKit
 @Suite("A disk that stalls") struct StalledDiskTests {
     private let folder = TemporaryFolder()
 
-    @Test("at the end is waited for, and all captured sound is in the closed recording")
+    @Test("at the end delays the end, and all captured sound is in the closed recording")
     func isWaitedFor() throws {
         let began = ContinuousClock.now
         let appliance = try ApplianceProcess(
@@ -55,7 +55,7 @@ import TestKit
 
     @Test("after stop, until the archive has the recording's end, verify finds nothing wrong, and list says so")
     func isNotDamage() throws {
-        // The end is entered in the history before it is in the database.
+        // The end is in the history before it is in the database.
         let appliance = try ApplianceProcess(
             in: folder, microphone: "tone:440",
             environment: try stalling("/history.jsonl", at: 1, milliseconds: 600_000))
@@ -87,7 +87,7 @@ import TestKit
     /// The number of delayed calls so far, with the layout of `struct fault_state`.
     private func raised() throws -> UInt64 {
         let bytes = try Data(contentsOf: URL(filePath: folder.file("state")))
-        // It exists before it has its length.
+        // The file exists before it has its length.
         guard bytes.count >= 17 * 8 else { return 0 }
         return bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 16 * 8, as: UInt64.self) }
     }

@@ -31,7 +31,7 @@ import TestKit
         let start = try appliance.run("start")
         if !isReplaced { #expect(access(appliance.storage, F_OK) != 0 || start.status == 0) }
         #expect(refused.status != 0, "\(refused.output)")
-        // Refused, until the appliance restarts with the folder that has the name now.
+        // Refused, until the appliance restarts with the folder that now has the name.
         try appliance.process.wait(until: "a recording") { try appliance.run("start").status == 0 }
         try appliance.hear(seconds: 1)
         #expect(try appliance.run("stop").status == 0)
@@ -50,7 +50,7 @@ import TestKit
         #expect(access("\(moved)/recordings/000002", F_OK) != 0)
     }
 
-    @Test("a folder that gets its name back in time is used as before")
+    @Test("a folder that regains its name in time is used as before")
     func back() throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "tone:440")
         let moved = folder.file("moved")

@@ -30,7 +30,7 @@ import TestKit
         return bytes
     }
 
-    @Test("PocketSphinx gives no words for it", arguments: [300.0, 2_000, 3_000])
+    @Test("PocketSphinx returns no words for it", arguments: [300.0, 2_000, 3_000])
     func tone(hertz: Double) throws {
         let folder = TemporaryFolder()
         try Self.wave(hertz: hertz, seconds: 10).write(to: URL(filePath: folder.file("tone.wav")))

@@ -6,7 +6,7 @@ import TestKit
 @testable import System
 
 @Suite("transcribe", .serialized) struct TranscribeTests {
-    @Test("a 48 kHz stereo FLAC has the words of the original, with times within 50 ms")
+    @Test("a 48 kHz stereo FLAC has the original's words, with times within 50 ms")
     func resampledFlac() throws {
         let folder = TemporaryFolder()
         let joined = try Speech.joined(in: folder)
@@ -29,7 +29,7 @@ import TestKit
         #expect(same * 10 >= original.words.count * 9, "\(same) of \(original.words.count) words are the same")
     }
 
-    @Test("one worker and two give the same texts, in the order of the command line")
+    @Test("one worker and two yield the same texts, in the order of the command line")
     func workers() throws {
         let folder = TemporaryFolder()
         let one = try Fieldscribe(["transcribe", "--jobs", "1"] + Speech.all, in: folder).wait()
@@ -72,7 +72,7 @@ import TestKit
     @Test("a terminal shows the progress in a line that disappears")
     func progress() throws {
         let folder = TemporaryFolder()
-        // One worker, whose utterances end less often than the line is drawn, however fast the machine is.
+        // One worker, whose utterances end less often than the line is drawn, even on a fast machine.
         let speech = try Speech.joined(in: folder)
         let command = "\(try Fieldscribe.executable()) transcribe --jobs 1 \(speech) > \(folder.file("text"))"
         let shown = try Fieldscribe(
@@ -106,7 +106,7 @@ import TestKit
     }
 
     @Test(
-        "a page has its waveform and its sound: the file beside it, else a copy that nobody else's takes the place of")
+        "a page has its waveform and its sound: the file beside it, or a copy that replaces no other file")
     func page() throws {
         let folder = TemporaryFolder()
         let (talk, pages) = (folder.file("talk.wav"), folder.file("pages"))
@@ -142,7 +142,7 @@ import TestKit
     }
 
     @Test(
-        "every format gives the same text",
+        "every format yields the same text",
         arguments: [
             ["-b", "8"], ["-b", "24"], ["-e", "floating-point"], ["-c", "6"], ["-r", "96000"],
             ["-r", "44100", "-c", "2"],
@@ -159,7 +159,7 @@ import TestKit
         #expect(ending.output.contains("might even"), "\(ending.output)")
     }
 
-    @Test("a file that was cut off is read to its end, and a line says so")
+    @Test("a truncated file is read to its end, and a line reports it")
     func truncated() throws {
         let folder = TemporaryFolder()
         let cut = folder.file("cut.wav")

@@ -111,7 +111,7 @@ import Testing
         #expect(written.contains("some words") && !written.contains(/\u{1B}\[[0-9]+m/))
     }
 
-    @Test("attributes are shown unless NO_COLOR or the terminal forbids them; a text brings none of its own")
+    @Test("attributes are shown unless NO_COLOR or the terminal forbids them; a text has none of its own")
     func styledText() {
         func allows(_ variables: [String: String]) -> Bool { Terminal.allowsStyles { variables[$0] } }
         #expect(allows([:]) && allows(["NO_COLOR": "", "TERM": "xterm"]))

@@ -5,7 +5,7 @@ import TestKit
 
 @testable import Core
 
-/// whisper.cpp as the engine: the real program if installed, and all kinds of answers from a replacement.
+/// whisper.cpp as the engine: the real program if installed, and various answers from a replacement.
 @Suite("The engine whisper", .serialized) struct WhisperTests {
     private let folder = TemporaryFolder()
 
@@ -83,7 +83,7 @@ import TestKit
             .first { access($0, X_OK) == 0 }
     }
 
-    /// A folder with nothing but the real program.
+    /// A folder with only the real program.
     private func onlyWhisper(_ program: String) -> String {
         let bin = folder.file("real")
         _ = mkdir(bin, 0o755)
@@ -117,7 +117,7 @@ import TestKit
     @Test("the real program transcribes an utterance with a model of random weights, and its words have times")
     func real() throws {
         guard let installed else {
-            print("➜ skipped: whisper.cpp is not installed, and could not be had from Debian")
+            print("➜ skipped: whisper.cpp is not installed, and could not be installed from Debian")
             return
         }
         let model = folder.file("random.bin")
@@ -140,10 +140,10 @@ import TestKit
         #expect(cut.status == 0 && cut.output.contains(#""endedBy":"error""#), "\(cut.errors)")
     }
 
-    @Test("the real program with a real model reads clear sentences, and the times of their words rise")
+    @Test("the real program with a real model reads clear sentences, and the times of their words increase")
     func sentences() throws {
         guard let installed, let model = Self.model else {
-            print("➜ skipped: whisper.cpp with a real model: it or its model is not there")
+            print("➜ skipped: whisper.cpp with a real model: it or its model is missing")
             return
         }
         guard let references = try? String(contentsOfFile: "\(Self.corpus)/transcripts.tsv", encoding: .utf8) else {
@@ -205,7 +205,7 @@ import TestKit
         #expect(first.words.map(\.confidence) == [0.75, 0.25, 0.5, 0.5])
     }
 
-    @Test("an invalid answer gives a segment without words", arguments: ["", "{", #"{"transcription":1}"#])
+    @Test("an invalid answer yields a segment without words", arguments: ["", "{", #"{"transcription":1}"#])
     func damaged(_ answer: String) throws {
         let bin = try standIn(answering: answer)
         let ending = try transcribe(try configuration("whisper", model: try emptyModel()), tools: bin)
@@ -228,7 +228,7 @@ import TestKit
         #expect(chmod("\(bin)/whisper-cli", 0o644) == 0)
         let forbidden = try transcribe(try configuration("whisper", model: model), tools: bin)
         #expect(forbidden.status == 1 && forbidden.errors.count == 1, "\(forbidden.errors)")
-        #expect(forbidden.errors.first?.contains("may not be run here") == true)
+        #expect(forbidden.errors.first?.contains("must not run here") == true)
         #expect(forbidden.errors.first?.contains("ExecPaths=") == true)
         #expect(chmod("\(bin)/whisper-cli", 0o755) == 0)
         let fallback = try transcribe(try configuration("auto", model: folder.file("gone.bin")), tools: bin)

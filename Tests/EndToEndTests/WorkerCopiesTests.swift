@@ -34,7 +34,7 @@ import Testing
         return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) })
     }
 
-    @Test("they give the same text as a single worker, and have little private memory")
+    @Test("they return the same text as a single worker, and have little private memory")
     func alike() throws {
         let samples = try Self.speech()
         let lone = try WorkerProcess(Self.command())
@@ -54,12 +54,12 @@ import Testing
         }
     }
 
-    @Test("a worker that dies ends no other, and none is left")
+    @Test("a dying worker does not end others, and none remains")
     func death() throws {
         let samples = try Self.speech()
         var workers = try WorkerProcess.start(Self.command(), count: 3)
         let ids = workers.map(\.id)
-        // The one that loaded the model, and from which the others are forked.
+        // The worker that loaded the model, from which the others are forked.
         kill(ids[0], SIGKILL)
         #expect { _ = try Self.read(samples, by: workers[0]) } throws: { error in
             let error = error as? DeviceError
@@ -72,7 +72,7 @@ import Testing
         #expect(ids.map { kill($0, 0) } == [-1, -1, -1])
     }
 
-    @Test("a finished pool has waited for each of them, even during an utterance")
+    @Test("a finished pool has waited for all workers, even during an utterance")
     func finished() async throws {
         let samples = try Self.speech()
         let pool = WorkerPool(try Self.command(), size: 2)
@@ -95,7 +95,7 @@ import Testing
         _ = await reading.value
     }
 
-    @Test("their pool replaces one that dies")
+    @Test("their pool replaces a worker that dies")
     func pool() async throws {
         let samples = try Self.speech()
         let pool = WorkerPool(try Self.command(), size: 3)

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import TestKit
 
-/// A machine without a clock may have any time; its recordings are kept and read like all others.
+/// A machine without a clock may have any time; its recordings work like all others.
 @Suite("A wrong clock") struct WrongClockTests {
     private func run(_ words: [String], at wall: Int64, in folder: TemporaryFolder) throws -> Fieldscribe.Ending {
         let executable = try Fieldscribe.executable()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Exact output of each format")
 struct GoldenTests {
-    @Test("text has a line per segment with words, and bookmarks with text and gaps before what follows")
+    @Test("text has one line per segment with words, and bookmarks with text and gaps before the next one")
     func text() throws {
         #expect(
             try TranscriptFormat.text.render(sample)
@@ -142,7 +142,7 @@ struct GoldenTests {
         #expect(lines.last?.hasSuffix("</w:sectPr></w:body></w:document>") == true)
     }
 
-    @Test("on the page, consecutive segments without words are one line, but what was not read stands alone")
+    @Test("on the page, consecutive segments without words are one line, but an unread one stays separate")
     func withoutSpeech() throws {
         var segments = [(0, 60), (100, 240), (250, 251), (300, 310), (320, 330), (340, 350)].enumerated().map {
             segment($0 + 1, [word("yes", Double($1.0), Double($1.1))])
@@ -175,7 +175,7 @@ struct GoldenTests {
         [segment(1, [word("before", 0, 0.5)]), segment(2, [word("and", 5, 5.5), word("after", 7, 7.5)])],
         gaps: [gap(2, 5, .paused), gap(5.5, 6.5, .redacted), gap(8, 8.05)], seconds: 10)
 
-    @Test("text says where a recording was paused or redacted, and where sound is missing")
+    @Test("text shows where a recording was paused or redacted, and where sound is missing")
     func gapsInText() throws {
         #expect(
             try TranscriptFormat.text.render(Self.interrupted) == """
@@ -204,7 +204,7 @@ struct GoldenTests {
                 """)
     }
 
-    @Test("subtitles say so", arguments: [(TranscriptFormat.srt, ","), (.vtt, ".")])
+    @Test("subtitles show gaps", arguments: [(TranscriptFormat.srt, ","), (.vtt, ".")])
     func gapsInSubtitles(format: TranscriptFormat, decimal: String) throws {
         let cues = [
             ("00:00:00.000 --> 00:00:01.000", "before"), ("00:00:02.000 --> 00:00:05.000", "[gap 3.0 s: paused]"),
@@ -219,7 +219,7 @@ struct GoldenTests {
         #expect(try format.render(Self.interrupted) == (format == .srt ? all + "\n" : "WEBVTT\n\n" + all))
     }
 
-    @Test("tables, labels and texts for coding and notes say so")
+    @Test("tables, labels, and texts for coding and notes show gaps")
     func gapsElsewhere() throws {
         #expect(
             try TranscriptFormat.csv.render(Self.interrupted)
@@ -268,7 +268,7 @@ struct GoldenTests {
                 """#)
     }
 
-    /// What each format says of a pause, a redaction and a loss, in this order.
+    /// Each format's text for a pause, a redaction and a loss, in this order.
     private static let saysGaps: [TranscriptFormat: [String]] = [
         .text: shown, .srt: shown, .vtt: shown, .labels: shown, .qda: shown, .textgrid: shown, .eaf: shown,
         .docx: shown, .odt: shown,
@@ -287,7 +287,7 @@ struct GoldenTests {
     ]
     private static let shown = ["[gap 3.0 s: paused]", "[gap 1.0 s: struck]", "[gap 50 ms: overrun]"]
 
-    @Test("every format says pauses, redactions and losses", arguments: TranscriptFormat.allCases)
+    @Test("every format shows pauses, redactions and losses", arguments: TranscriptFormat.allCases)
     func gapsEverywhere(format: TranscriptFormat) throws {
         let text = try format.render(Self.interrupted)
         let said = try #require(Self.saysGaps[format], "\(format) says nothing")
@@ -298,7 +298,7 @@ struct GoldenTests {
         }
     }
 
-    /// Words, speech that is not believed, words.
+    /// Words, rejected speech, words.
     static let unclear = timeline(
         [
             segment(1, [word("before", 0, 0.5)]), unclearSegment(2, 2, 4.3, "lobster a la newberg"),
@@ -306,7 +306,7 @@ struct GoldenTests {
         ],
         seconds: 10)
 
-    /// What each format says of speech that is not believed.
+    /// Each format's text for rejected speech.
     private static let saysUnclear: [TranscriptFormat: String] = [
         .text: "before\n[unclear]\nafter\n",
         .srt: "\n\n2\n00:00:02,000 --> 00:00:04,300\n[unclear]\n\n",
@@ -327,7 +327,7 @@ struct GoldenTests {
         .jsonl: #""text":"","type":"segment","unclear":true,"words":[]}"#,
     ]
 
-    @Test("every format says where speech is not believed", arguments: TranscriptFormat.allCases)
+    @Test("every format shows rejected speech", arguments: TranscriptFormat.allCases)
     func unclearEverywhere(format: TranscriptFormat) throws {
         let text = try format.render(Self.unclear)
         let said = try #require(Self.saysUnclear[format], "\(format) says nothing")
@@ -335,7 +335,7 @@ struct GoldenTests {
         #expect(format == .html || text.ranges(of: "unclear").count == 1, "\(text)")
     }
 
-    @Test("with several speakers it is nobody's")
+    @Test("with several speakers it belongs to nobody")
     func unclearBetweenSpeakers() throws {
         var timeline = Self.unclear
         timeline.speakers = Speakers(turns: [
@@ -382,7 +382,7 @@ struct GoldenTests {
         "docx": "docx", "odt": "odt", "markdown": "md",
     ]
 
-    @Test("every format has its usual name, and is found by it", arguments: TranscriptFormat.allCases)
+    @Test("every format has its usual name, and is found by that name", arguments: TranscriptFormat.allCases)
     func names(format: TranscriptFormat) {
         #expect(format.fileExtension == Self.endings[format.rawValue])
         #expect(TranscriptFormat(rawValue: format.rawValue) == format)

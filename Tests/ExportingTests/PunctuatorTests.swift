@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "spoken names of punctuation become punctuation, and nothing else",
+        "only spoken names of punctuation become punctuation",
         arguments: [
             (["dear bob comma how are you question mark"], "Dear bob, how are you?\n"),
             (["the end period then nothing full stop"], "The end. Then nothing.\n"),
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("a falling voice makes an end more likely, a level one less likely; an unknown one does neither")
+    @Test("a falling voice makes an end more likely, a level one less likely; an unknown one changes nothing")
     func pitch() throws {
         func score(_ lowering: Double?) -> Double {
             Punctuator.Boundary(word: 0, pauseSeconds: 0.5, odds: 0, lowering: lowering).score
@@ -85,7 +85,7 @@ import Testing
         #expect(try never.punctuated(fallen).segments.map(\.text) == ["We met him.", "He was old."])
     }
 
-    @Test("times, confidences and segments stay; without punctuation everything stays", arguments: Punctuation.allCases)
+    @Test("times, confidences and segments stay; without punctuation nothing changes", arguments: Punctuation.allCases)
     func unchanged(punctuation: Punctuation) throws {
         let before = spoken(["go forward ten meters", "and stop there"])
         let after = try Punctuator(punctuation) { _, _ in 10 }.punctuated(before)
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(
-        "punctuation around a word and its capitals go, punctuation inside stays",
+        "punctuation around a word and its capitals are removed, punctuation inside stays",
         arguments: [
             ("Hello,", "hello"), ("\u{201C}Don\u{2019}t!\u{201D}", "don\u{2019}t"), ("well-known.", "well-known"),
             ("3.5", "3.5"), ("(R2-D2)", "r2-d2"), ("\u{2014}", ""), ("...", ""), ("", ""),
@@ -140,7 +140,7 @@ import Testing
         #expect(try Punctuator(.none, writtenBy: ["whisper"]).punctuated(before).segments == before.segments)
     }
 
-    @Test("a spoken name of punctuation that the engine wrote as a word becomes punctuation, too")
+    @Test("a spoken name of punctuation that the engine wrote as a word also becomes punctuation")
     func saidInMarks() throws {
         let after = try shown(["Dear Bob, comma, how are you Question Mark."], .spoken)
         #expect(after.segments.map(\.text) == ["Dear Bob, how are you?"])

@@ -9,7 +9,7 @@ func segment(_ id: Int, _ words: [Word], endedBy: EndReason = .silence) -> Segme
     return Segment(id: id, range: range, words: words, endedBy: endedBy)
 }
 
-/// A segment without words that holds a reading back.
+/// A segment without words, with a held-back text.
 func unclearSegment(_ id: Int, _ start: Double, _ end: Double, _ heldBack: String) -> Segment {
     Segment(
         id: id, range: SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end)), words: [],

@@ -6,20 +6,20 @@ import Testing
 @Suite("Who spoke, in each format")
 struct SpeakerTests {
     /// Two people, one of whom continues in a segment that the other began.
-    static let told: Timeline = {
+    static let dialogue: Timeline = {
         func turn(_ start: Double, _ end: Double, _ speaker: Int) -> Speakers.Turn {
             Speakers.Turn(
                 SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end)), speaker: speaker)
         }
-        var told = timeline(
+        var dialogue = timeline(
             [segment(1, at: 1, "how are you"), segment(2, at: 4, "well and you"), segment(3, at: 8, "fine")],
             seconds: 10)
-        told.speakers = Speakers(turns: [turn(0.8, 2.6, 0), turn(3.8, 5, 1), turn(5, 5.6, 0), turn(8, 8.5, 0)])
-        return told
+        dialogue.speakers = Speakers(turns: [turn(0.8, 2.6, 0), turn(3.8, 5, 1), turn(5, 5.6, 0), turn(8, 8.5, 0)])
+        return dialogue
     }()
 
     static var named: Timeline {
-        var named = told
+        var named = dialogue
         named.annotations = Annotations()
         named.annotations?.speakers = ["A": "Anna <1>"]
         return named
@@ -28,16 +28,16 @@ struct SpeakerTests {
     @Test("text has a paragraph for each turn")
     func text() throws {
         #expect(
-            try TranscriptFormat.text.render(Self.told) == "A: how are you\n\nB: well and\n\nA: you\nfine\n")
+            try TranscriptFormat.text.render(Self.dialogue) == "A: how are you\n\nB: well and\n\nA: you\nfine\n")
         #expect(try TranscriptFormat.text.render(Self.named).hasPrefix("Anna <1>: how are you\n\nB: well and\n"))
     }
 
     @Test("a paragraph of text begins again after a gap, with its speaker")
     func gaps() throws {
-        var told = Self.told
-        told.gaps = [gap(1.9, 2, .redacted), gap(3, 3.5, .paused), gap(7, 8, .paused)]
+        var dialogue = Self.dialogue
+        dialogue.gaps = [gap(1.9, 2, .redacted), gap(3, 3.5, .paused), gap(7, 8, .paused)]
         #expect(
-            try TranscriptFormat.text.render(told) == """
+            try TranscriptFormat.text.render(dialogue) == """
                 A: how are
                 [gap 0.1 s: struck]
 
@@ -56,11 +56,11 @@ struct SpeakerTests {
 
     @Test("a single voice has no name in a text, but has one in JSON")
     func alone() throws {
-        var alone = Self.told
+        var alone = Self.dialogue
         alone.speakers = Speakers(turns: [
             Speakers.Turn(SampleRange(.zero, SamplePosition(seconds: 10)), speaker: 0)
         ])
-        var plain = Self.told
+        var plain = Self.dialogue
         plain.speakers = nil
         for format in [TranscriptFormat.text, .srt, .vtt, .textgrid, .eaf] {
             #expect(try format.render(alone) == format.render(plain))
@@ -72,20 +72,20 @@ struct SpeakerTests {
     @Test("the page proposes a name for an unnamed speaker, without setting it")
     func proposed() throws {
         var details = RecordingDetails(title: "t")
-        let plain = try TranscriptFormat.html.render(Self.told, details: details)
+        let plain = try TranscriptFormat.html.render(Self.dialogue, details: details)
         details.proposals = ["B": "Anna \"<1>\""]
-        let page = try TranscriptFormat.html.render(Self.told, details: details)
+        let page = try TranscriptFormat.html.render(Self.dialogue, details: details)
         let field = #"data-person="B" dir="auto" placeholder="Anna &quot;&lt;1&gt;&quot;?" title="perhaps Anna"#
         #expect(page.contains(field) && !plain.contains("placeholder=\"Anna"))
         #expect(page.count { $0 == "\n" } == plain.count { $0 == "\n" })
-        #expect(try TranscriptFormat.text.render(Self.told, details: details).contains("B: well and"))
+        #expect(try TranscriptFormat.text.render(Self.dialogue, details: details).contains("B: well and"))
     }
 
     /// The second speaker begins while the first one still speaks.
     static var overlapped: Timeline {
-        var both = told
+        var both = dialogue
         let range = SampleRange(SamplePosition(seconds: 1.4), SamplePosition(seconds: 2.6))
-        both.speakers = Speakers(turns: (told.speakers?.turns ?? []) + [Speakers.Turn(range, speaker: 1)])
+        both.speakers = Speakers(turns: (dialogue.speakers?.turns ?? []) + [Speakers.Turn(range, speaker: 1)])
         return both
     }
 
@@ -108,7 +108,7 @@ struct SpeakerTests {
         let page = try TranscriptFormat.html.render(both)
         #expect(page.ranges(of: #"title="several people speak at once">//</span>"#).count == 2)
         for format in TranscriptFormat.allCases where !format.isPackage && format != .html {
-            let text = try format.render(Self.told)
+            let text = try format.render(Self.dialogue)
             #expect(!text.contains("overlap") && !text.replacing("http://", with: "").contains("//"), "\(format)")
         }
     }
@@ -124,7 +124,7 @@ struct SpeakerTests {
         #expect(try TranscriptFormat.jsonl.render(Self.named).contains(#""speaker":"A","start":8,"text":"fine""#))
     }
 
-    @Test("subtitles change with the speaker: WebVTT tags the name, SubRip writes it at changes")
+    @Test("subtitles change with the speaker: WebVTT tags the name, SubRip prints it at changes")
     func subtitles() throws {
         #expect(
             try TranscriptFormat.vtt.render(Self.named) == """
@@ -143,14 +143,14 @@ struct SpeakerTests {
                 <v Anna &lt;1&gt;>fine
 
                 """)
-        let srt = try TranscriptFormat.srt.render(Self.told)
+        let srt = try TranscriptFormat.srt.render(Self.dialogue)
         #expect(srt.contains("\nA: how are you\n") && srt.contains("\nB: well and\n") && srt.contains("\nA: you\n"))
         #expect(srt.contains("\nfine\n"))
     }
 
     @Test("a bookmark above a line belongs to no speaker")
     func marks() throws {
-        var marked = Self.told
+        var marked = Self.dialogue
         marked.marks = [Bookmark(SamplePosition(seconds: 1.2), text: "look")]
         #expect(try TranscriptFormat.vtt.render(marked).contains("[bookmark 0:01: look]\n<v A>how are you"))
         #expect(try TranscriptFormat.srt.render(marked).contains("[bookmark 0:01: look]\nA: how are you"))
@@ -160,11 +160,11 @@ struct SpeakerTests {
 
     @Test("for coding interviews: a paragraph for each turn, its end, pauses, and gaps")
     func coding() throws {
-        var told = Self.told
-        told.segments.append(segment(4, at: 3_725.04, "late"))
-        told.gaps = [gap(5.6, 7.6)]
+        var dialogue = Self.dialogue
+        dialogue.segments.append(segment(4, at: 3_725.04, "late"))
+        dialogue.gaps = [gap(5.6, 7.6)]
         #expect(
-            try TranscriptFormat.qda.render(told) == """
+            try TranscriptFormat.qda.render(dialogue) == """
                 A: how are you #00:00:02-5#
 
                 B: well and #00:00:05-0#
@@ -172,14 +172,14 @@ struct SpeakerTests {
                 A: you [gap 2.0 s: overrun] fine (3717 s) late #01:02:05-5#
 
                 """)
-        var details = RecordingDetails(told)
+        var details = RecordingDetails(dialogue)
         for (seconds, pauses) in [(1, ["(2 s)", "(3717 s)"]), (60, ["(3717 s)"])] {
             details.pauseSeconds = seconds
-            let text = try TranscriptFormat.qda.render(told, details: details)
+            let text = try TranscriptFormat.qda.render(dialogue, details: details)
             let found = text.split(separator: "(").dropFirst().map { "(\($0.prefix { $0 != ")" }))" }
             #expect(found == pauses, "from \(seconds) s: \(text)")
         }
-        var plain = Self.told
+        var plain = Self.dialogue
         plain.speakers = nil
         #expect(
             try TranscriptFormat.qda.render(plain)
@@ -198,12 +198,12 @@ struct SpeakerTests {
             page.contains(##"<span class="who p0 named" data-who="A" data-t="999" dir="auto">Anna &lt;1&gt;</span>"##))
         #expect(page.contains(##"<span class="who p1" data-who="B" data-t="3999" dir="auto">B</span>"##))
         #expect(page.contains(##"data-n="2" data-e="5000" data-p="B""##))
-        // A change of speaker begins a line.
+        // A speaker change begins a line.
         #expect(page.contains(##"<p class="s" data-t="5000" data-n="2" data-k="2" data-e="5500" data-p="A">"##))
         #expect(page.contains(##"data-who="B" data-from="3800" dir="auto">B</span>&nbsp;0:01"##))
         #expect(page.contains("0:02, ") && page.contains(##"<select id="speaker">"##))
         #expect(page.contains(##"data-person="B""##) && page.contains(##""speakers":{"A":"Anna \u003c1\u003e"}"##))
-        var plain = Self.told
+        var plain = Self.dialogue
         plain.speakers = nil
         let other = try TranscriptFormat.html.render(plain, details: details)
         #expect(!other.contains(##"class="who"##) && !other.contains(##"<select id="speaker">"##))
@@ -211,13 +211,13 @@ struct SpeakerTests {
 
     @Test("a person whose turns were all given to another is not listed")
     func merged() throws {
-        var merged = Self.told
+        var merged = Self.dialogue
         let range = SampleRange(.zero, SamplePosition(seconds: 10))
         merged.speakers = Speakers(turns: [Speakers.Turn(range, speaker: 1)])
         #expect(!merged.hasSeveralSpeakers)
         let rest = SampleRange(SamplePosition(seconds: 8), SamplePosition(seconds: 9))
         merged.speakers = Speakers(
-            turns: (Self.told.speakers?.turns.filter { $0.speaker == 0 } ?? []) + [
+            turns: (Self.dialogue.speakers?.turns.filter { $0.speaker == 0 } ?? []) + [
                 Speakers.Turn(rest, speaker: 2)
             ])
         let page = try TranscriptFormat.html.render(
@@ -230,7 +230,7 @@ struct SpeakerTests {
 
     @Test("a table has a column for the speaker")
     func table() throws {
-        let rows = try TranscriptFormat.csv.render(Self.told).split(separator: "\r\n")
+        let rows = try TranscriptFormat.csv.render(Self.dialogue).split(separator: "\r\n")
         #expect(rows.first == "kind,segment,start,end,text,confidence,detail,speaker")
         #expect(rows.contains("segment,2,4,5.5,well and you,0.9,silence,B"), "\(rows)")
         #expect(rows.contains("word,2,5,5.5,you,0.9,,A"))
@@ -253,7 +253,7 @@ struct SpeakerTests {
             (["A": "Anna", "B": "Anna"], ["Anna (A)", "Anna (B)"]), (["A": "B"], ["B (A)", "B (B)"]),
             (["A": "Anna", "B": "Anna (A)"], ["Anna", "Anna (A)"]),
         ] {
-            var alike = Self.told
+            var alike = Self.dialogue
             alike.annotations = Annotations()
             alike.annotations?.speakers = names
             let document = try TranscriptFormat.eaf.render(alike)

@@ -63,7 +63,7 @@ struct SubtitleProperties {
     }
 }
 
-/// SplitMix64: the same numbers for the same seed.
+/// SplitMix64: deterministic for a seed.
 private struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

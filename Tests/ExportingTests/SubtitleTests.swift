@@ -49,7 +49,7 @@ struct SubtitleTests {
         #expect(endless == [.init(start: 0, end: 7_000, lines: ["aaah"])])
     }
 
-    @Test("words whose times are out of order stay in their order")
+    @Test("words with times out of order keep their order")
     func outOfOrder() throws {
         let segments = [
             segment(1, [word("one", 5, 6)]), segment(2, [word("two", 1, 2)]), segment(3, [word("three", 7, 8)]),
@@ -148,7 +148,7 @@ struct SubtitleTests {
         #expect(cues[0].lines[0].hasPrefix("[bookmark 0:01: many words") && cues[0].lines[1].hasSuffix(" …]"))
     }
 
-    @Test("a blank word gives no cue and no line")
+    @Test("a blank word adds no cue and no line")
     func blankWords() throws {
         let odd = timeline([segment(1, [word("\n", 0, 1), word("", 1, 2)])])
         #expect(try cues(odd).isEmpty)

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// Subtitles as a player reads them.
+/// Subtitles as parsed by a player.
 struct Subtitles {
     struct Cue: Equatable {
         var start: Int
@@ -45,7 +45,7 @@ struct Subtitles {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while case let count = fread(&buffer, 1, buffer.count, pipe), count > 0 { output += buffer[..<count] }
         let printed = String(decoding: output, as: UTF8.self)
-        try #require(pclose(pipe) == 0, "ffmpeg (package ffmpeg) has to be installed: \(printed)")
+        try #require(pclose(pipe) == 0, "ffmpeg (package ffmpeg) must be installed: \(printed)")
         return try Subtitles(printed)
     }
 }

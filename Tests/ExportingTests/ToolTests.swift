@@ -6,8 +6,8 @@ import TestKit
 @testable import Core
 @testable import Transcripts
 
-/// Each format, read by the tool that it is for.
-@Suite("Formats as their tools read them") struct ToolTests {
+/// Each format, read by its typical tool.
+@Suite("Formats read by their tools") struct ToolTests {
     static let oddWords = [
         "plain", "\"quoted\"", "a,b", "tab\there", "new\nline", "<b>&amp;</b>", "שלום", "\u{202E}bidi", "👩‍🚀",
         "semi;colon",
@@ -32,7 +32,7 @@ import TestKit
             Bookmark(.zero),
         ], seconds: 30)
 
-    /// Extreme transcripts: empty, one word, hours, wrong times of an engine.
+    /// Extreme transcripts: empty, one word, hours, an engine's wrong times.
     static let edges: [(String, Timeline)] = [
         ("empty", timeline(seconds: 0)), ("silent", timeline(seconds: 10)),
         ("one word", timeline([segment(1, [word("yes", 0, 0.5)])], seconds: 0.5)),
@@ -90,7 +90,7 @@ import TestKit
             """.utf8
         ).write(to: URL(filePath: script))
         let read = try run("praat --utf8 --run '\(script)' '\(grid)'")
-        #expect(read.status == 0, "praat (package praat) has to be installed: \(read.output)")
+        #expect(read.status == 0, "praat (package praat) must be installed: \(read.output)")
         let lines = read.output.split(separator: "\n").map(String.init)
         #expect(lines.first == "tiers 4")
         let words = lines.filter { $0.hasPrefix("words\t") }.compactMap {
@@ -109,13 +109,13 @@ import TestKit
         }
     }
 
-    @Test("ELAN's document is well-formed and valid by its schema", arguments: edges.map(\.0))
+    @Test("ELAN's document is well-formed and valid against its schema", arguments: edges.map(\.0))
     func elan(name: String) throws {
         let folder = TemporaryFolder()
         let timeline = try #require(Self.edges.first { $0.0 == name }?.1)
         let path = try file(timeline, .eaf, in: folder)
         let formed = try run("xmllint --noout '\(path)'")
-        #expect(formed.status == 0, "xmllint (package libxml2-utils) has to be installed: \(formed.output)")
+        #expect(formed.status == 0, "xmllint (package libxml2-utils) must be installed: \(formed.output)")
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "elan.py").path
         let read = try run("python3 '\(script)' '\(path)'")
         try #require(read.status == 0, "\(read.output)")
@@ -150,7 +150,7 @@ import TestKit
         let path = folder.file("t.odt")
         let bytes = try TranscriptFormat.odt.file(timeline)
         try Data(bytes).write(to: URL(filePath: path))
-        #expect(try TranscriptFormat.odt.file(timeline) == bytes, "the same text is the same file")
+        #expect(try TranscriptFormat.odt.file(timeline) == bytes, "equal texts yield equal files")
         // file(1) reads the type there.
         #expect(Array(bytes[30..<38]) == Array("mimetype".utf8))
         #expect(Array(bytes[38..<77]) == Array("application/vnd.oasis.opendocument.text".utf8))
@@ -185,7 +185,7 @@ import TestKit
         #expect(notes.count == timeline.gaps.count + timeline.marks.count { !$0.text.isEmpty })
     }
 
-    @Test("python-docx sees the styles: title, names in bold, notes, and a paragraph a turn")
+    @Test("python-docx sees the styles: title, names in bold, notes, and a paragraph per turn")
     func pythonDocx() throws {
         let document = try wordDocument(Self.interview, Self.interviewDetails)
         let styles = [
@@ -210,19 +210,19 @@ import TestKit
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "word.py").path
         // Debian's own Python has the package.
         let read = try run("/usr/bin/python3 -B '\(script)' '\(path)'")
-        try #require(read.status == 0, "python3-docx has to be installed: \(read.output)")
+        try #require(read.status == 0, "python3-docx must be installed: \(read.output)")
         return try JSONDecoder().decode(WordDocument.self, from: Data(read.output.utf8))
     }
 
-    /// Two people, a gap, a pause, a bookmark, and what a person wrote.
+    /// Two people, a gap, a pause, a bookmark, and a person's annotations.
     private static let interview: Timeline = {
-        var told = SpeakerTests.named
-        told.gaps = [gap(6, 7.5), gap(7.5, 7.6, .paused)]
-        told.marks = [Bookmark(SamplePosition(seconds: 7.6), text: "the \"mill\" & <more>")]
-        told.annotations?.title = "The \"mill\" & <more>"
-        told.annotations?.place = "Koudougou"
-        told.annotations?.consent = "by word,\nfor the archive"
-        return told
+        var reported = SpeakerTests.named
+        reported.gaps = [gap(6, 7.5), gap(7.5, 7.6, .paused)]
+        reported.marks = [Bookmark(SamplePosition(seconds: 7.6), text: "the \"mill\" & <more>")]
+        reported.annotations?.title = "The \"mill\" & <more>"
+        reported.annotations?.place = "Koudougou"
+        reported.annotations?.consent = "by word,\nfor the archive"
+        return reported
     }()
 
     private static let interviewDetails: RecordingDetails = {
@@ -239,7 +239,7 @@ import TestKit
     ]
 
     @Test(
-        "LibreOffice opens a document: title, people, a paragraph a turn with its time, and nothing else",
+        "LibreOffice opens a document: title, people, and a paragraph per turn with its time",
         arguments: [(TranscriptFormat.odt, "docx"), (.docx, "odt")])
     func libreOffice(format: TranscriptFormat, other: String) throws {
         let folder = TemporaryFolder()
@@ -251,7 +251,7 @@ import TestKit
         let converted = try run("\(conversion("txt:Text:UTF8", document, to: "text")) >/dev/null")
         #expect(
             converted.status == 0,
-            "soffice (package libreoffice-writer-nogui) has to be installed: \(converted.output)")
+            "soffice (package libreoffice-writer-nogui) must be installed: \(converted.output)")
         let text = try String(contentsOf: URL(filePath: folder.file("text/t.txt")), encoding: .utf8)
         #expect(text.split(separator: "\n").map { $0.filter { $0 != "\u{FEFF}" } } == Self.interviewLines)
         // Converted to the other program's format, the text is the same.
@@ -261,17 +261,19 @@ import TestKit
         #expect(try String(contentsOf: URL(filePath: folder.file("other/t.txt")), encoding: .utf8) == text)
     }
 
-    @Test("Markdown shows the words, whatever characters they have, as cmark reads it")
+    @Test("Markdown shows the words with any characters, as cmark reads it")
     func markdown() throws {
         let folder = TemporaryFolder()
-        var told = SpeakerTests.named
-        told.gaps = [gap(6, 7.5)]
-        told.marks = [Bookmark(SamplePosition(seconds: 7.6), text: "*the* `mill` & <more> [x](y) _z_ # ~~n~~ \\ &lt;")]
+        var reported = SpeakerTests.named
+        reported.gaps = [gap(6, 7.5)]
+        reported.marks = [
+            Bookmark(SamplePosition(seconds: 7.6), text: "*the* `mill` & <more> [x](y) _z_ # ~~n~~ \\ &lt;")
+        ]
         let details = RecordingDetails(title: "# 7 *x* #", started: "25 November 2026", device: "recorder")
         let path = folder.file("t.md")
-        try Data(TranscriptFormat.markdown.file(told, details: details)).write(to: URL(filePath: path))
+        try Data(TranscriptFormat.markdown.file(reported, details: details)).write(to: URL(filePath: path))
         let read = try run("cmark '\(path)'")
-        #expect(read.status == 0, "cmark has to be installed: \(read.output)")
+        #expect(read.status == 0, "cmark must be installed: \(read.output)")
         #expect(
             read.output == """
                 <h1># 7 *x* #</h1>
@@ -287,7 +289,7 @@ import TestKit
                 """)
     }
 
-    @Test("Python's csv reads each field unchanged", arguments: edges.map(\.0))
+    @Test("Python's csv module reads each field unchanged", arguments: edges.map(\.0))
     func csv(name: String) throws {
         let folder = TemporaryFolder()
         let timeline = try #require(Self.edges.first { $0.0 == name }?.1)
@@ -305,12 +307,12 @@ import TestKit
         #expect(rows.count(where: { $0["kind"] == "mark" }) == timeline.marks.count)
         let starts = rows.filter { $0["kind"] != "word" }.compactMap { $0["start"].flatMap { Double($0) } }
         #expect(starts == starts.sorted() && starts.count == rows.count - said.count)
-        // RFC 4180: every record ends in CR LF, the last too.
+        // RFC 4180: every record ends in CR LF, including the last.
         let text = String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
         #expect(text.unicodeScalars.count(where: { $0 == "\n" }) == rows.count + 1 && text.hasSuffix("\r\n"))
     }
 
-    @Test("labels are lines of start, end and text, as Audacity imports them", arguments: edges.map(\.0))
+    @Test("labels are lines of start, end and text that Audacity can import", arguments: edges.map(\.0))
     func labels(name: String) throws {
         let timeline = try #require(Self.edges.first { $0.0 == name }?.1)
         let lines = try TranscriptFormat.labels.render(timeline).split(separator: "\n")

@@ -9,7 +9,7 @@ import Testing
         segment(2, [word("ten", 60, 60.5, 0.2), word("meters", 60.5, 61, 0.95)]),
     ]
 
-    @Test("the least certain words come first; of equally certain ones, the earlier")
+    @Test("the least certain words come first; among equally certain ones, the earlier")
     func worst() {
         let uncertain = UncertainWord.worst(3, of: segments)
         #expect(uncertain.map(\.word.text) == ["four", "ten", "words"])
@@ -49,7 +49,7 @@ import Testing
         #expect(try !jsonObject(list.worst[2]).contains("unclear"))
     }
 
-    @Test("punctuation alone is nothing to review")
+    @Test("lone punctuation is not listed")
     func marks() {
         let marked = [segment(1, [word("Go", 0, 0.5, 0.3), word("—", 0.5, 0.6, 0), word("on!", 0.6, 1, 0.4)])]
         #expect(UncertainWord.worst(9, of: marked).map(\.word.text) == ["Go", "on!"])

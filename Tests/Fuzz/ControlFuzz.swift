@@ -3,7 +3,7 @@ import Glibc
 @testable import Appliance
 @testable import Core
 
-/// Requests on the control socket, and their answers.
+/// Requests on the control socket, and the responses.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     var ends: (Int32, Int32) = (-1, -1)
     let paired = withUnsafeMutableBytes(of: &ends) {

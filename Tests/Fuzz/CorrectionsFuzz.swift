@@ -14,7 +14,7 @@ private let timeline = Timeline(
     name: "x", length: SamplePosition(500_000), engine: EngineDescription(name: "x", version: "", model: ""),
     segments: segments)
 
-/// Corrections: a page's, or a format by the first byte.
+/// Corrections: a page's, or a format chosen by the first byte.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: data, count: size))
     guard let first = bytes.first, let text = try? incomingText(Array(bytes.dropFirst()), name: "f") else { return 0 }

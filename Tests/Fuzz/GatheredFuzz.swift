@@ -5,7 +5,7 @@ import FoundationEssentials
 @testable import Office
 @testable import Transcripts
 
-/// The files of a gathered copy: a tar in pieces, a transcript, a page, or corrections, by the first byte.
+/// The files of a gathered copy: a tar in pieces, a transcript, a page, or corrections, chosen by the first byte.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: data, count: size))
     guard let kind = bytes.first else { return 0 }

@@ -121,16 +121,16 @@ private func look() {
     let queries = ArchiveQueries(connection: bench.connection)
     _ = try? queries.unfinished()
     for summary in (try? queries.recordings()) ?? [] {
-        guard (try? queries.recording(summary.id)) != nil else { fatalError("\(summary.id) is listed and not found") }
+        guard (try? queries.recording(summary.id)) != nil else { fatalError("\(summary.id) is listed but not found") }
     }
     _ = try? queries.exports(of: 1)
     _ = try? queries.passes(of: 1).map { $0.lastSegment + 1 }
     guard let (summary, timeline) = try? queries.transcript(of: 1) else { return }
-    // As the control socket sends it.
-    guard let told = try? ControlLine.decode(Timeline.self, from: ControlLine.encode(timeline)),
+    // In the form that the control socket sends.
+    guard let reported = try? ControlLine.decode(Timeline.self, from: ControlLine.encode(timeline)),
         (try? ControlLine.decode(RecordingSummary.self, from: ControlLine.encode(summary))) == summary
     else { fatalError("cannot be sent over the socket") }
-    for timeline in [timeline, told] {
+    for timeline in [timeline, reported] {
         for format in TranscriptFormat.allCases {
             guard (try? format.render(timeline)) != nil else { fatalError("cannot be rendered as \(format)") }
         }

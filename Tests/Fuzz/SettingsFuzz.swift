@@ -3,8 +3,8 @@ import Glibc
 @testable import Recognition
 @testable import Settings
 
-/// A stick's files: a configuration, a vocabulary or a grammar. With any content, parsing ends, and changes nothing
-/// that a stick may not.
+/// A stick's files: a configuration, a vocabulary or a grammar. With any content, parsing ends, and changes only what a
+/// stick may change.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: data, count: size))
     var own = Configuration()
@@ -28,7 +28,7 @@ import Glibc
         same.recognizer.workers = own.recognizer.workers
         same.recognizer.model = own.recognizer.model
         same.recognizer.engine = own.recognizer.engine
-        precondition(same == own, "changed what no stick may")
+        precondition(same == own, "changed what a stick may not change")
         precondition(other.recognizer.model == own.recognizer.model || !other.recognizer.model.contains("/"))
         precondition(["auto", "moonshine", "pocketsphinx"].contains(other.recognizer.engine))
         precondition(!other.capture.device.contains { "|'\"{}/".contains($0) })

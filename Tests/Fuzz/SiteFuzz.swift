@@ -8,7 +8,7 @@ import Glibc
 
 /// A web server with an archive of two recordings, on a socket in its own folder, for one request after the other.
 private final class Served {
-    /// Texts that nobody may get without the password, and a text beside the archive that nobody may get.
+    /// Texts that require the password, and a secret text beside the archive.
     static let (title, beside) = ("<b>TITLE-OF-ALL", "WORDS-BESIDE")
 
     private let path: String
@@ -84,7 +84,7 @@ private final class Served {
                 if isOver { break }
             }
             rounds += 1
-            // After it has been read: the library notices an end together with the last bytes only by its timeout.
+            // After it has been read: the library notices an end that arrives with the last bytes only after a timeout.
             if rounds == 3 { shutdown(client, Int32(SHUT_WR)) }
             precondition(rounds < 1_000, "a half-closed connection never ends")
             return !isOver
@@ -95,7 +95,7 @@ private final class Served {
 
 // Safety: a fuzzer runs on one thread.
 private nonisolated(unsafe) let served: [Served] = {
-    // As the program does: a client that is gone ends no server.
+    // Like the program: a disconnected client must not end the server.
     signal(SIGPIPE, SIG_IGN)
     let folder = ".build/fuzz/site-archive"
     try? makeFolder(folder)
@@ -119,9 +119,9 @@ private let statuses: Set<Int> = [
     let text = String(decoding: answer, as: UTF8.self)
     precondition(!text.contains(Served.beside), "the page shows a file outside the archive")
     if kind % 2 == 1 { precondition(!text.contains("TITLE-OF-ALL"), "it is shown to anyone") }
-    // No text from people or requests is markup.
+    // Text from people or requests never becomes markup.
     precondition(!text.contains("<b>TITLE") && !text.contains("<fuzz"))
-    // One answer, several or none, but never a partial one.
+    // Any number of answers, but never a partial one.
     guard !answer.isEmpty else { return 0 }
     let words = text.prefix { $0 != "\r\n" }.split(separator: " ")
     precondition(words.first?.hasPrefix("HTTP/1.") == true && words.count > 1, "\(text.prefix(80))")

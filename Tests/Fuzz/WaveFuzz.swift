@@ -18,7 +18,7 @@ import Glibc
     return 0
 }
 
-/// A file without a name, in memory.
+/// An unnamed file in memory.
 private let memory = {
     var template = Array("/dev/shm/fieldscribe-fuzz-XXXXXX".utf8CString)
     let number = mkstemp(&template)

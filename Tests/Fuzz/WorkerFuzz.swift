@@ -53,7 +53,7 @@ private final class Deaf: Adaptation, PartialReading {
     func endPartials() throws(DeviceError) {}
 }
 
-/// A file without a name, in memory.
+/// An unnamed file in memory.
 private let memory = {
     var template = Array("/dev/shm/fieldscribe-fuzz-XXXXXX".utf8CString)
     let number = mkstemp(&template)

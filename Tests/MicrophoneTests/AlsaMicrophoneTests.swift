@@ -4,7 +4,7 @@ import Testing
 @testable import Audio
 @testable import Core
 
-/// libasound's own plugins stand for sound cards.
+/// libasound's own plugins simulate sound cards.
 @Suite("ALSA microphones") struct AlsaMicrophoneTests {
     /// Makes libasound read our configuration, once, before any test opens a device.
     private static let folder: Result<Folder, any Error> = Result {
@@ -12,7 +12,7 @@ import Testing
         var configuration = "</usr/share/alsa/alsa.conf>\n"
         for (name, bytes) in sources {
             let file = try folder.write(bytes, to: "\(name).raw")
-            // That one has exactly two channels.
+            // That device has exactly two channels.
             let slave = name == "balanced" ? "pair" : "null"
             configuration += """
                 pcm.\(name) { type file slave.pcm \(slave) file /dev/null infile "\(file)" format raw }
@@ -30,7 +30,7 @@ import Testing
             }
             """
         setenv("ALSA_CONFIG_PATH", try folder.write(Array(configuration.utf8), to: "asound.conf"), 1)
-        // Nothing else frees a static value.
+        // Otherwise nothing frees a static value.
         atexit { try? AlsaMicrophoneTests.folder.get().remove() }
         return folder
     }
@@ -52,7 +52,7 @@ import Testing
         return try AlsaMicrophone(device: device, settings: settings).openCapture()
     }
 
-    @Test("samples come out bit by bit, then silence")
+    @Test("samples are returned unchanged, then silence")
     func exact() throws {
         let microphone = try open("exact")
         let output = try samples(of: microphone, blocks: 15)
@@ -71,7 +71,7 @@ import Testing
         #expect(signalToNoise(output, ideal: sine(440, rate: 16_000, count: 31_000)) > 60)
     }
 
-    @Test("cancelling channels of a stereo input give the louder one, and are reported")
+    @Test("if channels of a stereo input cancel each other, the louder one is used, and it is reported")
     func balanced() throws {
         let microphone = try open("balanced")
         #expect(microphone.configuration.channels == 2 && microphone.channels == 1)
@@ -83,7 +83,7 @@ import Testing
         #expect(microphone.channelsCancel)
     }
 
-    @Test("the null device gives silence in blocks of 100 ms and keeps 2 s")
+    @Test("the null device delivers silence in blocks of 100 ms and keeps 2 s")
     func nullIsSilent() throws {
         let microphone = try open("null")
         #expect(try samples(of: microphone, blocks: 4) == [Int16](repeating: 0, count: 6_400))
@@ -112,7 +112,7 @@ import Testing
         #expect(AlsaMicrophone(uri: "file:null") == nil)
     }
 
-    @Test("the capture devices are those that the kernel lists")
+    @Test("the capture devices are those in the kernel's list")
     func devices() throws {
         _ = try Self.folder.get()
         let devices = try captureDevices()
@@ -168,7 +168,7 @@ import Testing
 @Suite("Pacing of devices without a clock") struct PacerTests {
     private let block = 1_600
 
-    @Test("a device that runs ahead is held to real time")
+    @Test("a device that runs ahead is slowed to real time")
     func holdsBack() {
         var pacer = Pacer(rate: 16_000, start: 0, isClocked: false)
         var now: Int64 = 0

@@ -55,7 +55,7 @@ import Testing
         #expect(abs(try #require(reader.estimatedLength).samples - Int64(output.count)) <= 1)
     }
 
-    @Test("16 kHz, mono, 16 bits comes out bit by bit", arguments: [SF_FORMAT_WAV, SF_FORMAT_FLAC, SF_FORMAT_AIFF])
+    @Test("16 kHz, mono, 16 bits is returned unchanged", arguments: [SF_FORMAT_WAV, SF_FORMAT_FLAC, SF_FORMAT_AIFF])
     func exact(container: Int) throws {
         let folder = try Folder()
         let input = ramp(50_001)
@@ -92,7 +92,7 @@ import Testing
         #expect(signalToNoise(output, ideal: sine(440, rate: 16_000, count: 16_000)) > 60)
     }
 
-    @Test("a pipe is read whatever the format", arguments: kinds)
+    @Test("a pipe of any format is read", arguments: kinds)
     func readsPipes(kind: Kind) throws {
         let folder = try Folder()
         let path = try folder.encode(sine(440, rate: 16_000, count: 4_000), rate: 16_000, format: kind.format)

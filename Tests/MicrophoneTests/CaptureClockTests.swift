@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "an overrun is as long as it was, whatever the card's drift",
+        "an overrun is measured correctly for any drift of the card",
         arguments: [-500.0, -100, 0, 100, 500], [16_000, 48_000])
     func overrunLength(driftPPM: Double, rate: Int) {
         var (clock, now) = capture(seconds: 3_600, driftPPM: driftPPM, rate: rate) { block in

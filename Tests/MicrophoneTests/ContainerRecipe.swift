@@ -11,7 +11,7 @@ struct ContainerRecipe: CustomTestStringConvertible, Sendable {
         case length
         /// An end marker.
         case end
-        /// Nothing: a part is a valid file.
+        /// Nothing: a part is also a valid file.
         case nothing
         /// It cannot be read without its end.
         case everything
@@ -44,8 +44,8 @@ struct ContainerRecipe: CustomTestStringConvertible, Sendable {
         ContainerRecipe("Ogg FLAC", "oga", "-c:a flac", .end),
         ContainerRecipe("Ogg Speex", "spx", "-c:a libspeex", .end),
         ContainerRecipe("MP3", "mp3", "-c:a libmp3lame -b:a 64k", .length),
-        ContainerRecipe("MP3 of a variable rate", "mp3", "-c:a libmp3lame -q:a 4", .length),
-        ContainerRecipe("MP3 without a count of frames", "mp3", "-c:a libmp3lame -b:a 64k -write_xing 0", .nothing),
+        ContainerRecipe("MP3 with a variable rate", "mp3", "-c:a libmp3lame -q:a 4", .length),
+        ContainerRecipe("MP3 without a frame count", "mp3", "-c:a libmp3lame -b:a 64k -write_xing 0", .nothing),
         ContainerRecipe("M4A", "m4a", "-c:a aac -movflags +faststart", .length),
         ContainerRecipe("M4A of ALAC", "m4a", "-c:a alac -movflags +faststart", .length),
         ContainerRecipe(

@@ -5,7 +5,7 @@ import TestKit
 @testable import Audio
 @testable import Core
 
-/// However a container is damaged, the returned audio and the reported losses add up to its original length.
+/// For any damage to a container, the returned audio and the reported losses add up to its original length.
 @Suite("Containers", .serialized) struct ContainerTests {
     private static let seconds = 12
 
@@ -15,7 +15,7 @@ import TestKit
         var report: SoundAccount
 
         var seconds: Double { Double(samples.count) / 16_000 }
-        /// The returned audio plus what is reported missing at the end; gaps are returned as silence.
+        /// The returned audio plus the reported loss at the end; gaps are returned as silence.
         var accounted: Double { seconds + report.missingAtEnd }
 
         init(_ path: String) throws {
@@ -24,7 +24,7 @@ import TestKit
             report = reader.report
         }
 
-        /// Returns which second of the original is audible in the middle of a second, from its pitch.
+        /// Identifies by its pitch which second of the original is audible in the middle of a second.
         func second(heardIn second: Int) -> Int? {
             guard samples.count >= second * 16_000 + 12_000 else { return nil }
             let part = samples[(second * 16_000 + 4_000)..<(second * 16_000 + 12_000)]
@@ -117,8 +117,8 @@ import TestKit
         let isEstimate = recipe.ending == "mp4" && reading.report.damage != nil
         #expect(abs(reading.accounted - 12) < (isEstimate ? 8 : 0.7), "\(about)")
         #expect(reading.second(heardIn: 0) == 0, "\(about)")
-        // libFLAC sometimes resynchronizes without reporting how many frames it skipped. Speex takes seconds to follow a tone's pitch
-        // again. A WavPack block lasts for seconds and becomes noise.
+        // libFLAC sometimes resynchronizes without reporting how many frames it skipped. Speex needs seconds to follow
+        // a tone's pitch again. A WavPack block lasts for seconds and becomes noise.
         if reading.seconds > 11.5, !["flac", "spx", "wv"].contains(recipe.ending) {
             // The end is in place if less than a quarter of a second was lost or added.
             #expect(reading.second(heardIn: 10) == 10, "\(about)")

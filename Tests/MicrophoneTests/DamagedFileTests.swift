@@ -24,7 +24,7 @@ import Testing
         Case(testDescription: "a header of zeros", dataSize: 0, riffSize: 0, note: "never completed"),
         Case(testDescription: "a stale header", dataSize: 32_000, riffSize: 32_036, damage: "says 1.00 s"),
         Case(testDescription: "a stale odd header", dataSize: 31_999, riffSize: 32_036, damage: "says 1.00 s"),
-        Case(testDescription: "too much promised", dataSize: 128_000, riffSize: 128_036, damage: "says 4.00 s"),
+        Case(testDescription: "an excessive length", dataSize: 128_000, riffSize: 128_036, damage: "says 4.00 s"),
         Case(testDescription: "all ones", dataSize: .max, riffSize: .max, note: "never completed"),
         Case(testDescription: "RIFF size 0", riffSize: 0),
         Case(testDescription: "chunks after the audio", tail: list),
@@ -47,7 +47,7 @@ import Testing
         if let note = example.note { #expect(reader.report.notes[0].contains(note)) }
     }
 
-    @Test("a WAV truncated at any byte gives the rest", arguments: [46, 47, 1_000, 1_001, 63_999])
+    @Test("the rest of a WAV truncated at any byte is read", arguments: [46, 47, 1_000, 1_001, 63_999])
     func cutAnywhere(length: Int) throws {
         let folder = try Folder()
         let input = ramp(32_000)
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(
-        "other truncated formats give the rest",
+        "the rest of other truncated formats is read",
         arguments: [
             (SF_FORMAT_AIFF | SF_FORMAT_PCM_16, 0.5), (SF_FORMAT_CAF | SF_FORMAT_PCM_16, 0.5),
             (SF_FORMAT_FLAC | SF_FORMAT_PCM_16, 0.3), (SF_FORMAT_OGG | SF_FORMAT_VORBIS, 0.3),
@@ -109,7 +109,7 @@ import Testing
         #expect(reader.report.damage == nil)
     }
 
-    @Test("concatenated WAVs are read one after the other, whatever their rates and channels")
+    @Test("concatenated WAVs are read one after the other, with any rates and channels")
     func joinedWAV() throws {
         let folder = try Folder()
         let other = try folder.read(
@@ -135,7 +135,7 @@ import Testing
         #expect(reader.report.damage?.contains("what follows it") == true, "\(reader.report)")
     }
 
-    @Test("a FLAC is read after a damaged place, which keeps its length and is reported", arguments: [2, 3_000])
+    @Test("a FLAC is read beyond damage, which keeps its length and is reported", arguments: [2, 3_000])
     func damagedFLAC(bytes count: Int) throws {
         let folder = try Folder()
         var random = SystemRandomNumberGenerator()
@@ -172,7 +172,7 @@ import Testing
         #expect(reader.report.notes.count == 1 && reader.report.notes[0].contains("full scale"), "\(reader.report)")
     }
 
-    @Test("of channels that cancel each other, one is read and reported")
+    @Test("if channels cancel each other, one is read, and it is reported")
     func cancellingChannels() throws {
         let folder = try Folder()
         let voice = sine(440, rate: 48_000, count: 96_000)
@@ -226,7 +226,7 @@ import Testing
     }
 }
 
-/// SplitMix64: the same numbers for the same seed.
+/// SplitMix64: deterministic for a seed.
 struct Generator: RandomNumberGenerator {
     var state: UInt64
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Core
 
 @Suite("Microphones that are files and tones") struct FileMicrophoneTests {
-    @Test("a fast file gives its samples and ends")
+    @Test("a fast file returns its samples and ends")
     func fastFileEnds() throws {
         let folder = try Folder()
         let input = ramp(5_001)

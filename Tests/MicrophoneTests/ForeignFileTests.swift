@@ -9,7 +9,7 @@ import Testing
     private let folder: Folder
     private static let variable = ContainerRecipe("MP3", "mp3", "-c:a libmp3lame -q:a 2 -id3v2_version 0", .length)
     private static let uncounted = ContainerRecipe(
-        "MP3 without a count of frames", "mp3", "-c:a libmp3lame -q:a 2 -write_xing 0 -id3v2_version 0", .nothing)
+        "MP3 without a frame count", "mp3", "-c:a libmp3lame -q:a 2 -write_xing 0 -id3v2_version 0", .nothing)
 
     init() throws { folder = try Folder() }
 
@@ -40,7 +40,7 @@ import Testing
         #expect(abs(two.seconds - 46) < 0.5 && two.report.damage == nil, "\(two)")
     }
 
-    @Test("The frame count of the first of concatenated MP3s does not count for all", arguments: [true, false])
+    @Test("The first frame count in concatenated MP3s does not apply to all", arguments: [true, false])
     func counted(isFirst: Bool) throws {
         let parts = try [
             made(Self.variable, talk(seconds: 4)), made(Self.uncounted, talk(seconds: 9)),
@@ -50,7 +50,7 @@ import Testing
         #expect(abs(read.seconds - 19) < 0.5 && read.report.damage == nil, "\(read)")
     }
 
-    @Test("Rate and channels may change inside of an MP3", arguments: [true, false])
+    @Test("Rate and channels may change within an MP3", arguments: [true, false])
     func change(isWideFirst: Bool) throws {
         let wide = ContainerRecipe("wide", "mp3", "-c:a libmp3lame -q:a 2 -ar 44100 -ac 2 -id3v2_version 0", .length)
         let parts = try [made(Self.variable, talk(seconds: 4)), made(wide, talk(seconds: 4))]
@@ -58,7 +58,7 @@ import Testing
         #expect(abs(read.seconds - 14) < 0.5 && read.report.damage == nil, "\(read)")
     }
 
-    @Test("Bytes before the first frame of an MP3 cost no audio", arguments: ["junk", "two tags"])
+    @Test("Bytes before the first frame of an MP3 lose no audio", arguments: ["junk", "two tags"])
     func inFront(kind: String) throws {
         // 1,000 zero bytes after each header; the length has seven bits per byte.
         let tag = Array("ID3".utf8) + [4, 0, 0, 0, 0, 7, 0x68] + [UInt8](repeating: 0, count: 1_000)

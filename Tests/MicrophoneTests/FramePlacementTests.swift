@@ -24,7 +24,7 @@ import Testing
         #expect(placed([80_000, 80_320]).silences == [Silence(at: 0, count: 80_000, isLoss: false)])
     }
 
-    @Test("Audio before the start is kept, and moves what follows")
+    @Test("Audio before the start is kept, and shifts the rest")
     func early() {
         let placement = placed([-96, 224, 544])
         #expect(placement.silences.isEmpty)
@@ -53,7 +53,7 @@ import Testing
         #expect(abs(slow.end - 100 * 352) <= 1_600)
     }
 
-    @Test("The clock restarts with another recording")
+    @Test("The clock restarts for another recording")
     func joined() {
         let placement = placed([0, 320, 16_000_000_000, 16_000_000_320, 0, 320, 16_640])
         #expect(placement.silences == [Silence(at: 6 * 320, count: 16_000, isLoss: true)])

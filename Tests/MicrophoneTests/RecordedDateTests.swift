@@ -28,7 +28,7 @@ import Testing
         #expect(date.seconds == 1_556_878_272 && date.isVerified)
     }
 
-    @Test("a phone's own time wins, a Broadcast WAV has day and time apart, and other devices use the local time")
+    @Test("a phone's own time wins, a Broadcast WAV has separate day and time, and other devices use the local time")
     func devices() {
         let phone = found([
             "creation_time": "2019-05-03T10:11:20Z", "com.apple.quicktime.creationdate": "2019-05-03T12:11:12+0200",
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "anything else is no date",
+        "anything else is not a date",
         arguments: [
             "", "2019", "yesterday", "1904-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "2200-01-01T00:00:00Z",
             "2019-05-03T10:11:12 noon", "2019-05-03T10:11:12+aa:bb", "2019-13-45T99:99:99Z",

@@ -6,7 +6,7 @@ import Testing
 @Suite("Resampling") struct ResamplingTests {
     private static let rates = [8_000, 11_025, 22_050, 32_000, 44_100, 48_000, 96_000, 192_000]
 
-    @Test("an impulse stays where it was in time", arguments: rates)
+    @Test("an impulse keeps its time", arguments: rates)
     func impulseStays(rate: Int) throws {
         var input = [Float](repeating: 0, count: rate)
         input[rate / 2] = 1
@@ -15,13 +15,13 @@ import Testing
         #expect(abs(peak - 8_000) <= 1)
     }
 
-    @Test("as long as the input, to one sample", arguments: rates, [1, 100, 4_801, 100_003])
+    @Test("the output is as long as the input, to one sample", arguments: rates, [1, 100, 4_801, 100_003])
     func lengthIsRight(rate: Int, count: Int) throws {
         let output = try convert([Float](repeating: 0.1, count: count), rate: rate)
         #expect(abs(Double(output.count) - Double(count) * 16_000 / Double(rate)) <= 1)
     }
 
-    @Test("a sine comes out as the same sine", arguments: rates)
+    @Test("a sine stays the same sine", arguments: rates)
     func sineStays(rate: Int) throws {
         let output = try convert(sine(1_000, rate: rate, count: rate * 2), rate: rate)
         #expect(signalToNoise(output, ideal: sine(1_000, rate: 16_000, count: output.count)) > 60)
@@ -33,7 +33,7 @@ import Testing
         #expect(output[400..<(output.count - 400)].allSatisfy { abs($0) <= 2 })
     }
 
-    @Test("16 kHz, mono, 16 bits passes bit by bit")
+    @Test("16 kHz, mono, 16 bits passes unchanged")
     func passesUnchanged() throws {
         let input = ramp(70_000)
         #expect(try convert(input.map(Samples.float), rate: 16_000) == input)
@@ -95,7 +95,9 @@ import Testing
         #expect(values == [0, 0.5, 0, 0, Samples.limit, -Samples.limit, -0.25])
     }
 
-    @Test("channels that cancel each other give the louder one, from the first block on", arguments: [16_000, 48_000])
+    @Test(
+        "channels that cancel each other are replaced by the louder one, from the first block on",
+        arguments: [16_000, 48_000])
     func cancelling(rate: Int) throws {
         let voice = sine(440, rate: rate, count: rate)
         let converter = try ChannelConverter(rate: rate, channels: 2, block: 1_000)
@@ -106,7 +108,7 @@ import Testing
     }
 
     @Test(
-        "channels that do not cancel each other are mixed as they were",
+        "channels that do not cancel each other are mixed normally",
         arguments: [(1.0, 1.0), (1.0, 0.0), (0.5, -0.1), (0.0, 0.0)])
     func mixing(gains: (Double, Double)) throws {
         let voice = sine(440, rate: 16_000, count: 16_000)

@@ -49,8 +49,8 @@ struct BeamSearchTests {
         #expect(beam.first?.tokens == [6, 10])
         source = garden
         let several = try BeamSearch(width: 4, lengthExponent: 0.5).readings(of: &source, limit: 10, wanted: 4)
-        #expect(several.first == beam.first, "who wants others gets the same best text")
-        #expect(several.count > 1 && Set(several.map(\.tokens)).count == several.count, "each is another text")
+        #expect(several.first == beam.first, "requesting alternatives does not change the best text")
+        #expect(several.count > 1 && Set(several.map(\.tokens)).count == several.count, "all texts differ")
         let best = try #require(beam.first)
         #expect(abs(best.score - log(0.4 * 0.95 * 0.99)) < 0.01)
         #expect(abs(best.evidence[1].logProbability - log(0.95)) < 0.01)
@@ -116,7 +116,7 @@ struct BeamSearchTests {
         #expect(try search.readings(of: &source, limit: 10).first?.tokens == [3])
     }
 
-    @Test("a phrase gets its own weight; if two share a beginning, the greater one")
+    @Test("a phrase gets its own weight; if two share a beginning, it is the greater one")
     func weights() {
         let trie = PhraseTrie(
             [(number: 0, tokens: [5, 6]), (number: 1, tokens: [3, 6]), (number: 2, tokens: [5, 7, 7])], weight: 2,
@@ -128,7 +128,7 @@ struct BeamSearchTests {
         #expect(bonus([5, 7, 2]) == 0)
     }
 
-    @Test("a phrase inside a longer word gains nothing, and one repeated immediately gains once")
+    @Test("a phrase inside a longer word gains nothing, and an immediate repetition gains only once")
     func wholeWords() {
         let trie = PhraseTrie(
             [(number: 0, tokens: [5, 6])], weight: 2, beginsWord: { [3, 5].contains($0) }, isMark: { $0 == 2 })
@@ -136,7 +136,7 @@ struct BeamSearchTests {
             tokens.reduce(into: PhraseTrie.Walk()) { $0 = trie.walk(on: $0, by: $1) }.bonus
         }
         #expect(bonus([5, 6]) == 4 && bonus([5, 6, 2]) == 4 && bonus([5, 6, 3]) == 4)
-        #expect(bonus([5, 6, 7]) == 0, "the word goes on")
+        #expect(bonus([5, 6, 7]) == 0, "the word continues")
         #expect(bonus([5, 3]) == 0 && bonus([7, 6]) == 0)
         #expect(bonus([5, 6, 5, 6, 2]) == 4, "again at once")
         #expect(bonus([5, 6, 3, 5, 6, 2]) == 8, "with a word between")

@@ -38,10 +38,10 @@ struct MoonshineModelTests {
         #expect(model.isThere)
     }
 
-    @Test("a folder of something else has no model of this kind")
+    @Test("another folder has no model of this kind")
     func other() throws { #expect(try !make(["mdef", "tokenizer.bin"]).isThere) }
 
-    @Test("digests are compared, and a different file is named; without digests none is")
+    @Test("digests are compared, and a changed file is named; without digests nothing is compared")
     func digests() throws {
         let good = Self.files.map { "\(Digest.of($0))  \($0)\n" }.joined()
         try make(Self.files, digests: good).verify()

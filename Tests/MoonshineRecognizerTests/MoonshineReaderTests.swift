@@ -47,7 +47,7 @@ struct MoonshineReaderTests {
         #expect(try text(reader, of: samples) == "He might even have been made amiable himself.")
     }
 
-    @Test("memory kept once instead of twice gives the same text")
+    @Test("storing memory once instead of twice yields the same text")
     func small() throws {
         guard let realModel else { return }
         var profile = MoonshineProfile.fast
@@ -57,7 +57,7 @@ struct MoonshineReaderTests {
         #expect(try text(reader, of: samples) == "He might even have been made amiable himself.")
     }
 
-    @Test("the same sound gives the same text, 50 dB lower and with an offset, too")
+    @Test("the same sound yields the same text, even 50 dB lower and with an offset")
     func levels() throws {
         guard let realModel else { return }
         let reader = try MoonshineReader(realModel, profile: .live)
@@ -83,7 +83,7 @@ struct MoonshineReaderTests {
         #expect(outcome.words.allSatisfy { (0...1).contains($0.confidence) })
     }
 
-    @Test("no sound, too little, silence, noise and a tone give no words", arguments: [0, 1, 894, 895, 32_000])
+    @Test("no sound, too little, silence, noise and a tone yield no words", arguments: [0, 1, 894, 895, 32_000])
     func nothing(count: Int) throws {
         guard let realModel else { return }
         let reader = try MoonshineReader(realModel, profile: .fast)
@@ -95,7 +95,7 @@ struct MoonshineReaderTests {
         #expect(try text(reader, of: tone).isEmpty)
     }
 
-    @Test("phrases are written as in the vocabulary, and only if they were said")
+    @Test("phrases are spelled as in the vocabulary, and only if spoken")
     func phrases() throws {
         guard let realModel else { return }
         let samples = try samples("librivox/sense_and_sensibility_01_austen_64kb-0870.wav")

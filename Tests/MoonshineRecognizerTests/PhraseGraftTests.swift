@@ -18,7 +18,7 @@ struct PhraseGraftTests {
     }
 
     @Test(
-        "a phrase replaces what sounds like it, and other words stay unchanged",
+        "a phrase replaces words that sound like it, and other words stay unchanged",
         arguments: [
             ("he met mister brown", "he met mister [Braun]", "he met mister Braun"),
             // A word outside the phrase changed, too.
@@ -45,8 +45,8 @@ struct PhraseGraftTests {
         let trie = PhraseTrie(
             [(0, [10, 1]), (1, [10, 1, 11]), (2, [12])], weight: 2, beginsWord: { $0 >= 10 }, isMark: { $0 == 9 })
         #expect(trie.phrases(in: [10, 1, 11, 12, 9]) == [0..<3, 3..<4])
-        #expect(trie.phrases(in: [10, 1, 12, 3]) == [0..<2], "its word goes on")
-        #expect(trie.phrases(in: [10, 1, 11, 3]) == [0..<2], "only the shorter one is whole")
+        #expect(trie.phrases(in: [10, 1, 12, 3]) == [0..<2], "its word continues")
+        #expect(trie.phrases(in: [10, 1, 11, 3]) == [0..<2], "only the shorter one is complete")
         #expect(trie.phrases(in: [1, 11]).isEmpty && trie.phrases(in: []).isEmpty)
     }
 }

@@ -18,11 +18,11 @@ struct SpeechGateTests {
     func speech() {
         #expect(isSpeech("I really like that account of himself."))
         #expect(isSpeech("“Now,” she said — it’s 5 €.", seconds: 1))
-        #expect(isSpeech("Thank you.", end: -14), "said for good")
+        #expect(isSpeech("Thank you.", end: -14), "clearly speech")
     }
 
     @Test(
-        "output for silence, music and noise is not",
+        "output for silence, music and noise is not speech",
         arguments: ["", " ", "♪♪♪", "© transcript Emily Beynon", "ご視聴ありがとうございました", "..."])
     func strange(text: String) { #expect(!isSpeech(text, end: -7.8)) }
 
@@ -53,7 +53,7 @@ struct SpeechGateTests {
         #expect(!isSpeech("the first is the first", tokens: Array(repeating: 7, count: 30)))
     }
 
-    @Test("a rejected text may be what was said, unless it is one for silence or music, or a loop")
+    @Test("a rejected text may be speech, unless it is typical of silence or music, or a loop")
     func mayBeSpeech() {
         func mayBe(_ text: String, tokens: [Int] = Array(0..<8), end: Double = -6) -> Bool {
             SpeechGate().mayBeSpeech(

@@ -21,7 +21,7 @@ func tokenizer(_ pieces: [String], in folder: TemporaryFolder) throws -> Tokeniz
 struct TokenizerTests {
     private let folder = TemporaryFolder()
 
-    @Test("pieces become words; a mark belongs to the word before it, and each word knows its tokens")
+    @Test("pieces become words; a mark belongs to the word before it, and each word has its tokens")
     func words() throws {
         let tokens = try tokenizer(["▁Hello", ",", "▁wor", "ld", "▁"], in: folder)
         let words = tokens.words(of: [259, 260, 261, 262])

@@ -6,7 +6,7 @@ import TestKit
 @testable import Recognition
 @testable import System
 
-@Suite("Voices in sound whose text is not believed")
+@Suite("Voices in sound whose text was rejected")
 struct VoiceTestTests {
     private static let rate = Double(SamplePosition.rate)
 
@@ -23,7 +23,7 @@ struct VoiceTestTests {
         }
     }
 
-    /// Pulses of a glottis, of a pitch that glides by `semitones` up and down three times a second.
+    /// Glottal pulses with a pitch that glides by `semitones` up and down three times a second.
     private static func pulses(_ hertz: Double, semitones: Double, seconds: Double = 2) -> [Int16] {
         var (phase, value) = (0.0, 0.0)
         return (0..<Int(seconds * rate)).map { index in
@@ -43,7 +43,7 @@ struct VoiceTestTests {
         return (0..<count).map { _ in Int16(level * Double.random(in: -1...1, using: &generator)) }
     }
 
-    @Test("speech is a voice, also 50 dB lower, with an offset, and in some noise")
+    @Test("speech is a voice, even 50 dB lower, with an offset, and in some noise")
     func voice() throws {
         let speech = try Self.speech()
         #expect(isVoice(speech) && isVoice(speech.map { $0 / 32 }))
@@ -73,7 +73,7 @@ struct VoiceTestTests {
         #expect(!isVoice(Soundless.siren(4, speed: 6).map { Int16($0 * 32_767) }))
     }
 
-    @Test("the words of what is held back belong to the parts with a voice")
+    @Test("held-back words belong to the parts with a voice")
     func parts() {
         let voice = Self.pulses(140, semitones: 4)
         let samples = voice + Self.noise(32_000, level: 3_000) + voice
@@ -88,7 +88,7 @@ struct VoiceTestTests {
         #expect(Self.heldBack("one", in: voice, parts: [outside, parts[0]]) == ["", "one"])
     }
 
-    @Test("what the gate rejects in speech is held back, and in noise it is not")
+    @Test("text rejected by the gate is held back in speech, but not in noise")
     func reading() throws {
         guard let realModel else { return }
         var profile = MoonshineProfile.fast

@@ -6,11 +6,13 @@ import Testing
 @testable import Core
 @testable import Office
 
-@Suite("Files added at the desk", .serialized) struct AddedTests {
+@Suite("Files added in the office", .serialized) struct AddedTests {
     private static let talk =
         "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0870.wav"
 
-    @Test("a file is a recording with its title, its words and itself, and is added once", arguments: ArchiveKind.all)
+    @Test(
+        "a file becomes a recording with its title, text and the file itself, and is added once",
+        arguments: ArchiveKind.all)
     func added(kind: ArchiveKind) throws {
         let desk = try OfficeDesk(kind)
         let configuration = desk.folder.file("fieldscribe.conf")
@@ -31,7 +33,7 @@ import Testing
         #expect(shell("cmp '\(path)' '\(desk.archivePath)/\(copy)/original.wav'").status == 0)
         #expect(shell("grep -c '\"text\"' '\(desk.archivePath)/\(copy)/transcript.json'").status == 0)
         let again = try add("'\(path)'")
-        #expect(again.status == 0 && again.output.contains("is recording \(recording.id) already"), "\(again.output)")
+        #expect(again.status == 0 && again.output.contains("already is recording \(recording.id)"), "\(again.output)")
         #expect(try desk.archive().recordings(OfficeFilter()).count == 1)
     }
 }

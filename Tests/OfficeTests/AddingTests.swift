@@ -7,14 +7,14 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-/// What is dropped on the list.
+/// Files dropped on the list.
 @Suite("Adding files in a browser") struct AddingTests {
     private let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
     private static let own = "-H 'Content-Type: application/x-tar' -H 'Sec-Fetch-Site: same-origin'"
 
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    /// A desk with recording 1, and the folder of a copy of recording 2 that it does not have.
+    /// An office with recording 1, and the folder of a copy of recording 2, which it lacks.
     private func desk(_ kind: ArchiveKind = .folder) async throws -> (desk: OfficeDesk, copy: String) {
         let desk = try OfficeDesk(kind)
         await recorder.record(1, "we talked of", "phone yo again", pass: 1)
@@ -54,11 +54,11 @@ import TestKit
         let server = try OfficeServer(desk)
         let query = "copy=yes&recorder=pi&name=\(last(copy))"
         let taken = post(server, query, tar(server, files(copy)))
-        #expect(taken.status == 200 && taken.told.contains("\"pi\\/\(last(copy)): taken\""), "\(taken)")
+        #expect(taken.status == 200 && taken.told.contains("\"pi\\/\(last(copy)): added\""), "\(taken)")
         #expect(desk.copies().count == 2 && left(desk) == [] && server.get("").body.contains("2 recordings"))
         #expect(try desk.archive().recordings(OfficeFilter()).map(\.recorder.folder) == ["pi-aaaaaaaa", "pi-aaaaaaaa"])
         let again = post(server, query, tar(server, files(copy)))
-        #expect(again.status == 200 && again.told.contains("already; nothing was changed"), "\(again)")
+        #expect(again.status == 200 && again.told.contains("already in the archive; nothing was changed"), "\(again)")
         let sound = shell("grep -o 'sound sha256:[0-9a-f]*' '\(copy)/index.html' | head -n 1 | cut -d: -f2").output
             .prefix(64)
         let page = server.folder.file("corrections pi 2 (1).json")
@@ -69,7 +69,9 @@ import TestKit
                 "editor":{"name":"Bo","saved":1795200000},"segments":[{"id":1,"was":"of something else","text":"of fonio"}]}
                 """)
         let corrected = post(server, query, tar(server, files(copy) + [page]))
-        #expect(corrected.status == 200 && corrected.told.contains("already; took a correction"), "\(corrected)")
+        #expect(
+            corrected.status == 200 && corrected.told.contains("already in the archive; added a correction"),
+            "\(corrected)")
         #expect(try desk.found("fonio") == ["pi-aaaaaaaa: of [fonio]"])
         #expect(server.said == [])
         try server.end()
@@ -80,7 +82,7 @@ import TestKit
         let (desk, copy) = try await desk()
         let server = try OfficeServer(desk)
         let taken = post(server, "copy=yes&name=copy", tar(server, names(copy).map { "\(copy)/\($0)" }))
-        #expect(taken.status == 200 && taken.told.contains("\"copy: taken\""), "\(taken)")
+        #expect(taken.status == 200 && taken.told.contains("\"copy: added\""), "\(taken)")
         #expect(try desk.archive().recordings(OfficeFilter()).allSatisfy { $0.recorder.name == "pi" })
     }
 
@@ -97,7 +99,7 @@ import TestKit
         #expect(nameless.status == 409 && nameless.told.contains("name it with Recording no."), "\(nameless)")
         #expect(!nameless.told.contains(desk.archivePath))
         let text = post(server, "name=talk.srt&recording=\(id)", tar(server, [file]))
-        #expect(text.status == 200 && text.told.contains("talk.srt: recording \(id): taken"), "\(text)")
+        #expect(text.status == 200 && text.told.contains("talk.srt: recording \(id): added"), "\(text)")
         #expect(try desk.found("fonio") == ["pi-aaaaaaaa: [fonio] again"])
         let sound = try #require(try desk.archive().sound(of: id))
         let page = server.folder.file("corrections.json")
@@ -109,18 +111,18 @@ import TestKit
                 """)
         let corrections = post(server, "name=corrections%20%281%29.json", tar(server, [page]))
         #expect(
-            corrections.status == 200 && corrections.told.contains("corrections (1).json: recording \(id): taken"),
+            corrections.status == 200 && corrections.told.contains("corrections (1).json: recording \(id): added"),
             "\(corrections)")
         #expect(try desk.archive().readings(of: id).count == 3 && left(desk) == [] && server.said == [])
     }
 
-    @Test("what is damaged, foreign, too large or of another kind is refused in one line, and nothing is left")
+    @Test("damaged, foreign, oversized and other files are refused in one line, and no files remain")
     func refused() async throws {
         let (desk, copy) = try await desk()
         let server = try OfficeServer(desk)
         let good = tar(server, files(copy))
         let query = "copy=yes&recorder=pi&name=\(last(copy))"
-        // Asked without a body, as the page does first.
+        // Asked without a body, like the page does first.
         for (query, options, status) in [
             ("\(query)&bytes=1000", Self.own, 200), (query, Self.own, 411), ("\(query)&bytes=-1", Self.own, 411),
             ("\(query)&bytes=8589934592", Self.own, 413), ("name=talk.mp3&bytes=1", Self.own, 415),
@@ -140,7 +142,7 @@ import TestKit
         let full = server.get("add?\(query)&bytes=8000000000", "-X POST -H 'Content-Length: 0' \(Self.own)")
         #expect(full.status == 200 || full.status == 507)
         #expect(server.get("add").status == 404 && server.get("add", "-X PUT").status == 405)
-        // A link, a changed file, a missing one, one twice, and what is not a tar.
+        // A link, a changed file, a missing one, a duplicate, and not a tar.
         let (folder, bad) = (server.folder.file("copy"), server.folder.file("bad.tar"))
         for (change, told) in [
             ("ln -s /etc/passwd '\(folder)/x'", "holds something that is not a file"),
@@ -166,7 +168,7 @@ import TestKit
         #expect(post(server, query, tar(server, files(copy))).status == 200)
     }
 
-    @Test("one addition is received at a time; a client that goes away leaves nothing, nor does a killed server")
+    @Test("one addition is received at a time; a client that disconnects leaves nothing, nor does a killed server")
     func places() async throws {
         let (desk, copy) = try await desk()
         let server = try OfficeServer(desk)
@@ -189,7 +191,7 @@ import TestKit
         close(guest)
         try await eventually("nothing is left", every: .milliseconds(50)) { left(desk) == [] }
         #expect(server.get("add?\(query)&bytes=1", asked).status == 200)
-        // The end of its server kills that.
+        // The end of its server kills the connection.
         close(try begun(try OfficeServer(desk)))
         #expect(post(server, query, tar(server, files(copy))).status == 200)
         #expect(left(desk) == [] && desk.copies().count == 2)

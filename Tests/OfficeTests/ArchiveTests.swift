@@ -109,7 +109,7 @@ import TestKit
             }
             #expect(try archive.recordings(filter, from: .later(try #require(expected.first).id), limit: 30) == [])
         }
-        // A recording outside of the filter still has a place in it; an unknown one has none.
+        // A recording outside the filter still has a place in it; an unknown one has none.
         let even = try #require(all.last { $0.recorder.name != "pi-1" && $0 != all.last })
         let after = try archive.recordings(odd, from: .earlier(even.id), limit: 1_000)
         #expect(after == all.drop { $0 != even }.filter { $0.recorder.name == "pi-1" } && !after.isEmpty)
@@ -179,7 +179,7 @@ import TestKit
     }
 
     @Test(
-        "the page over all recordings lists each with its text and a link to its page",
+        "the page of all recordings lists each with its text and a link to its page",
         arguments: ArchiveKind.all)
     func page(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
@@ -191,11 +191,11 @@ import TestKit
         #expect(links.count == 3)
         for link in links { #expect(isTaken("\(desk.archivePath)/\(link)"), "\(link)") }
         #expect(page.contains("The harvest") && page.contains("rain fell on the fonio"))
-        // It is not a copy, and does no harm.
+        // It is not a copy, and is ignored.
         #expect(try desk.gather(desk.stick("one")).known == 2)
     }
 
-    @Test("recorders are distinguished by what their copies contain")
+    @Test("recorders are distinguished by their copies' contents")
     func identities() {
         let known = [
             Recorder(id: 1, name: "pi", folder: "pi-1", key: "RWA", machine: "aaaa"),
@@ -214,7 +214,7 @@ import TestKit
         #expect(RecorderIdentity(name: "Pi Büro").folder(excluding: ["pi-b-ro"]) == "pi-b-ro-2")
     }
 
-    @Test("several processes read and write at a time", arguments: ArchiveKind.all)
+    @Test("several processes read and write at the same time", arguments: ArchiveKind.all)
     func together(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         try await fill(desk)

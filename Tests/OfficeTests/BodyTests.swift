@@ -73,7 +73,7 @@ import TestKit
         #expect(try guest.status() == status)
     }
 
-    @Test("a body that takes long to parse does not delay other requests")
+    @Test("a body that is slow to parse does not delay other requests")
     func reading() async throws {
         let (desk, server, id) = try await served()
         defer { withExtendedLifetime(desk) {} }
@@ -87,7 +87,7 @@ import TestKit
         #expect(server.get("recording/\(id)/").status == 200)
     }
 
-    @Test("few bodies are received at a time; requests without a body are answered meanwhile")
+    @Test("few bodies are received at a time; requests without a body are answered at the same time")
     func places() async throws {
         let (desk, server, id) = try await served()
         defer { withExtendedLifetime(desk) {} }

@@ -44,7 +44,7 @@ import TestKit
         let report = try desk.gather(desk.stick("one"))
         #expect(report.taken == 2 && report.corrections == 1 && report.problems == [])
         #expect(try desk.found("fonio") == ["pi-aaaaaaaa: [fonio] again"] && desk.found("phone") == [])
-        // An earlier one by another person; and the same as before in the page's other form.
+        // An earlier one by another person; and the same as before in the page's other format.
         try durableReplace(
             path: "\(copy)/corrections (1).json",
             with: corrections("Foniyo again", by: "Bo", at: 1_795_100_000, sound: sound))
@@ -71,7 +71,7 @@ import TestKit
     }
 
     @Test(
-        "corrections that the recorder has applied to the copy beside them are known, and accuracy measures them",
+        "corrections that the recorder has applied to the copy beside them are recognized, and accuracy measures them",
         arguments: ArchiveKind.all, [false, true])
     func roundTrip(kind: ArchiveKind, wasGathered: Bool) async throws {
         let desk = try OfficeDesk(kind)
@@ -90,7 +90,7 @@ import TestKit
         #expect(try desk.found("fonio") == ["pi-aaaaaaaa: [fonio] again"] && desk.found("phone") == [])
         #expect(try desk.archive().readings(of: 1).map(\.person) == ["Awa", nil])
         let accuracy = try desk.run("accuracy")
-        #expect(accuracy.output.contains("% of the words wrong"), "\(accuracy)")
+        #expect(accuracy.output.contains("% of the words are wrong"), "\(accuracy)")
         // A correction after that is new.
         let later = corrections("fonyo again", by: "Awa", at: 1_995_200_000, sound: sound, was: "fonio again")
         try durableReplace(path: "\(copy)/corrections (1).json", with: later)
@@ -99,7 +99,8 @@ import TestKit
     }
 
     @Test(
-        "corrections of corrections come back, too, though the copy has the last text only", arguments: ArchiveKind.all)
+        "corrections of corrections are also restored, although the copy has only the last text",
+        arguments: ArchiveKind.all)
     func chain(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let (copy, sound) = try await stick(desk)
@@ -141,7 +142,7 @@ import TestKit
         #expect(try desk.archive().readings(of: 1).map(\.person) == ["Awa", "Awa", nil])
     }
 
-    @Test("corrections move with the archive into another one", arguments: ArchiveKind.all)
+    @Test("corrections move with the archive to another one", arguments: ArchiveKind.all)
     func moved(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let (copy, sound) = try await stick(desk)

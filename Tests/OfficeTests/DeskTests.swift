@@ -7,7 +7,7 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-/// What a person does at the desk: review uncertain words, correct elsewhere, import the corrections, export.
+/// An office user's work: review uncertain words, correct elsewhere, import the corrections, export.
 @Suite("Commands of the office") struct DeskTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
@@ -41,7 +41,7 @@ import TestKit
             recorder: try archive.recorder(RecorderIdentity(name: "pi")), number: 1, root: "", startedAt: 0,
             clock: .synchronized, length: SamplePosition(seconds: 1), digest: "d", place: "pi/000001",
             audio: "audio.flac", isSigned: nil, sealed: nil, readings: [], history: [], sound: "", struck: 0)
-        // Only a changed database can have it.
+        // Only a modified database can have such a time.
         copy.startedAt = time
         try archive.add([copy])
         #expect(try OfficePage.write(over: archive) == 1)
@@ -89,7 +89,7 @@ import TestKit
         shell("sed -i 's/phone yo/fonio/' '\(file)'")
         let nobody = try desk.run("import '\(file)'")
         #expect(nobody.status == 1 && nobody.errors.contains("name it with --recording ID"), "\(nobody)")
-        // A speaker named meanwhile keeps that name.
+        // A speaker named in the meantime keeps that name.
         let page = desk.folder.file("corrections.json")
         let sound = try #require(try desk.archive().sound(of: id))
         try durableReplace(
@@ -100,7 +100,7 @@ import TestKit
                 """)
         #expect(try desk.run("import '\(page)'").status == 0)
         let taken = try desk.run("import '\(file)' --recording \(id) --by Awa")
-        #expect(taken.status == 0 && taken.output == "\(file): recording \(id): taken\n", "\(taken)")
+        #expect(taken.status == 0 && taken.output == "\(file): recording \(id): added\n", "\(taken)")
         let again = try desk.run("import '\(file)' --recording \(id) --by Awa")
         #expect(again.output.contains("nothing was changed"), "\(again)")
         #expect(try desk.found("fonio").count == 2 && desk.found("phone") == [])
@@ -117,9 +117,9 @@ import TestKit
             #expect(run.status != 0 && run.errors.split(separator: "\n").count == 1, "\(name): \(run)")
         }
         #expect(try desk.run("import /nowhere.srt").status == 3 && desk.run("import").status == 2)
-        // With a named recording, all of the text may be new.
+        // If the recording is named, all of the text may be new.
         let other = try desk.run("import '\(file)' --recording \(number(desk, "zero", 1))")
-        #expect(other.status == 0 && other.output.contains(": taken; only "), "\(other)")
+        #expect(other.status == 0 && other.output.contains(": added; only "), "\(other)")
     }
 
     @Test("import adds a page's corrections, and keeps the file beside the copy", arguments: ArchiveKind.all)
@@ -140,7 +140,7 @@ import TestKit
                 "editor":{"name":"Bo","saved":1795200000},"segments":[{"id":1,"was":"we talked of phone yo","text":"we talked of fonio"}]}
                 """)
         let taken = try desk.run("import '\(file)'")
-        #expect(taken.output == "\(file): recording \(id): taken\n", "\(taken)")
+        #expect(taken.output == "\(file): recording \(id): added\n", "\(taken)")
         #expect(names("\(desk.archivePath)/\(copy)").contains { $0.hasPrefix("corrections-") && $0.hasSuffix(".json") })
         let again = try desk.run("import '\(file)'")
         #expect(again.output.contains("already"), "\(again)")

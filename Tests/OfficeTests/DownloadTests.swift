@@ -21,7 +21,7 @@ import TestKit
         return desk
     }
 
-    /// What unzip and Python say about a file, and its names.
+    /// The verdict of unzip and Python on a file, and its names.
     private func examine(_ zip: String) -> (said: String, names: [String]) {
         let said = shell("unzip -tqq '\(zip)' && python3 -m zipfile -t '\(zip)'").output
         let names = shell(
@@ -57,7 +57,9 @@ import TestKit
         #expect(said == "Done testing\n" && names.count == 66_000, "\(said)")
     }
 
-    @Test("one recording, or all that were found, come as a ZIP file that can be gathered", arguments: ArchiveKind.all)
+    @Test(
+        "one recording, or all results, can be downloaded as a ZIP file that can be gathered",
+        arguments: ArchiveKind.all)
     func download(kind: ArchiveKind) async throws {
         let desk = try await desk(kind)
         let id = try #require(try desk.archive().recordings(OfficeFilter()).first { $0.number == 1 }?.id)
@@ -88,7 +90,7 @@ import TestKit
         try server.end()
     }
 
-    @Test("what is damaged or missing is named in the ZIP file, which has everything else")
+    @Test("damaged and missing files are listed in the ZIP file, which has everything else")
     func damaged() async throws {
         let desk = try await desk()
         await recorder.record(3, "and more", pass: 1)
@@ -97,7 +99,7 @@ import TestKit
         let server = try OfficeServer(desk)
         let copies = desk.copies()
         let folders = copies.map { "\(desk.archivePath)/\($0)" }
-        // A copy that somebody made by hand may list any name.
+        // A handmade copy may list any name.
         let list = "\(folders[0])/SHA256SUMS"
         let listed = String(decoding: try content(ofFile: list), as: UTF8.self)
         try durableReplace(path: list, with: "\(listed)\(String(repeating: "0", count: 64))  ..\\x\n")
@@ -132,7 +134,7 @@ import TestKit
         return nil
     }
 
-    @Test("a sound that is deleted while it is sent arrives whole; a ZIP file with one that is cut off does not arrive")
+    @Test("a sound deleted while it is sent arrives completely; a ZIP file with a truncated one fails")
     func deleted() async throws {
         let desk = try await desk()
         let archive = try desk.archive()
@@ -150,10 +152,10 @@ import TestKit
         #expect(ends.count == 1 && ends[0] == nil)
         shell("cp -a '\(desk.folder.file("kept"))' '\(first)'; truncate -s 300000 '\(first)/audio.flac'")
         let cut = read(try zip(), after: 70_000) { shell("truncate -s 70000 '\(first)/audio.flac'") }
-        #expect(cut == nil && ends.count == 2 && ends[1]?.message.contains("became shorter") == true, "\(ends)")
+        #expect(cut == nil && ends.count == 2 && ends[1]?.message.contains("was truncated") == true, "\(ends)")
     }
 
-    @Test("few ZIP files are made at a time, and a client that goes away frees its place")
+    @Test("few ZIP files are made at a time, and a disconnected client frees its slot")
     func places() async throws {
         let desk = try await desk()
         let copy = "\(desk.archivePath)/\(desk.copies()[0])"
@@ -167,12 +169,12 @@ import TestKit
             try request.withUnsafeBytes { try FileDescriptor.write($0, to: guest, named: "guest") }
             return guest
         }
-        try await eventually("all places are taken", every: .milliseconds(50)) {
+        try await eventually("all slots are in use", every: .milliseconds(50)) {
             server.get("recordings.zip", "-I").status == 503
         }
         #expect(server.get("").status == 200)
         for guest in guests { close(guest) }
-        try await eventually("a place is free", every: .milliseconds(50)) {
+        try await eventually("a slot is free", every: .milliseconds(50)) {
             server.get("recordings.zip", "-I").status == 200
         }
         try server.end()

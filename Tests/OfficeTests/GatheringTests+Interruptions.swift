@@ -8,13 +8,13 @@ import TestKit
 
 // A gathering that a full disk or a signal interrupts.
 extension GatheringTests {
-    @Test("a full disk: one line, what was added before stays, and no copy is incomplete")
+    @Test("a full disk: one line, earlier additions stay, and no copy is incomplete")
     func full() async throws {
         let desk = try OfficeDesk()
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         for id in 1...8 { await recorder.record(id, "recording \(id)") }
         try await recorder.copy(to: desk.stick("one"))
-        // A file system of its own, which this test alone can see.
+        // A private file system of this test.
         try makeFolder(desk.archivePath)
         let script = """
             mount -t tmpfs -o size=700k none '\(desk.archivePath)' || exit 99
@@ -26,7 +26,7 @@ extension GatheringTests {
             """
         try durableReplace(path: desk.folder.file("script"), with: script)
         let run = shell("unshare -rm bash '\(desk.folder.file("script"))'")
-        // Neither without user namespaces, nor in a changed root, whose processes get none.
+        // Impossible without user namespaces, or in a chroot, where they are forbidden.
         if run.status == 99 || run.output.hasPrefix("unshare: ") {
             return print("skipped: no file system can be mounted here")
         }

@@ -9,7 +9,7 @@ import TestKit
 @testable import Transcripts
 
 @Suite("Gathering") struct GatheringTests {
-    // As the program does: a child may end before it has read everything.
+    // Like the program: a child may end before it has read everything.
     init() { signal(SIGPIPE, SIG_IGN) }
 
     @Test("adds complete copies of several recorders, each once", arguments: ArchiveKind.all)
@@ -72,7 +72,7 @@ import TestKit
             ),
             (
                 "rm 'C/audio.flac'",
-                "C/audio.flac: is missing, so that the copy is incomplete; plug the stick into its recorder again"
+                "C/audio.flac: is missing, so the copy is incomplete; plug the stick into its recorder again"
             ),
             (
                 "rm 'C/SHA256SUMS'",
@@ -86,7 +86,7 @@ import TestKit
             (": > 'C/SHA256SUMS'", "C/SHA256SUMS: is damaged; copy the recording again"),
             (
                 "rm 'C/audio.flac'; mkfifo 'C/audio.flac'",
-                "C/audio.flac: is not a file, but something else of that name; remove or rename it"
+                "C/audio.flac: is not a regular file; remove or rename it"
             ),
             (
                 "truncate -s 65M 'C/transcript.json'",
@@ -102,7 +102,7 @@ import TestKit
             ),
             (
                 "cd 'C'; echo '[' > history.json; sha256sum audio.flac history.json index.html transcript.* > SHA256SUMS",
-                "C/history.json: is not a history, or was changed; look for another copy of it"
+                "C/history.json: is not a valid history, or was changed; look for another copy of it"
             ),
             (
                 "cd 'C'; echo '{' > transcript.json; sha256sum audio.flac history.json index.html transcript.* > SHA256SUMS",
@@ -132,7 +132,7 @@ import TestKit
         try makeFolder(desk.stick("empty"))
         let report = try desk.gather(desk.stick("empty"), desk.stick("none"), desk.archivePath)
         #expect(report.taken == 0 && report.problems.count == 3)
-        #expect(report.problems[0] == "\(desk.stick("empty")): holds no copy of a recording")
+        #expect(report.problems[0] == "\(desk.stick("empty")): contains no copy of a recording")
         #expect(report.problems[1].hasPrefix("\(desk.stick("none")): "))
         #expect(report.problems[2] == "\(desk.archivePath): is the archive itself; name another folder")
     }
@@ -156,7 +156,7 @@ import TestKit
         #expect(desk.copies().count == 2)
     }
 
-    @Test("a transcript from before a redaction is never shown again", arguments: ArchiveKind.all)
+    @Test("a transcript made before a redaction is never shown again", arguments: ArchiveKind.all)
     func redacted(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
@@ -251,7 +251,7 @@ import TestKit
         #expect(run.output.contains(desk.archivePath) && names(desk.archivePath) == [])
     }
 
-    @Test("more copies and corrections than a process may open files")
+    @Test("more copies and corrections than a process's limit of open files")
     func many() throws {
         let desk = try OfficeDesk()
         let script = """
@@ -270,7 +270,7 @@ import TestKit
             """
         try durableReplace(path: desk.folder.file("script"), with: script)
         let run = shell("bash '\(desk.folder.file("script"))'")
-        #expect(run.output == "\(desk.archivePath): 150 copies taken, 150 refused\n", "\(run.output)")
+        #expect(run.output == "\(desk.archivePath): 150 copies added, 150 refused\n", "\(run.output)")
         #expect(desk.copies().count == 150)
     }
 

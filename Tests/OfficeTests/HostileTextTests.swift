@@ -7,7 +7,7 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-/// Malicious files that cost memory and time, and completely rewritten texts.
+/// Malicious files that consume memory and time, and completely rewritten texts.
 @Suite("Hostile and rewritten transcripts") struct HostileTextTests {
     private let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
     private let desk: OfficeDesk
@@ -64,7 +64,7 @@ import TestKit
         #expect(try desk.archive().readings(of: id).count == 1)
     }
 
-    @Test("a hundred thousand other files on a stick hide no copy")
+    @Test("a hundred thousand other files on a stick do not hide a copy")
     func crowded() async throws {
         _ = try await stick()
         let made = shell(
@@ -92,10 +92,10 @@ import TestKit
             let path = desk.folder.file("\(number).vtt")
             try durableReplace(path: path, with: subtitles(id, number, "nothing of that was said \(number)"))
             let run = try desk.run("import '\(path)' --by Awa")
-            #expect(run.status == 0 && run.output.hasPrefix("\(path): recording \(id): taken"), "\(run)")
+            #expect(run.status == 0 && run.output.hasPrefix("\(path): recording \(id): added"), "\(run)")
             #expect(number == 3 || run.output.contains("; only 0 of its"), "\(run)")
             let shown = try #require(try desk.archive().shownTimeline(of: id))
-            // If a line was moved, the rest of the speech stays without words.
+            // If a line was moved, the rest of the speech has no words.
             let lines = shown.segments.map(\.text).filter { !$0.isEmpty }
             #expect(lines == ["nothing of that was said \(number)"], "\(shown.segments)")
             if number == 3 {
@@ -107,7 +107,7 @@ import TestKit
         }
     }
 
-    @Test("the page over all recordings replaces only a regular file", arguments: ["ln -s", "mkfifo", "mkdir"])
+    @Test("the page of all recordings replaces only a regular file", arguments: ["ln -s", "mkfifo", "mkdir"])
     func foreignPage(how: String) async throws {
         _ = try await stick()
         try desk.gather(desk.stick("one"))

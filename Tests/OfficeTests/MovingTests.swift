@@ -24,8 +24,8 @@ import TestKit
         }
     }
 
-    /// Each recording as it is shown, with all of its texts.
-    private func told(_ desk: OfficeDesk) throws -> [String] {
+    /// Each recording with its default text and all others.
+    private func reported(_ desk: OfficeDesk) throws -> [String] {
         let archive = try desk.archive()
         return try archive.recordings(OfficeFilter()).map { recording in
             let readings = try archive.readings(of: recording.id).map { reading in
@@ -39,7 +39,7 @@ import TestKit
     }
 
     @Test(
-        "everything moves into an archive of either kind: copies and readings, each once",
+        "everything can move to an archive of either kind: copies and readings, each once",
         arguments: pairs)
     func moves(from: ArchiveKind, into: ArchiveKind) async throws {
         let desk = try OfficeDesk(from)
@@ -64,10 +64,10 @@ import TestKit
         #expect(run.status == 0 && run.errors == "", "\(run)")
         #expect(run.output.contains("\"taken\" : 2") && run.output.contains("\"texts\" : 2"), "\(run)")
         #expect(run.output.contains("\"corrections\" : 2"), "\(run)")
-        #expect(try told(other) == told(desk) && other.copies() == desk.copies())
+        #expect(try reported(other) == reported(desk) && other.copies() == desk.copies())
         #expect(try other.found("fonio").count == 2)
         let again = try other.run("gather \(source) \(other.into)")
-        #expect(again.status == 0 && again.output.hasSuffix(": 0 copies taken, 2 there already\n"), "\(again)")
+        #expect(again.status == 0 && again.output.hasSuffix(": 0 copies added, 2 there already\n"), "\(again)")
     }
 
     @Test(
@@ -88,7 +88,7 @@ import TestKit
         #expect(run.status == 4 && lines.count == 3 && lines.contains { $0.contains("schema 99") }, "\(run)")
         #expect(lines.contains { $0.contains("connecting failed") }, "\(run)")
         #expect(lines.contains { $0.contains("audio.flac: does not match its checksum") }, "\(run)")
-        #expect(other.copies().count == 1 && run.output.contains("1 copy taken, 3 refused"))
+        #expect(other.copies().count == 1 && run.output.contains("1 copy added, 3 refused"))
         #expect(try desk.run("gather x --from-files y").status == 2)
     }
 
@@ -128,7 +128,7 @@ import TestKit
         let alike = run("search phones --alike --archive '\(desk.archivePath)'")
         #expect(alike.status == 0 && alike.output.contains("phones, or phone"), "\(alike)")
         let moved = run("gather '\(desk.archivePath)' --into '\(desk.folder.file("theirs"))/archive'")
-        #expect(moved.status == 0 && moved.output.contains("2 copies taken"), "\(moved)")
+        #expect(moved.status == 0 && moved.output.contains("2 copies added"), "\(moved)")
         let into = run("gather '\(desk.stick("1"))' --into '\(desk.archivePath)'")
         #expect(into.status == 1 && into.output.split(separator: "\n").count == 1, "\(into)")
     }
@@ -153,12 +153,12 @@ import TestKit
         #expect(copied.status == 0, "\(copied.output)")
         let before = shell("cd '\(storage)' && find . -type f | sort | xargs sha256sum").output
         let run = try desk.run("gather '\(storage)' \(desk.into)")
-        #expect(run.status == 0 && run.output.contains("2 copies taken"), "\(run)")
+        #expect(run.status == 0 && run.output.contains("2 copies added"), "\(run)")
         #expect(desk.copies().count == 2)
         let recordings = try desk.archive().recordings(OfficeFilter())
         #expect(recordings.map(\.number).sorted() == [1, 2] && recordings.allSatisfy { $0.recorder.name == "pi" })
         let again = try desk.run("gather '\(storage)' \(desk.into)")
-        #expect(again.output.contains("0 copies taken, 2 there already"), "\(again)")
+        #expect(again.output.contains("0 copies added, 2 there already"), "\(again)")
         #expect(shell("cd '\(storage)' && find . -type f | sort | xargs sha256sum").output == before)
         for words in ["list --archive '\(storage)'", "gather '\(desk.stick("none"))' --into '\(storage)'"] {
             let refused = try desk.run(words)
@@ -167,7 +167,7 @@ import TestKit
                 "\(refused)")
             #expect(refused.errors.contains("fieldscribe list --directory \(storage) ") == words.hasPrefix("list"))
         }
-        // The stick has other copies of the same recordings.
+        // The stick has different copies of the same recordings.
         try desk.gather(stick)
         #expect(try desk.archive().recordings(OfficeFilter()).count == 2)
         shell("rm '\(storage)/archive.sqlite'; echo nonsense > '\(storage)/archive.sqlite'")

@@ -25,7 +25,7 @@ import TestKit
     private func isSame(_ one: String, _ other: String) -> Bool { shell("cmp -s '\(one)' '\(other)'").status == 0 }
 
     @Test(
-        "sound from before a redaction is neither played, exported nor linked, even if its stick comes later; its copy is named",
+        "sound recorded before a redaction is neither played, exported nor linked, even if its stick comes later; its copy is listed",
         arguments: ArchiveKind.all, [["new", "old"], ["old", "new"], ["old+new"]])
     func sound(kind: ArchiveKind, order: [String]) async throws {
         let desk = try OfficeDesk(kind)
@@ -36,18 +36,20 @@ import TestKit
         for names in order.dropLast() { #expect(try desk.gather(desk.stick(names)).outdated == []) }
         let last = try #require(order.last).split(separator: "+").map { "'\(desk.stick(String($0)))'" }
         let run = try desk.run("gather \(last.joined(separator: " ")) \(desk.into) --page")
-        #expect(run.status == 0 && run.output.contains("1 contain what was redacted later"), "\(run)")
+        #expect(run.status == 0 && run.output.contains("1 contain passages that were redacted later"), "\(run)")
         let archive = try desk.archive()
         let recording = try #require(try archive.recordings(OfficeFilter()).first)
         #expect(isSame("\(desk.archivePath)/\(recording.place)/audio.flac", "\(new)/audio.flac"))
         #expect(try archive.recording(1)?.place == recording.place)
         let told = try #require(try archive.sound(of: recording.id))
         #expect(try text("\(new)/index.html").contains(told) && !text("\(old)/index.html").contains(told))
-        // What may be removed is the other one.
+        // The other copy may be removed.
         let copies = desk.copies()
         #expect(copies.count == 2)
         let outdated = copies.filter { $0 != recording.place }
-        #expect(run.errors.contains("\(desk.archivePath)/\(outdated[0]): contains what was redacted later"), "\(run)")
+        #expect(
+            run.errors.contains("\(desk.archivePath)/\(outdated[0]): contains passages that were redacted later"),
+            "\(run)")
         let index = try text("\(desk.archivePath)/index.html")
         #expect(index.contains(recording.place) && !index.contains(outdated[0]))
         let exported = try desk.run("export --to '\(desk.stick("out"))'")
@@ -79,7 +81,7 @@ import TestKit
         #expect(try desk.archive().recordings(OfficeFilter()).map(\.place) == [place])
     }
 
-    @Test("an archive of an earlier version: a copy with an unknown number of redactions is not called outdated")
+    @Test("an archive of an earlier version: a copy with an unknown number of redactions is not reported as outdated")
     func migrated() async throws {
         for kind in ArchiveKind.all {
             let desk = try OfficeDesk(kind)
@@ -109,7 +111,7 @@ import TestKit
                 told = server.sql(asked, on: address).output
             }
             #expect(told == "1|-1\n1|-1\n2|1\n", "\(kind)")
-            // The latest that came, as before.
+            // The latest added one, as before.
             #expect(try desk.archive().recordings(OfficeFilter()).count == 2)
         }
     }

@@ -38,7 +38,7 @@ import TestKit
         #expect(again.taken == 0 && again.known == 2)
         // Unencrypted copies belong to the same recorder.
         recorder.recipients = nil
-        await recorder.record(3, "in the clear")
+        await recorder.record(3, "not encrypted")
         try await recorder.copy(to: desk.stick("two"))
         try desk.gather(desk.stick("two"))
         #expect(Set(try desk.archive().recordings(OfficeFilter()).map(\.recorder.id)).count == 1)
@@ -46,7 +46,7 @@ import TestKit
     }
 
     @Test(
-        "sealed copies that the archive has unsealed change nothing, and corrections beside them stay",
+        "sealed copies that are already in the archive unsealed change nothing, and corrections beside them stay",
         arguments: ArchiveKind.all)
     func sealedOfKnown(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
@@ -69,14 +69,14 @@ import TestKit
                 #expect(shell("cat '\(desk.archivePath)/\(copy)/corrections-test.json'").output == "mine\n")
             }
         }
-        // It need not be opened now, because its digest is known.
+        // It need not be decrypted, because its digest is known.
         let digest = shell("sha256sum '\(desk.stick("one"))'/Fieldscribe/sealed-*/000001.fieldscribe.age").output
         #expect(try desk.archive().known(sealed: String(digest.prefix(64))) != nil)
         #expect(try desk.archive().recordings(OfficeFilter()).count == 2 && desk.archiveNames == ["pi-aaaaaaaa"])
     }
 
     @Test(
-        "a wrong key, a damaged file and a truncated one: a line each, and the rest is added",
+        "a wrong key, a damaged file and a truncated one: one line each, and the rest is added",
         arguments: ArchiveKind.all)
     func wrong(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
@@ -99,12 +99,12 @@ import TestKit
     }
 
     @Test(
-        "an invalid signature is refused; a key identifies a recorder with a copied machine number",
+        "an invalid signature is refused; a key identifies a recorder with a copied machine ID",
         arguments: ArchiveKind.all)
     func signed(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         guard shell("command -v minisign").status == 0 else { return print("skipped: minisign is not installed") }
-        // Two clones of a card have the same machine number.
+        // Two clones of a card have the same machine ID.
         for name in ["one", "two"] {
             var recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
             try makeFolder(desk.stick("\(name)-storage"))
@@ -122,7 +122,7 @@ import TestKit
         #expect(report.problems.allSatisfy { $0.contains("SHA256SUMS.minisig: does not fit") })
         let recorders = try desk.archive().recordings(OfficeFilter()).map(\.recorder)
         #expect(Set(recorders.map(\.id)).count == 2 && recorders.allSatisfy { $0.key != nil })
-        // One whose key was removed.
+        // A copy whose key was removed.
         let keyless = desk.stick("keyless")
         shell(
             "cp -r '\(desk.stick("one"))' '\(keyless)' && cd '\(keyless)/Fieldscribe/pi/'000001* && rm recorder.pub && sed -i /recorder.pub/d SHA256SUMS"

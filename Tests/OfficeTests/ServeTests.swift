@@ -16,7 +16,7 @@ final class OfficeServer {
 
     init(_ desk: OfficeDesk, _ options: String = "--port 0") throws {
         let (out, errors) = (folder.file("out"), folder.file("errors"))
-        // Who has started these tests may have blocked signals.
+        // The parent of these tests may have blocked signals.
         let number = String(
             shell(
                 "FIELDSCRIBE_ARCHIVE='\(desk.database ?? desk.archivePath)' env --default-signal --block-signal= '\(try officeProgram())' serve \(options) "
@@ -41,8 +41,8 @@ final class OfficeServer {
         let head = folder.file("head")
         let body = shell("curl -sS --max-time 120 --path-as-is \(socket) -D '\(head)' \(options) '\(base)\(path)'")
             .output
-        let told = shell("tail -n +1 '\(head)'").output.lowercased()
-        return (told.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0, told, body)
+        let reported = shell("tail -n +1 '\(head)'").output.lowercased()
+        return (reported.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0, reported, body)
     }
 
     /// Its standard error.
@@ -128,7 +128,7 @@ final class OfficeServer {
         try server.end()
     }
 
-    @Test("brackets in a text are not taken for a match", arguments: ArchiveKind.all)
+    @Test("brackets in a text are not treated as a match", arguments: ArchiveKind.all)
     func brackets(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         await recorder.record(1, "[laughs] we planted fonio", pass: 1)
@@ -152,7 +152,7 @@ final class OfficeServer {
         try server.end()
     }
 
-    @Test("a title from words is short, and the rest follows")
+    @Test("a title made from words is short, and the rest follows")
     func opening() {
         let words = (1...40).map { "word\($0)" }.joined(separator: " ")
         let opening = OfficeSite.opening(of: words)
@@ -214,7 +214,7 @@ final class OfficeServer {
         for path in ["", "recording/\(id)/", "?q=%3Cscript%3Ealert(1)%3C/script%3E", "%3Cscript%3Ealert(1)"] {
             #expect(!server.get(path).body.contains("<script>alert(1)"), "\(path)")
         }
-        // A copy with links in it, or a missing one.
+        // A copy with links in it, or a missing copy.
         let copy = "\(desk.archivePath)/\(try #require(desk.copies().first { $0.contains("000001") }))"
         shell("ln -sf /etc/passwd '\(copy)/audio.flac'; ln -sf /etc/passwd '\(copy)/index.html'")
         let sound = server.get("recording/\(id)/audio.flac")
@@ -222,7 +222,7 @@ final class OfficeServer {
         #expect(server.get("recording/\(id)/").status == 200)
         shell("rm -r '\(copy)'")
         #expect(server.get("recording/\(id)/audio.flac").status == 404 && server.get("recording/\(id)/").status == 200)
-        // The whole archive, for a while.
+        // The whole archive, temporarily.
         shell("mv '\(desk.archivePath)' '\(desk.archivePath).away'")
         let away = server.get("")
         #expect(away.status == 503 && away.body.contains("is not an archive"), "\(away)")
@@ -238,7 +238,7 @@ final class OfficeServer {
         let (pipe, link) = (desk.folder.file("pipe"), desk.folder.file("link"))
         shell(
             "echo 'a long secret' > '\(secret)'; chmod 644 '\(secret)'; mkfifo '\(pipe)'; ln -s '\(secret)' '\(link)'")
-        for (words, told) in [
+        for (words, reported) in [
             ("--port 0 --listen 0.0.0.0", "needs --password-file"),
             ("--port 0 --password-file '\(secret)'", "chmod 600"),
             ("--port 0 --password-file /nowhere", "/nowhere"),
@@ -252,10 +252,10 @@ final class OfficeServer {
         ] {
             let run = try desk.run("serve \(words)")
             #expect(run.status != 0 && run.errors.split(separator: "\n").count == 1, "\(words): \(run)")
-            #expect(run.errors.contains(told), "\(words): \(run.errors)")
+            #expect(run.errors.contains(reported), "\(words): \(run.errors)")
         }
         shell("chmod 600 '\(secret)'")
-        for (line, told) in [
+        for (line, reported) in [
             (#"        "#, "at least 8 letters"), (#"h\303\251l\303\251n\351e1"#, "not UTF-8"),
             (#"\360\237\230"#, "not UTF-8"), (#"\302\240\302\240\302\240\302\240"#, "at least 8 letters"),
             (#"a long secret "#, "ends with a blank"), (#"a\0 \0l\0o\0n\0g\0"#, "nobody can type"),
@@ -263,7 +263,7 @@ final class OfficeServer {
         ] {
             shell("printf '\(line)\\n' > '\(secret)'")
             let run = try desk.run("serve --port 0 --password-file '\(secret)'")
-            #expect(run.status == 1 && run.errors.contains(told) && !run.errors.contains("long"), "\(line): \(run)")
+            #expect(run.status == 1 && run.errors.contains(reported) && !run.errors.contains("long"), "\(line): \(run)")
         }
         shell("printf '\\357\\273\\277a long secret\\r\\n' > '\(secret)'")
         let server = try OfficeServer(desk, "--port 0 --listen 0.0.0.0 --password-file '\(secret)'")
@@ -278,7 +278,7 @@ final class OfficeServer {
         #expect(welcome.status == 200 && welcome.head.contains("httponly; samesite=strict"))
         let cookie = welcome.head.split(separator: "\r\n").first { $0.hasPrefix("set-cookie: ") }?.dropFirst(12)
             .prefix { $0 != ";" }
-        // By one process, because a place becomes free every three seconds.
+        // By one process, because one more guess is allowed every three seconds.
         let wrong = shell(
             "curl -sS -o /dev/null -w '%{http_code}\\n' -u 'Anna:a wrong one' '\(server.address)?[1-10]'")
         #expect(wrong.output == String(repeating: "401\n", count: 10))
@@ -288,7 +288,7 @@ final class OfficeServer {
         #expect(server.get("", "-H 'Cookie: \(cookie ?? "")'").status == 200)
     }
 
-    @Test("a refused request gets its answer, however large its body is")
+    @Test("a rejected request gets its response, even with a large body")
     func refused() async throws {
         let desk = try await desk()
         let id = try number(desk)
@@ -311,7 +311,7 @@ final class OfficeServer {
         }
     }
 
-    @Test("one address cannot occupy all connections, nor can a local client")
+    @Test("neither one address nor a local client can occupy all connections")
     func held() async throws {
         let desk = try await desk()
         let secret = desk.folder.file("secret")
@@ -331,7 +331,7 @@ final class OfficeServer {
         }
     }
 
-    @Test("a Unix socket is for this user and group, replaces a stale one, and is removed at exit")
+    @Test("a Unix socket is limited to this user and group, replaces a stale one, and is removed at exit")
     func socket() async throws {
         let desk = try await desk()
         let path = desk.folder.file("web.sock")

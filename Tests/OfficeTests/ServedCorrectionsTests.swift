@@ -64,10 +64,10 @@ import TestKit
         #expect(server.get("?q=fonio").body.contains("One hit") && server.get("").body.contains(">Fonio</a>"))
         let copy = desk.copies()[0]
         #expect(names("\(desk.archivePath)/\(copy)").contains { $0.hasPrefix("corrections-") })
-        // Bo's page shows the text from before that.
+        // Bo's page shows the text before that.
         let text = sent(sound, by: "Bo", [(3, "and moor", "and more"), (2, "phone yo again", "Foniyo again")])
         let bo = try post(server, id, text, at: first)
-        #expect(bo.status == 200 && bo.told.contains("Anna has corrected the same meanwhile, at 0:01: yours"), "\(bo)")
+        #expect(bo.status == 200 && bo.told.contains("Anna has also corrected 0:01 in the meantime: yours"), "\(bo)")
         #expect(try lines(desk, id) == ["we talked of", "Foniyo again", "and more"])
         #expect(try desk.archive().recording(id)?.title == "Fonio")
         #expect(try desk.archive().readings(of: id).map(\.person) == ["Bo", "Anna", nil])
@@ -83,16 +83,18 @@ import TestKit
                 sound, by: "Anna", title: "Fonio",
                 [(1, "we talked of", "we talk of"), (2, "phone yo again", "fonio again")]), at: first, seen: second)
         #expect(
-            more.status == 200 && more.told.contains("Bo has corrected it meanwhile, too: the text has both"), "\(more)"
+            more.status == 200
+                && more.told.contains("Bo has also corrected it in the meantime: the text has both corrections"),
+            "\(more)"
         )
         #expect(try lines(desk, id) == ["we talk of", "Foniyo again", "and more"])
         let page = server.get("recording/\(id)/?reading=\(second)").body
-        #expect(page.contains(">fonio</span>") && !page.contains("\"server\""), "an older text is only read")
+        #expect(page.contains(">fonio</span>") && !page.contains("\"server\""), "an older text is read-only")
         #expect(server.get("recording/\(id)/").body.contains("<dt>Texts</dt>"))
         #expect(server.said == [])
     }
 
-    @Test("split and joined lines and other speakers are saved, and lost to nobody's words")
+    @Test("split and joined lines and other speakers are saved, and survive others' corrections")
     func divided() async throws {
         let (desk, id, sound) = try await desk()
         let server = try OfficeServer(desk)
@@ -109,7 +111,7 @@ import TestKit
         #expect(anna.status == 200, "\(anna)")
         #expect(try lines(desk, id) == ["we", "talked of fonio again", "and moor"])
         #expect(try desk.archive().shownTimeline(of: id)?.speakers?.turns.map(\.speaker) == [0, 1])
-        // Only lines, without other words.
+        // Only lines, without changed words.
         let shown = try #require(desk.archive().readings(of: id).first?.id)
         let more = sent(sound, by: "Anna", [(3, "and moor", "and moor")])
             .replacing(#""text":"and moor","#, with: #""text":"and moor","breaks":[1],"#)
@@ -154,7 +156,7 @@ import TestKit
             ("nonsense", "is incomplete"), ("{}", "is incomplete"),
             (sent(sound, by: "", [(2, "phone yo again", "x")]), "have no name"),
             (sent(sound, by: "A", [(2, "what nobody said", "x")]), "made from a text"),
-            (sent(String(repeating: "0", count: 64), by: "A", []), "is not the one"),
+            (sent(String(repeating: "0", count: 64), by: "A", []), "is not the recording"),
         ] {
             let answer = try post(server, id, text, at: first)
             #expect(answer.status == 409 && answer.told.contains(told), "\(answer)")

@@ -6,7 +6,7 @@ import TestKit
 @testable import Office
 @testable import System
 
-/// Faults that only an archive on a server has.
+/// Faults specific to an archive on a server.
 @Suite("An archive in PostgreSQL", .enabled(if: TestServer.shared != nil)) struct ServerTests {
     private let server: TestServer
 
@@ -73,9 +73,9 @@ import TestKit
         let address = try #require(desk.database)
         let other = desk.folder.file("other")
         let error = thrown { _ = try OfficeDatabase(address, files: other, creates: true) }
-        #expect(error?.message.hasPrefix("\(other): holds no copy of those") == true, "\(String(describing: error))")
+        #expect(error?.message.hasPrefix("\(other): contains no copy of those") == true, "\(String(describing: error))")
         #expect(!isTaken(other))
-        // The folder itself, as another machine sees it.
+        // The folder itself, by another path, as on another machine.
         shell("ln -s '\(desk.archivePath)' '\(other)'")
         _ = try OfficeDatabase(address, files: other, creates: true)
         shell("mv '\(desk.archivePath)' '\(desk.archivePath).away' && mkdir '\(desk.archivePath)'")
@@ -112,7 +112,7 @@ import TestKit
         #expect(desk.copies().count == 2)
     }
 
-    @Test("a connection that breaks in a transaction: one line each time, nothing incomplete, nothing twice")
+    @Test("a connection that breaks in a transaction: one line each time, nothing incomplete or duplicated")
     func broken() async throws {
         let desk = try OfficeDesk(.server(server))
         let address = try #require(desk.database)

@@ -10,7 +10,7 @@ import TestKit
 @Suite("A server that disappears", .enabled(if: TestServer.shared != nil)) struct SilentServerTests {
     private let server: TestServer
     private let desk: OfficeDesk
-    /// The name of the desk's database.
+    /// The name of the archive's database.
     private let database: String
 
     init() throws {
@@ -49,7 +49,7 @@ import TestKit
     }
 
     @Test(
-        "the timeout is a minute, unless the address says otherwise; idle transactions end by themselves",
+        "the timeout is a minute, unless the address says otherwise; idle transactions end",
         arguments: [
             ("", [30, 10, 3, 60_000] as [Int32]),
             (
@@ -86,10 +86,10 @@ import TestKit
             kill $relay
             """
         try durableReplace(path: desk.folder.file("script"), with: script)
-        // Root stays root, to have access to the server's folder.
+        // Root stays root, for access to the server's folder.
         let run = shell("unshare \(getuid() == 0 ? "-n" : "-rn") bash '\(desk.folder.file("script"))'")
         if run.status == 99 || run.output.contains("unshare") {
-            return print("skipped: no network of its own can be made here")
+            return print("skipped: no network namespace can be created here")
         }
         let lines = run.output.split(separator: "\n")
         try #require(lines.count == 2 && lines[1] == "status 1", "\(run)")

@@ -38,7 +38,7 @@ private final class Listener: Sendable {
             desk.database ?? "", files: desk.archivePath, creates: false, timeout: listener.timeout)
     }
 
-    @Test("a lock of another program's transaction is waited for, with a message and a timeout")
+    @Test("gathering waits for another transaction's lock, with a message and a timeout")
     func locked() throws {
         let listener = Listener()
         let (archive, holder) = (try archive(listener), try archive(listener))
@@ -64,7 +64,7 @@ private final class Listener: Sendable {
         #expect(thrown { _ = try archive.recordings(OfficeFilter()) }?.code == .disconnected)
     }
 
-    @Test("a process that should exit does not wait; a server that accepts and says nothing is an error")
+    @Test("a process that should exit does not wait; a server that accepts but never answers is an error")
     func ending() throws {
         let listener = Listener()
         let archive = try archive(listener)
@@ -142,7 +142,7 @@ private final class Listener: Sendable {
             return (process: String(process), out: out, errors: errors)
         }
         for one in waiting {
-            try await eventually("a line on what is waited for") {
+            try await eventually("a line about the wait") {
                 shell("cat '\(one.errors)'").output.contains("waiting for the server, or for another program")
             }
         }
@@ -174,10 +174,10 @@ private final class Listener: Sendable {
         let loose = desk.folder.file("passwords")
         shell("echo 'a:b:c:d:secret' >'\(loose)'; chmod 644 '\(loose)'; cp '\(loose)' '\(desk.folder.file(".pgpass"))'")
         let program = try officeProgram()
-        for (words, told) in [("&passfile=\(loose)", "chmod 600"), ("&passfile=/dev/null", "is not a file")] {
+        for (words, reported) in [("&passfile=\(loose)", "chmod 600"), ("&passfile=/dev/null", "is not a file")] {
             let run = shell("'\(program)' list --archive '\(address)\(words)'")
             #expect(run.status == 1 && run.output.split(separator: "\n").count == 1, "\(run)")
-            #expect(run.output.contains(told) && !run.output.contains("secret"), "\(run)")
+            #expect(run.output.contains(reported) && !run.output.contains("secret"), "\(run)")
         }
         for wrong in ["postgresql://office:secret%zz@host/none", "postgresql://office:secret@[::1/none"] {
             let run = shell("'\(program)' list --archive '\(wrong)'")

@@ -8,14 +8,14 @@ import TestKit
 @testable import Office
 @testable import System
 
-/// Recordings whose history has a time other than their start.
+/// Recordings whose history has a different time from their start.
 @Suite("The start of a recording") struct StartTimeTests {
     /// 20 November 2026, 08:30:12 UTC.
     private static let start = 1_795_163_412.0
 
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    /// The form of a copy.
+    /// The format of a copy.
     enum Form: CaseIterable { case plain, wave, sealed, renamed, silent }
 
     /// Gathers a recording whose history says that it was closed at `closed`; returns its row in the archive.
@@ -66,7 +66,7 @@ import TestKit
     }
 
     @Test(
-        "a recording that was dated later, once the clock was set, has the corrected start", arguments: ArchiveKind.all,
+        "a recording dated after the clock was set has the corrected start", arguments: ArchiveKind.all,
         Form.allCases)
     func redated(kind: ArchiveKind, form: Form) async throws {
         let desk = try OfficeDesk(kind)
@@ -88,7 +88,7 @@ import TestKit
         #expect(try desk.run("list").output.contains("1970-01-02 00:00?"))
     }
 
-    @Test("a desk in another time zone: the tags of the audio contain their zone")
+    @Test("an office in another time zone: the audio's tags contain their zone")
     func zones() async throws {
         let desk = try OfficeDesk()
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))

@@ -27,7 +27,7 @@ struct FieldRecorder {
 
     func audioPath(_ id: Int) -> String { folder.file("\(id).wav") }
 
-    /// Makes a recording with a second per two words, and a segment per text.
+    /// Makes a recording with one second per two words, and one segment per text.
     func record(
         _ id: Int, _ texts: String..., startedAt: Double = 1_795_163_412, speakers: [String] = [],
         annotations: Annotations? = nil, pass: Int? = nil, redacted: Bool = false,
@@ -68,7 +68,7 @@ struct FieldRecorder {
                 transcribedUpTo: length, stopReason: .button), timeline)
     }
 
-    /// Imports a person's correction of a segment, as a pass of its own; the next copy has its text.
+    /// Imports a person's correction of a segment, as a separate pass; the next copy has its text.
     func correct(_ id: Int, segment: Int, _ text: String, by person: String, pass: Int) async throws {
         let (summary, heard) = try #require(await archive.transcript(of: id))
         var timeline = heard
@@ -137,7 +137,7 @@ enum ArchiveKind: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// A desk with sticks and an archive.
+/// An office's archive, and the sticks for it.
 struct OfficeDesk {
     let folder = TemporaryFolder()
     /// The address of its database; nil if the archive is a folder.
@@ -150,7 +150,7 @@ struct OfficeDesk {
         }
     }
 
-    /// Adds recordings without text to an archive, of two recorders alternately; three start at the same time.
+    /// Adds recordings without text to an archive, alternating between two recorders; three start at the same time.
     static func fill(_ archive: any OfficeArchive, _ count: Int) throws {
         let recorders = try ["pi-1", "pi-2"].map { try archive.recorder(RecorderIdentity(name: $0)) }
         try archive.add(
@@ -228,7 +228,7 @@ func names(_ path: String) -> [String] {
     return (status & 0x7F == 0 ? (status >> 8) & 0xFF : -1, String(decoding: output, as: UTF8.self))
 }
 
-/// A silent connection to a port of this machine; -1 if nobody listens there.
+/// A silent connection to a port of this machine; -1 if no process listens there.
 func connected(to port: UInt16) -> Int32 {
     let number = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()

@@ -4,7 +4,7 @@ import Testing
 @testable import Core
 
 @Suite("Reading a tar") struct TarTests {
-    /// As the program `tar` writes it.
+    /// A tar archive as the program `tar` writes it.
     private static func tar(_ members: [(name: String, content: [UInt8], kind: Character)]) -> [UInt8] {
         var bytes: [UInt8] = []
         for (name, content, kind) in members {
@@ -47,7 +47,7 @@ import Testing
         return (files, tar.isWhole)
     }
 
-    @Test("gives the same result for pieces of any length", arguments: [1, 7, 511, 512, 513, 4_096, 1 << 20])
+    @Test("returns the same result for pieces of any length", arguments: [1, 7, 511, 512, 513, 4_096, 1 << 20])
     func pieces(length: Int) throws {
         let long = (0..<2_000).map { UInt8(truncatingIfNeeded: $0) }
         let bytes = Self.tar([

@@ -8,7 +8,7 @@ import TestKit
 
 /// Debian's PostgreSQL for these tests: in a separate folder, on a Unix socket there, and removed after them.
 final class TestServer: Sendable {
-    /// One for all tests; nil, with one line, if it is not installed.
+    /// The only one for all tests; nil, with a message, if it is not installed.
     static let shared: TestServer? = {
         let found = shell("ls -d ${FIELDSCRIBE_TEST_POSTGRESQL:-/usr/lib/postgresql/*/bin} | sort -V | tail -n 1")
             .output
@@ -50,7 +50,7 @@ final class TestServer: Sendable {
 
     private var data: String { folder.file("data") }
 
-    /// The server outlives these tests by a moment and must not hold anything of theirs, such as a lock.
+    /// The server briefly outlives these tests, and must not hold their locks.
     private static let closing = "for file in $(seq 3 255); do eval \"exec $file>&-\"; done; "
 
     /// It refuses to run as root.
@@ -68,7 +68,7 @@ final class TestServer: Sendable {
         }
     }
 
-    /// Kills all of its processes, as a power cut would.
+    /// Kills all of its processes, like a power cut.
     func kill() throws {
         let found = shell("first=$(head -n 1 '\(data)/postmaster.pid'); echo $first $(ps -o pid= --ppid $first)").output
         let processes = found.split(whereSeparator: \.isWhitespace).joined(separator: " ")

@@ -7,7 +7,7 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-/// Machines that transcribe recordings again and are killed, or whose database is.
+/// Machines that transcribe recordings again and are killed, or lose their database.
 @Suite("Transcribing again", .enabled(if: TestServer.shared != nil)) struct WorkTests {
     private let desk: OfficeDesk
     private let reader: String
@@ -19,7 +19,7 @@ import TestKit
         reader = try Self.reader(in: desk.folder)
     }
 
-    /// A replacement for fieldscribe that writes to `log` when it begins, and does not end while a file `hold` exists.
+    /// A replacement for fieldscribe that writes to `log` when it begins, and waits while a file `hold` exists.
     private static func reader(in folder: TemporaryFolder) throws -> String {
         try folder.program(
             "reader",
@@ -29,7 +29,7 @@ import TestKit
             transcribe)
                 for file; do :; done
                 echo "$file" >>'\(folder.file("log"))'
-                # wait: polls until the test lets it go on
+                # wait: polls until the test lets it continue
                 while [ -e '\(folder.file("hold"))' ]; do sleep 0.05; done
                 # wait: stands for the work of reading
                 sleep $(cat '\(folder.file("delay"))' 2>/dev/null || echo 0)
@@ -91,7 +91,7 @@ import TestKit
     func whisper() async throws {
         let model = getenv("FIELDSCRIBE_TEST_WHISPER").map { String(cString: $0) } ?? ""
         guard !model.isEmpty, shell("command -v whisper-cli").status == 0 else {
-            return print("➜ skipped: work with whisper.cpp: FIELDSCRIBE_TEST_WHISPER or whisper-cli is not there")
+            return print("➜ skipped: work with whisper.cpp: FIELDSCRIBE_TEST_WHISPER or whisper-cli is missing")
         }
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         let speech = "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0930.wav"
@@ -122,7 +122,7 @@ import TestKit
     func refused() async throws {
         try await record(2)
         let program = try officeProgram()
-        for (words, status, told) in [
+        for (words, status, reported) in [
             ("--archive '\(desk.archivePath)'", 2, "needs an archive in PostgreSQL"),
             ("--once --until-empty", 2, "choose"),
             ("--lease 1", 2, "--lease 1"), ("--program /nowhere", 3, "/nowhere: is not installed"),
@@ -135,9 +135,9 @@ import TestKit
             let run = shell(
                 "FIELDSCRIBE_ARCHIVE='\(desk.database ?? "")' '\(program)' work --program '\(reader)' \(words)")
             #expect(run.status == status && run.output.split(separator: "\n").count == 1, "\(words): \(run)")
-            #expect(run.output.contains(told), "\(words): \(run)")
+            #expect(run.output.contains(reported), "\(words): \(run)")
         }
-        // One that cannot be transcribed is tried three times and reported; the other one is transcribed.
+        // A recording that cannot be transcribed is tried three times and reported; the other one is transcribed.
         shell("echo 000001 > '\(desk.folder.file("bad"))'")
         let run = shell(try work("--until-empty"))
         #expect(run.status == 4 && run.output.contains("recording 1 failed three times: "), "\(run)")
@@ -202,7 +202,7 @@ import TestKit
 
 /// A separate database, which is killed.
 @Suite("A database that is killed", .enabled(if: TestServer.shared != nil)) struct KilledServerTests {
-    @Test("while machines transcribe: they wait for it, nothing is lost, and nothing counts twice")
+    @Test("while machines transcribe: they wait for it, and nothing is lost or counted twice")
     func killed() async throws {
         let server = try TestServer(try #require(TestServer.shared).programs)
         let desk = try OfficeDesk(.server(server))
@@ -219,7 +219,7 @@ import TestKit
                 echo '[{"name":"tiny","engine":"fake","sha256":"0123456789abcdef","isChosen":true,"problems":[]}]'
             else
                 echo begun >>'\(begun)'
-                # wait: polls until the test lets it go on
+                # wait: polls until the test lets it continue
                 while [ -e '\(hold)' ]; do sleep 0.05; done
                 echo '{"file":"x","duration":4,"sampleRate":16000,"engine":{"name":"fake","version":"1","model":"tiny"},"segments":[]}'
             fi
@@ -232,7 +232,7 @@ import TestKit
         }
         shell("touch '\(hold)'; for worker in 1 2; do (\(work); echo ended $?) >>'\(log)' 2>&1 </dev/null & done")
         for turn in 1...2 {
-            // Each worker has one pending reading, and finds no database when it ends.
+            // Each worker has one pending reading, after which the database is gone.
             try await eventually("two more readings") { lines(with: "begun", in: begun) >= 2 * turn }
             try server.kill()
             shell("rm '\(hold)'")
@@ -243,14 +243,14 @@ import TestKit
             try server.start()
         }
         try await eventually("the end of the work") { lines(with: "^ended ", in: log) == 2 }
-        let told = shell("cat '\(log)'").output
-        #expect(told.split(separator: "\n").count { $0 == "ended 0" } == 2, "\(told)")
-        #expect(told.contains("trying for 10 minutes"), "\(told)")
+        let reported = shell("cat '\(log)'").output
+        #expect(reported.split(separator: "\n").count { $0 == "ended 0" } == 2, "\(reported)")
+        #expect(reported.contains("trying for 10 minutes"), "\(reported)")
         let archive = try desk.archive()
         let read = try archive.recordings(OfficeFilter()).map { recording in
             try archive.readings(of: recording.id).count { $0.engine == "fake" }
         }
-        #expect(read == [Int](repeating: 1, count: count), "\(told)")
+        #expect(read == [Int](repeating: 1, count: count), "\(reported)")
         print("➜ reading again: the database was killed twice under 2 workers; \(count) recordings, each read once")
     }
 }

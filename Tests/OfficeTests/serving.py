@@ -95,7 +95,7 @@ def both(b):
         f"{ADDRESS}recording/{RECORDING}/corrections?reading={reading}&seen={reading}", json.dumps(sent).encode(),
         {"Content-Type": "application/json"}))
     b.press("Control", "s")
-    kept(b, "Bo has corrected it meanwhile, too")
+    kept(b, "Bo has also corrected it in the meantime")
     b.shot("served-both")
     assert [b.js(editing.TEXTS % n) for n in (1, 2, 3)] == ["we talk of", "fonio again", "and more"]
     assert b.js("return document.getElementById('about-name').value") == "Anna"
@@ -118,7 +118,7 @@ def adding(b):
         with open(os.path.join(COPY, name), "rb") as file:
             files.append([name, base64.b64encode(file.read()).decode()])
     b.js(DROP, files)
-    b.until("return document.querySelector('#added li')?.textContent === 'copy: taken'")
+    b.until("return document.querySelector('#added li')?.textContent === 'copy: added'")
     assert b.complaints() == []
     # The same again, chosen instead of dropped; and a sound file.
     b.type("#files", "\n".join(os.path.join(COPY, name) for name, _ in files))

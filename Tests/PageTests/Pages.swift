@@ -4,7 +4,7 @@ import TestKit
 @testable import Core
 @testable import Transcripts
 
-/// A folder as on a stick: an index and three recordings' pages, one of them with sound.
+/// A stick's folder: an index and three recordings' pages, one with sound.
 struct Pages {
     static let hostileWords = [
         "</script><script>window.pwned=1</script>", "<img src=x onerror=window.pwned=1>", "\"quoted\"", "it's",
@@ -63,7 +63,7 @@ struct Pages {
                 }, readings: Self.readings), "index.html")
     }
 
-    /// Ten recordings with two passes each, by better engines each time.
+    /// Ten recordings with two passes each, by better and better engines.
     private static let readings: [PlottedReading] = {
         var readings: [PlottedReading] = []
         for recording in 1...10 {

@@ -30,15 +30,15 @@ import Testing
         var idle = button(shutdown: .seconds(5))
         var claims = [idle.gesture.claim(at: .milliseconds(1_999)), idle.gesture.claim(at: .seconds(2))]
         #expect(claims == [false, true])
-        var told = idle.handle(.time(.seconds(10)))
-        told += idle.handle(.change(.init(pressed: false, time: .seconds(11))))
+        var reported = idle.handle(.time(.seconds(10)))
+        reported += idle.handle(.change(.init(pressed: false, time: .seconds(11))))
         claims = [idle.gesture.claim(at: .seconds(12))]
-        #expect(told.isEmpty && claims == [false])
+        #expect(reported.isEmpty && claims == [false])
         var recording = button(recording: true)
         _ = recording.handle(.time(.milliseconds(1_990)))
         claims = [recording.gesture.claim(at: .seconds(2))]
-        told = recording.handle(.change(.init(pressed: false, time: .seconds(3))))
-        #expect(told.isEmpty && claims == [true])
+        reported = recording.handle(.change(.init(pressed: false, time: .seconds(3))))
+        #expect(reported.isEmpty && claims == [true])
         var stuck = ButtonGesture(pressed: true)
         var long = button()
         _ = long.handle(.time(.seconds(61)))
@@ -71,12 +71,12 @@ import Testing
         #expect(marbles(line, .init(.pause)) == expected)
     }
 
-    @Test("three quick presses redact what was said before the first, unless one press stops")
+    @Test("three quick presses redact speech before the first, unless one press stops")
     func redact() {
         #expect(marbles("p-rp-rp-r-pr", .init(.mark), recording: true) == "--M--M--T--M")
         #expect(marbles("pr-pr-pr---pr", .init(.pause), recording: true) == "P---R-PT----R")
         #expect(marbles("pr------pr-------pr", .init(.pause), recording: true) == "P--------R-------P-", "not quick")
-        // A redaction cannot be undone; a press that is held means what it always does.
+        // A redaction cannot be undone; a held press keeps its usual meaning.
         #expect(marbles("pr-pr-p------------r", .init(.pause), recording: true) == "P---R-P---------X---")
         #expect(marbles("pr-pr-p------------r", .init(.mark), recording: true) == "-M--M-----------X---")
         #expect(!marbles("p-rp-rp-rp-r", .init(.toggle), recording: true).contains("T"))

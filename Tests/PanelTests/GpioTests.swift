@@ -5,7 +5,7 @@ import TestKit
 @testable import Appliance
 @testable import Core
 
-/// With the real libgpiod; the virtual machine tests what needs a chip.
+/// With the real libgpiod; tests that need a chip run in the virtual machine.
 @Suite("GPIO") struct GpioTests {
     @Test(
         "addresses have four forms",
@@ -40,7 +40,7 @@ import TestKit
     }
 
     @Test(
-        "without a chip, the error says so and what to set instead",
+        "without a chip, the error reports that and what to set instead",
         arguments: ["gpio:GPIO17", "gpio:gpiochip0/17", "gpio:0/17"])
     func noChip(_ address: String) throws {
         let error = failure(try #require(PanelAddress(address)), in: TemporaryFolder().path)
@@ -49,7 +49,7 @@ import TestKit
     }
 
     @Test(
-        "a device named like a chip that is none is reported by name",
+        "a non-chip device with a chip's name is reported by name",
         arguments: [PanelAddress.gpioName("GPIO17"), .gpioOffset(chip: "0", offset: 17)])
     func notAChip(_ address: PanelAddress) {
         let folder = TemporaryFolder()

@@ -61,7 +61,7 @@ import Testing
         #expect(twice.next(after: .zero).until == .milliseconds(100))
     }
 
-    @Test("a fault blinks fast over all else")
+    @Test("a fault blinks fast over everything else")
     func fault() {
         let lamp = LampPattern(
             [LampPattern.Layer(.steady, since: .zero)], faultSince: .zero,
@@ -72,7 +72,7 @@ import Testing
         #expect(lamp.mode(at: .zero) == .steady)
     }
 
-    @Test("a layer shows until it ends, then the one below, as if it had been shown all the time")
+    @Test("a layer shows until it ends, then the one below, as if it had always been shown")
     func layers() {
         let lamp = LampPattern([
             LampPattern.Layer(.steady, since: .zero, until: .milliseconds(300)),

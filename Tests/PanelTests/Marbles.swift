@@ -85,7 +85,7 @@ extension ButtonInterpreter.Action {
     }
 }
 
-/// The lamp as a marble line of 50 ms a letter: `#` lit, `.` dark.
+/// The lamp as a marble line of 50 ms per letter: `#` lit, `.` dark.
 func marbles(_ lamp: LampPattern, from start: Duration = .zero, letters: Int) -> String {
     String((0..<letters).map { lamp.next(after: start + .milliseconds(50 * $0)).lit ? "#" : "." })
 }

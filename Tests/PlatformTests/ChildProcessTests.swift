@@ -23,13 +23,13 @@ import TestKit
 
     @Test("writing to a child that no longer reads times out with an error")
     func asleep() throws {
-        // wait: stands for a program that reads nothing; the test kills it
+        // wait: simulates a program that reads nothing; the test kills it
         let child = try ChildProcess("/bin/sleep", arguments: ["600"])
         let failure = write(to: child, timeoutSeconds: 1)
         #expect(
             failure?.code == .failed
                 && failure?.message.contains("/bin/sleep: did not read its input within 1 s") == true)
-        // Nothing restarts a program that answers once.
+        // Nothing restarts a program that answers only once.
         #expect(failure?.message.hasSuffix("; try again") == true, "\(failure?.message ?? "")")
         // wait: as above
         let worker = try ChildProcess("/bin/sleep", arguments: ["600"], remedy: "it is restarted")
@@ -47,7 +47,7 @@ import TestKit
 
     @Test("a slow reader gets everything")
     func slow() throws {
-        // wait: stands for a program that reads late; how late does not matter
+        // wait: simulates a program that reads late; how late does not matter
         let child = try ChildProcess("/bin/sh", arguments: ["-c", "sleep 0.2; wc -c"])
         #expect(write(to: child, timeoutSeconds: 300) == nil)
     }
@@ -63,7 +63,7 @@ import TestKit
         }
     }
 
-    @Test("it survives the thread that started it")
+    @Test("it outlives the thread that started it")
     func threads() async throws {
         let (cat, thread) = try await onThread(named: "short") {
             (try Handed("/bin/cat", []), try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self"))
@@ -81,7 +81,7 @@ import TestKit
         #expect(there == "\(min(19, base + 3))\n")
     }
 
-    @Test("a missing program, and one that may not be run, are different errors")
+    @Test("a missing program and a forbidden one are different errors")
     func refused() throws {
         let folder = TemporaryFolder()
         let text = folder.file("text")

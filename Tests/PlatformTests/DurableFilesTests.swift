@@ -13,7 +13,7 @@ import TestKit
     private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder.path) }
     private func content(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
 
-    @Test("a file is created, then replaced, and no other file is left", arguments: ["", "new", "longer than old"])
+    @Test("a file is created, then replaced, and no other file remains", arguments: ["", "new", "longer than old"])
     func replaces(text: String) throws {
         let path = folder.file("state")
         try durableReplace(path: path, with: "old")
@@ -27,7 +27,7 @@ import TestKit
     }
 
     @Test(
-        "anything but a file is refused by its kind and stays; a link itself is replaced",
+        "anything but a file is refused with its kind and stays; a link itself is replaced",
         arguments: [
             (#"mkfifo "$P""#, "a FIFO"), (#"mknod "$P" c 1 3"#, "a device"), (#"mkdir "$P""#, "a folder"),
             (#"ln -s "$T" "$P""#, nil),
@@ -48,7 +48,7 @@ import TestKit
         #expect(try names().sorted() == ["path", "target"])
     }
 
-    @Test("after a failure the old content stays, and no other file")
+    @Test("after a failure the old content stays, and no other file remains")
     func failureLeavesTheOld() throws {
         let path = folder.file("state")
         try makeFolder(path)
@@ -96,7 +96,7 @@ import TestKit
         #expect(try content("\(path)/kept") == "kept")
     }
 
-    @Test("a file in a folder's place is an error that names it", arguments: ["file", "file/below"])
+    @Test("a file with a folder's name is an error that names it", arguments: ["file", "file/below"])
     func fileInTheWay(name: String) throws {
         try durableReplace(path: folder.file("file"), with: "text")
         let error = try #require(thrown { try makeFolder(folder.file(name)) })

@@ -82,7 +82,7 @@ import TestKit
     }
 }
 
-/// Whether a descriptor refers to that path; another test may have its number now.
+/// Whether a descriptor refers to that path; another test may now have its number.
 private func isOpen(_ number: Int32, _ path: String) -> Bool {
     var target = [CChar](repeating: 0, count: 4096)
     let count = readlink("/proc/self/fd/\(number)", &target, target.count - 1)

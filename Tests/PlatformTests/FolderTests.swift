@@ -16,7 +16,7 @@ import TestKit
         return outside
     }
 
-    @Test("removing deletes links themselves, however deep, and not their targets")
+    @Test("removing deletes links themselves at any depth, not their targets")
     func removing() throws {
         let outside = try outside()
         let inside = temporary.file("inside")
@@ -68,7 +68,7 @@ import TestKit
 }
 
 @Suite("Names that are not UTF-8") struct OddNameTests {
-    @Test("they are removed with their folder, however deep, and no link is followed")
+    @Test("they are removed with their folder at any depth, and no link is followed")
     func removed() throws {
         let temporary = TemporaryFolder()
         let top = temporary.file("top")
@@ -104,7 +104,7 @@ import TestKit
     @Test("the next process removes folders of killed ones; those of running ones and links stay")
     func sweeps() throws {
         let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        // No process has such a number.
+        // No process has such an ID.
         let left = "\(parent)/fieldscribe-sweeping-2147483647-left"
         let link = "\(parent)/fieldscribe-sweeping-2147483647-link"
         let living = "\(parent)/fieldscribe-sweeping-\(getpid())-living"

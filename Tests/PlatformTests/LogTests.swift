@@ -24,7 +24,7 @@ import Testing
         #expect(Log.line(.information, "ready", [("a", "b"), ("c", "d")], marksPriority: false) == "ready a=b c=d\n")
     }
 
-    @Test("by default every category logs from info on", arguments: [nil, "", ",", "info"])
+    @Test("by default every category logs at info and above", arguments: [nil, "", ",", "info"])
     func usual(_ text: String?) {
         let filter = LogFilter(text)
         #expect(filter.problem == nil)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "an invalid level is named with the valid ones, and the rest applies",
+        "an invalid level is reported with the valid ones, and the rest applies",
         arguments: ["loud", "cellar=debug", "recording=", "=debug", "recording=debug=info", "\u{1F4A9}"])
     func wrong(_ part: String) {
         let filter = LogFilter("decoder=debug,\(part)")

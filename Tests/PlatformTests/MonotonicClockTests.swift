@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct MonotonicClockTests {
     @Test(
-        "a clock counts as set once its error is below 16 s, whoever sets it and whatever else it leaves alone",
+        "a clock counts as set once its error is below 16 s, regardless of the program and the other fields",
         arguments: [
             (-1, false), (0, true), (20_000, true), (15_999_999, true), (16_000_000, false), (.max, false),
         ] as [(Int, Bool)])

@@ -29,7 +29,7 @@ import TestKit
             (#"ln -s "$S" "$P""#, "is a symbolic link, not a socket"),
             (#"mknod "$P" c 1 3"#, "is a device, not a socket"),
         ])
-    func foreign(command: String, told: String) throws {
+    func foreign(command: String, reported: String) throws {
         let (path, stale) = (folder.file("path"), folder.file("stale"))
         #expect(leaveSocket(at: stale))
         let shell = try #require(popen("P='\(path)'; S='\(stale)'; \(command) 2>&1", "r"))
@@ -39,7 +39,8 @@ import TestKit
         guard isMade else { return }
         let before = FileStatus(path)
         let error = try #require(remove(path))
-        #expect(error.code == .denied && error.message == "\(path): \(told), and stays untouched; name another path")
+        #expect(
+            error.code == .denied && error.message == "\(path): \(reported), and stays untouched; name another path")
         #expect(FileStatus(path) == before && isTaken(stale))
     }
 
@@ -66,11 +67,11 @@ import TestKit
         }
         let error = remove(path)
         #expect(
-            error?.code == .busy && error?.message.contains("somebody is listening there") == true, "\(error as Any)")
+            error?.code == .busy && error?.message.contains("a process is listening there") == true, "\(error as Any)")
         #expect(isTaken(path))
     }
 
-    @Test("our own is removed at the end, another's with its name is not")
+    @Test("our own is removed at the end, but not another's of the same name")
     func own() throws {
         let path = folder.file("socket")
         #expect(leaveSocket(at: path))

@@ -16,7 +16,7 @@ import TestKit
         #expect(name == "a-thread\n")
     }
 
-    @Test("an error of the body is thrown")
+    @Test("the body's error is rethrown")
     func throwsItsError() async {
         let failure = DeviceError(.failed, "test", "a test")
         await #expect(throws: failure) { try await onThread(named: "throws") { throw failure } }
@@ -49,7 +49,7 @@ import TestKit
         #expect(Set(log.threads).count == 1)
     }
 
-    @Test("an error of the body is thrown, and the next body runs")
+    @Test("the body's error is rethrown, and the next body runs")
     func throwing() async throws {
         let thread = WorkThread(named: "throws")
         let failure = DeviceError(.failed, "test", "a test")

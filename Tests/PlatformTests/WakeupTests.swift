@@ -15,7 +15,7 @@ import Testing
         #expect(wakeup.wait())
     }
 
-    @Test("without a signal the wait ends, too", arguments: [Duration.zero, .milliseconds(5), .seconds(-1)])
+    @Test("without a signal the wait also ends", arguments: [Duration.zero, .milliseconds(5), .seconds(-1)])
     func timesOut(timeout: Duration) { #expect(!Wakeup().wait(timeout: timeout)) }
 
     @Test("two threads that wake each other lose no signal")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Adaptation states") struct AdaptationStateTests {
     @Test(
-        "an engine's state is read back unchanged, whatever it contains",
+        "an engine's state is read back unchanged, with any content",
         arguments: [
             #"{"cepstralMean":[41.25,-5.5,1e-7],"warp":1.08}"#, #"{"speakers":[{"name":"Awa","known":true},null]}"#,
             "[]", "{}", "[[],[[0]]]",

@@ -33,7 +33,7 @@ import TestKit
     }
 
     @Test(
-        "finds the words of each of two recordings within its part, the first of each within 50 ms of its start",
+        "finds the words of each of two recordings within its part, the first words within 50 ms of the parts' starts",
         arguments: [0, 0.1, 0.5, 1, 2])
     func placed(pause: Double) throws {
         let (first, second) = (
@@ -53,7 +53,7 @@ import TestKit
         #expect(ranges[Speech.amiableWords.count - 1].end.seconds <= end + 0.1)
     }
 
-    @Test("a model with a text definition is used as it is")
+    @Test("a model with a text definition is used unchanged")
     func ownModel() throws {
         let data = "/usr/share/pocketsphinx/test/data"
         let folder = TemporaryFolder()
@@ -71,7 +71,7 @@ import TestKit
         for (one, other) in zip(own, found) { #expect(abs(one.start.seconds - other.start.seconds) <= 0.1) }
     }
 
-    @Test("gives the same times again, whatever was aligned between")
+    @Test("returns the same times again after aligning anything else")
     func again() throws {
         let samples = try Speech.samples(Speech.amiable)
         let before = try times(Speech.amiableWords, samples)
@@ -95,7 +95,7 @@ import TestKit
         #expect(ranges.map(\.seconds).max() == ranges[7].seconds)
     }
 
-    @Test("gives nothing without enough time, for silence, and without words")
+    @Test("returns nothing without enough time, for silence, and without words")
     func nothing() throws {
         let samples = try Speech.samples(Speech.amiable)
         #expect(try times([], samples) == [])
@@ -127,7 +127,7 @@ import TestKit
         #expect(try times(Speech.amiableWords, speech) != nil)
     }
 
-    @Test("continues after learning more words than one decoder may have")
+    @Test("continues after learning more words than one decoder can hold")
     func manyWords() throws {
         let samples = try Speech.samples(Speech.amiable)
         let before = try times(Speech.amiableWords, samples)

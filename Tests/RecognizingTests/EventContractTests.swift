@@ -7,7 +7,7 @@ import TestKit
 
 /// The guarantees for event listeners, with random audio.
 @Suite("The contract of events") struct EventContractTests {
-    /// Bursts, whispers, silences and gaps, in pieces of any size.
+    /// Bursts, quiet noise, silences and gaps, in pieces of any size.
     private static func chunks(_ random: inout SeededGenerator) -> [AudioChunk] {
         var chunks: [AudioChunk] = []
         var end: Int64 = 0

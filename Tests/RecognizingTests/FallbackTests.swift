@@ -6,7 +6,7 @@ import TestKit
 @testable import Recognition
 
 @Suite("The replacement of a failing engine") struct FallbackTests {
-    /// As in the executable: a closed pipe is an error, not the end of the process.
+    /// Like the executable: a closed pipe is an error, not the end of the process.
     init() { signal(SIGPIPE, SIG_IGN) }
 
     private let sound = [AudioChunk.samples(TranscriberTests.sound([5, 30, 6, 25]))]

@@ -13,7 +13,7 @@ import TestKit
     private static var settings: Transcriber.Settings {
         var settings = Transcriber.Settings()
         settings.groups = groups
-        // No effect on grouped utterances.
+        // This has no effect on grouped utterances.
         settings.hearsEarly = true
         return settings
     }
@@ -133,7 +133,7 @@ import TestKit
         #expect(sink.segments.map(\.words.count) == [0, 0, 1] && sink.faults.count == 1)
     }
 
-    /// The adaptation state of a whole recording, as a second pass has it.
+    /// The adaptation state of a whole recording, as in a second pass.
     private static let adaptation = AdaptationState(["cepstralMean": [7]])
 
     /// Groups of several utterances, and of one.
@@ -166,8 +166,8 @@ import TestKit
             let rest = try await Self.read([.samples(samples)], start: start, firstID: segment.id + 1).segments
             let expected = whole.dropFirst(segment.id)
             #expect(rest.map(\.id) == expected.map(\.id), "behind segment \(segment.id)")
-            // The noise floor is learned again, so an edge may move by some frames. A single utterance's stand-in word includes the
-            // padding.
+            // The noise floor is learned again, so an edge may move by a few frames. A single utterance's stand-in word
+            // includes the padding.
             for (one, other) in zip(rest, expected) {
                 #expect(abs(one.range.start - other.range.start) <= 4_800, "behind segment \(segment.id)")
                 #expect(abs(one.range.end - other.range.end) <= 4_800, "behind segment \(segment.id)")
@@ -191,51 +191,51 @@ import TestKit
     /// Returns the partial results for audio in pieces of 100 ms, and how many samples the worker received of each group.
     private static func partials(
         _ sound: [Int16], groups: GroupSettings
-    ) async -> (told: [(id: Int, range: SampleRange, text: String)], lastOpen: [Int: SampleRange]) {
+    ) async -> (reported: [(id: Int, range: SampleRange, text: String)], lastOpen: [Int: SampleRange]) {
         var cutter = UtteranceCutter(
             settings: SpeechSettings().limited(toSeconds: groups.longestSeconds), groups: groups, start: .zero,
             firstID: 1)
         var partials = PartialSession(command: TranscriberTests.pool("partials").partials)
-        var told: [(id: Int, range: SampleRange, text: String)] = []
+        var reported: [(id: Int, range: SampleRange, text: String)] = []
         var lastOpen: [Int: SampleRange] = [:]
         for start in stride(from: 0, to: sound.count, by: 1_600) {
             _ = cutter.append(.samples(Array(sound[start..<min(sound.count, start + 1_600)])))
             if let open = cutter.open { lastOpen[open.id] = open.audio }
             while let step = partials.next(of: cutter, adaptation: nil, wanted: true) {
                 let outcome = await step.run()
-                if let partial = partials.handle(outcome, open: cutter.open) { told.append(partial) }
+                if let partial = partials.handle(outcome, open: cutter.open) { reported.append(partial) }
             }
         }
-        return (told, lastOpen)
+        return (reported, lastOpen)
     }
 
     @Test("Partial readings continue over the pauses of a group, and send nothing in a pause")
     func partialsOfGroup() async throws {
         let sound = TranscriberTests.sound([12, 20]) + [Int16](repeating: 0, count: 80_000)
-        let (told, lastOpen) = await Self.partials(sound, groups: Self.groups)
-        #expect(Set(told.map(\.id)) == [1] && lastOpen.count == 1)
-        #expect(Set(told.map(\.range.start)).count == 1)
+        let (reported, lastOpen) = await Self.partials(sound, groups: Self.groups)
+        #expect(Set(reported.map(\.id)) == [1] && lastOpen.count == 1)
+        #expect(Set(reported.map(\.range.start)).count == 1)
         // The stand-in returns how many samples it received of each utterance: the first one's text stays with the second's.
-        let last = try #require(told.last)
+        let last = try #require(reported.last)
         let heard = last.text.split(separator: " ").compactMap { Int64($0) }
         #expect(heard.count == 2, "\(last.text)")
         #expect(
-            told.contains { $0.text == "\(heard[0])" }
-                && told.allSatisfy { $0.text.hasPrefix("\(heard[0]) ") || !$0.text.contains(" ") })
+            reported.contains { $0.text == "\(heard[0])" }
+                && reported.allSatisfy { $0.text.hasPrefix("\(heard[0]) ") || !$0.text.contains(" ") })
         // Some of the final silence is sent before it is known to end the utterance.
         let open = try #require(lastOpen[1])
         #expect((0...4_800).contains(last.range.end - open.end))
         #expect((19_200...32_000).contains(heard[0]) && (32_000...44_800).contains(heard[1]))
     }
 
-    @Test("An utterance that opens a new group is still read, and the closed group's text is dropped")
+    @Test("An utterance that starts a new group is still read, and the closed group's text is dropped")
     func partialsOfNextGroup() async throws {
         var groups = Self.groups
         groups.longestSeconds = 4
         let sound = TranscriberTests.sound([20, 30]) + [Int16](repeating: 0, count: 80_000)
-        let (told, _) = await Self.partials(sound, groups: groups)
-        let second = told.filter { $0.id == 2 }
-        let before = told.filter { $0.id == 1 }.compactMap {
+        let (reported, _) = await Self.partials(sound, groups: groups)
+        let second = reported.filter { $0.id == 2 }
+        let before = reported.filter { $0.id == 1 }.compactMap {
             $0.text.split(separator: " ").dropFirst().first.flatMap { Int64($0) }
         }
         let first = try #require(second.first.flatMap { Int64($0.text) })
@@ -243,11 +243,11 @@ import TestKit
         #expect(first > before.max() ?? 0, "not read again from its beginning")
     }
 
-    @Test("Single utterances have partial readings of their own")
+    @Test("Single utterances have separate partial results")
     func partialsOfOne() async throws {
         let sound = TranscriberTests.sound([12, 20]) + [Int16](repeating: 0, count: 80_000)
-        let (told, lastOpen) = await Self.partials(sound, groups: GroupSettings())
-        #expect(Set(told.map(\.id)) == [1, 2] && lastOpen.count == 2)
-        #expect(told.allSatisfy { $0.text == "\($0.range.count)" })
+        let (reported, lastOpen) = await Self.partials(sound, groups: GroupSettings())
+        #expect(Set(reported.map(\.id)) == [1, 2] && lastOpen.count == 2)
+        #expect(reported.allSatisfy { $0.text == "\($0.range.count)" })
     }
 }

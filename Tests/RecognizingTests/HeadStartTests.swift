@@ -44,7 +44,7 @@ import TestKit
         #expect(whole.segments.contains { $0.words.count == 2 } == (mode == "holed"))
     }
 
-    // wait: a guard; the source hangs if the worker hears too late
+    // wait: a guard; the source hangs if the worker receives audio too late
     @Test("A worker receives an utterance before its end", .timeLimit(.minutes(60)))
     func early() async throws {
         let folder = TemporaryFolder()

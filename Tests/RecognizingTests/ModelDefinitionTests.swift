@@ -13,7 +13,7 @@ import Testing
         bytes = [UInt8](try Data(contentsOf: URL(filePath: "\(model)/mdef")))
     }
 
-    @Test("without triphones it has the same phones with three states each, and nothing else")
+    @Test("without triphones it has the same phones with three states each, and no others")
     func withoutNeighbours() throws {
         let whole = try #require(ModelDefinition(bytes))
         #expect(whole.sounds.count == 42 && Set(whole.sounds).isSuperset(of: ["AA", "SIL", "ZH", "+NSN+"]))
@@ -26,7 +26,7 @@ import Testing
             Int(last[$0]) | Int(last[$0 + 1]) << 8
         }
         #expect(Set(found) == Set(0..<states))
-        #expect(again.withoutNeighbours == small, "there is nothing left to take away")
+        #expect(again.withoutNeighbours == small, "there is nothing left to remove")
     }
 
     @Test("a truncated or too long definition is rejected")
@@ -39,7 +39,7 @@ import Testing
         #expect(ModelDefinition(Array("0.3\n42 n_base\n".utf8)) == nil, "the form that is text")
     }
 
-    @Test("numbers of any size are read safely or rejected")
+    @Test("numbers of any size are parsed safely or rejected")
     func anyNumbers() throws {
         let start = 12 + 1_052
         let extremes: [UInt32] = [0, 1, 0x7F, 0xFF, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF]

@@ -6,9 +6,9 @@ import TestKit
 @testable import Core
 @testable import Recognition
 
-/// Sounds without speech must give no text.
+/// Sounds without speech must yield no text.
 @Suite("No speech") struct NoSpeechTests {
-    /// A sound without speech, of some seconds at 16 kHz.
+    /// A few seconds of sound without speech at 16 kHz.
     enum Sound: String, CaseIterable, CustomTestStringConvertible {
         case digitalSilence, offset, whiteNoise, faintNoise, hum, tone, chords, melody, clicks, squareFullScale
 
@@ -47,7 +47,7 @@ import TestKit
         }
     }
 
-    @Test("sounds without speech give no word", arguments: Sound.allCases)
+    @Test("sounds without speech yield no word", arguments: Sound.allCases)
     func sounds(sound: Sound) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
@@ -58,7 +58,7 @@ import TestKit
         }
     }
 
-    @Test("speech in another language gives words with low confidence", arguments: ["de", "fr", "cs"])
+    @Test("speech in another language yields words with low confidence", arguments: ["de", "fr", "cs"])
     func otherLanguages(voice: String) throws {
         let folder = TemporaryFolder()
         let path = folder.file("other.wav")

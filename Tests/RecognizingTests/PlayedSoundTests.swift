@@ -15,7 +15,7 @@ import TestKit
     }
 
     @Test("are distinguished from speech")
-    func told() {
+    func reported() {
         var sounds = Soundless(seed: 5)
         for _ in 0..<4 {
             #expect(PlayedSound.isPlayed(pcm(sounds.plucked(5))))
@@ -26,7 +26,7 @@ import TestKit
         }
     }
 
-    @Test("give no word")
+    @Test("yield no word")
     func words() throws {
         var sounds = Soundless(seed: 5)
         for sound in [sounds.plucked(3), Soundless.siren(3, speed: 1.5)].map(pcm) {

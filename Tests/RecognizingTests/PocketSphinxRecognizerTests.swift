@@ -32,7 +32,7 @@ import TestKit
         }
     }
 
-    @Test("Audio without speech gives no words and does not affect later utterances")
+    @Test("Audio without speech yields no words and does not affect later utterances")
     func nothing() throws {
         let recognizer = try open()
         let speech = try speech()
@@ -46,7 +46,7 @@ import TestKit
         #expect(try read(speech, by: recognizer) == before)
     }
 
-    @Test("Words are in order and inside the utterance; other readings are other words")
+    @Test("Words are in order and inside the utterance; alternatives have different words")
     func words() throws {
         let recognizer = try open()
         let speech = try speech()
@@ -100,7 +100,7 @@ import TestKit
     }
 
     @Test(
-        "A dictionary that does not fit the acoustic model is refused by name",
+        "A dictionary that does not fit the acoustic model is refused, naming it",
         arguments: ["hello QQ XX\nworld YY ZZ\n", ""])
     func strangeDictionary(text: String) throws {
         let folder = TemporaryFolder()
@@ -114,7 +114,7 @@ import TestKit
             error?.code == .damaged && error?.message.contains("words.dict") == true, "\(String(describing: error))")
     }
 
-    @Test("The previous adaptation has its weight, and changes nothing by itself")
+    @Test("The previous adaptation has its weight, but no effect on its own")
     func adaptation() throws {
         let recognizer = try open()
         let speech = try speech()
@@ -197,7 +197,7 @@ import TestKit
     }
 
     @Test(
-        "only a profile with a head start searches before the end, and only after its head",
+        "only a profile with a head start searches before the end, and only after the head",
         arguments: [DecoderProfile.live, .final], [2, 10])
     func headStart(profile: DecoderProfile, seconds: Int) throws {
         let decoder = try DecoderHandle(

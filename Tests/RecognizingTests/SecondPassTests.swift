@@ -11,7 +11,7 @@ import TestKit
     /// Bursts, and one so long that it is rotated.
     private let sound = TranscriberTests.sound([12, 5, 300, 8, 30])
 
-    /// Long enough to choose a warp.
+    /// Long enough to select a warp.
     private static let muchSound = TranscriberTests.sound([12, 30, 30, 30, 30, 30, 30, 30, 8])
 
     private func read(
@@ -37,18 +37,18 @@ import TestKit
         #expect(try await read(workers: count).sink.segments == read(workers: 2).sink.segments)
     }
 
-    @Test("interrupted anywhere, it continues after the committed text and gives the same result")
+    @Test("interrupted anywhere, it continues after the committed text with the same result")
     func resumed() async throws {
         let whole = try await read().sink.segments
         for done in 1...whole.count {
             let (sink, statistics) = try await read(committed: whole[done - 1])
-            #expect(sink.segments == Array(whole.dropFirst(done)), "broken off behind segment \(done)")
-            // One utterance more than is missing: the one before the seam.
+            #expect(sink.segments == Array(whole.dropFirst(done)), "interrupted after segment \(done)")
+            // One utterance more than missing: the one before the seam.
             #expect(statistics.sessions == whole.count - done + 1)
         }
     }
 
-    @Test("an engine without adaptation works, too")
+    @Test("an engine without adaptation also works")
     func silentEngine() async throws {
         let (sink, _) = try await read(mode: "mute")
         #expect(sink.segments.allSatisfy { $0.words.count == 1 && $0.text.hasSuffix("c0") })
@@ -76,7 +76,7 @@ import TestKit
         #expect(little.segments.allSatisfy { $0.words.count == 1 && !$0.text.contains("v") })
     }
 
-    @Test("cancelled, it ends, and the committed text is the beginning of the whole")
+    @Test("when cancelled, it ends, and the committed text is the beginning of the full text")
     func cancelled() async throws {
         let chunks = (1...40).map { AudioChunk.samples(TranscriberTests.sound([5], seed: UInt64($0))) }
         let whole = CollectingSink()

@@ -10,7 +10,7 @@ final class SharedDecoder: Sendable {
     private let profile: DecoderProfile
     // A lock of pthread: the thread sanitizer does not see how a contended `Mutex` is acquired.
     private let lock = NSLock()
-    // Safety: used with the lock only.
+    // Safety: used only with the lock.
     private nonisolated(unsafe) var decoder: PocketSphinxRecognizer?
 
     private init(profile: DecoderProfile) { self.profile = profile }

@@ -12,14 +12,14 @@ import TestKit
     @Test(
         "a stopped or hanging worker is replaced with a message, and its utterance is decoded again",
         arguments: [("stopped", "is stopped"), ("asleep", "has done nothing")])
-    func replaced(mode: String, told: String) async throws {
+    func replaced(mode: String, reported: String) async throws {
         let folder = TemporaryFolder()
         let (sink, statistics) = try await TranscriberTests.transcribe(
             [.samples(TranscriberTests.sound([5, 30, 6]))],
             with: TranscriberTests.pool(mode, folder.file("done"), size: 1))
         #expect(sink.segments.map(\.words.count) == [1, 1, 1])
         #expect(statistics.sessions == 4)
-        #expect(sink.faults.count == 1 && sink.faults[0].message.contains(told), "\(sink.faults)")
+        #expect(sink.faults.count == 1 && sink.faults[0].message.contains(reported), "\(sink.faults)")
         #expect(sink.faults.first?.message.contains("it was replaced") == true)
     }
 
@@ -35,12 +35,12 @@ import TestKit
         #expect(ProcessProgress(of: -1) == nil)
     }
 
-    @Test("a child's work counts, so that a worker waiting for a program is not stalled")
+    @Test("a child's work counts, so a worker waiting for a program is not stalled")
     func children() throws {
         let child = try ChildProcess("/bin/sh", arguments: ["-c", "sh -c 'while :; do :; done' & wait"])
         let first = try #require(ProcessProgress(of: child.id))
         try waitUntil("its child works") { ProcessProgress(of: child.id).map { $0 != first } ?? false }
-        // It does not end with its parent.
+        // The child does not end with its parent.
         let file = try FileDescriptor(opening: "/proc/\(child.id)/task/\(child.id)/children", O_RDONLY)
         let children = String(decoding: try file.bytes(count: 100), as: UTF8.self).split(separator: " ")
         #expect(children.count == 1)

@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("are those of the aligner")
+    @Test("come from the aligner")
     func found() {
         let stand = Stand()
         stand.ranges = [range(100, 200), range(300, 350)]
@@ -63,7 +63,7 @@ import Testing
         #expect(crossing.map(\.range) == [range(0, 300), range(1_100, 1_500)])
         #expect(Core.spread(words("a b"), over: []).map(\.range) == [range(0, 0), range(0, 0)])
         #expect(Core.spread([], over: [range(0, 5)]).isEmpty)
-        // As in a damaged row: the product of letters and samples exceeds 64 bits.
+        // Like in a damaged row: the product of letters and samples exceeds 64 bits.
         let long = String(repeating: "x", count: 300_000)
         let endless = SampleRange(.zero, SamplePosition(.max))
         #expect(Core.spread([Word(long, range(0, 0), confidence: 1)], over: [endless]).map(\.range) == [endless])

@@ -7,7 +7,7 @@ import TestKit
 
 /// The decoder confidently reads words from some tones: 2,000 Hz was "gervais".
 @Suite("Steady tones") struct ToneTests {
-    /// Samples of silence on either side: tones without any gave words.
+    /// Samples of silence on either side: tones without silence were read as words.
     private static let rooms = [0, 4_000]
 
     /// Returns a sum of frequencies in Hz with their levels, with a vibrato of 5 Hz.
@@ -35,14 +35,14 @@ import TestKit
         }
     }
 
-    @Test("of one frequency give no word, from 100 to 7,000 Hz", arguments: rooms)
+    @Test("of one frequency yield no word, from 100 to 7,000 Hz", arguments: rooms)
     func pure(room: Int) throws {
         let tones: [Double] = [100, 150, 200, 300, 440, 700, 1_000, 1_500, 2_000, 2_500, 3_000, 4_000, 5_500, 7_000]
         let words = try words(tones.map { wave([($0, 0.9)], seconds: 6, room: room) })
         #expect(words.isEmpty, "\(words)")
     }
 
-    @Test("of two or more frequencies, with a slight vibrato, with noise, of mains give no word", arguments: rooms)
+    @Test("of two or more frequencies, with a slight vibrato, with noise, of mains hum yield no word", arguments: rooms)
     func mixed(room: Int) throws {
         func mains(_ hertz: Double) -> [(hertz: Double, level: Double)] {
             (1...19).map { (hertz * Double($0), 0.2 / Double($0)) }

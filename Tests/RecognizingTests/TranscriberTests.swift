@@ -33,7 +33,7 @@ import TestKit
         return (sink, statistics)
     }
 
-    @Test("Each utterance is committed once and in order, whichever finishes first", arguments: [1, 2, 4])
+    @Test("Each utterance is committed once and in order, in any order of finishing", arguments: [1, 2, 4])
     func order(workers: Int) async throws {
         let lengths = [30, 3, 20, 4, 5, 40, 3, 3]
         let (sink, statistics) = try await Self.transcribe(
@@ -112,7 +112,8 @@ import TestKit
         #expect(heard.count == segments.count && heard.allSatisfy { (1...60 * SamplePosition.rate).contains($0) })
     }
 
-    /// A second of noise that is quiet for a moment: so it is not taken for background noise, and does not end an utterance.
+    /// A second of noise that is quiet for a moment: so it does not count as background noise, and does not end an
+    /// utterance.
     private static let second = Array(sound([10]).dropFirst(8_000 - 1_600).prefix(SamplePosition.rate))
 
     @Test("A seam without a word on either side is bridged once", arguments: [1, 2])
@@ -130,7 +131,7 @@ import TestKit
         #expect(statistics.sessions == 9 && statistics.cpuSeconds == 0.25 * 9)
     }
 
-    @Test("A seam that no worker can bridge stays as it is")
+    @Test("A seam that no worker can bridge is left unchanged")
     func unreadBridge() async throws {
         let (sink, _) = try await Self.transcribe(
             [AudioChunk](repeating: .samples(Self.second), count: 14), with: Self.pool("torn"))

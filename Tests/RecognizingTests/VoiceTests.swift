@@ -21,7 +21,7 @@ import Testing
         return samples
     }
 
-    @Test("a reader's pitch is plausible; played an eighth faster it is an eighth higher")
+    @Test("a reader's pitch is plausible; played an eighth faster, it is an eighth higher")
     func pitch() throws {
         let speech = try speech()
         let voice = try #require(try voice(of: speech))

@@ -6,7 +6,7 @@ import TestKit
 @testable import Recognition
 
 @Suite("Worker faults") struct WorkerFaultTests {
-    /// As in the executable: a closed pipe is an error, not the end of the process.
+    /// Like the executable: a closed pipe is an error, not the end of the process.
     init() { signal(SIGPIPE, SIG_IGN) }
 
     private let sound = [AudioChunk.samples(TranscriberTests.sound([5, 30, 6]))]
@@ -51,7 +51,7 @@ import TestKit
     }
 
     @Test(
-        "A worker that dies once costs a session, which is counted, whether it dies before or after its first answer",
+        "A worker that dies once adds a session, which is counted, whether it dies before or after its first answer",
         arguments: ["once", "late"])
     func sessions(mode: String) async throws {
         let folder = TemporaryFolder()

@@ -5,7 +5,7 @@ import TestKit
 @testable import Recognition
 
 @Suite("The options of a worker") struct WorkerOptionsTests {
-    @Test("options are arguments; what is not set is left out")
+    @Test("options are arguments; unset ones are omitted")
     func arguments() {
         var options = WorkerOptions()
         let least = options.arguments(engine: "moonshine").joined(separator: " ")
@@ -18,7 +18,7 @@ import TestKit
             more == "decode-worker --engine pocketsphinx --profile live --model /model --cache /cache --hint search")
     }
 
-    @Test("a profile that an engine does not have is named, with those that it has")
+    @Test("a profile that an engine lacks is reported, with its available ones")
     func profile() {
         var options = WorkerOptions()
         options.profile = "slow"

@@ -24,14 +24,14 @@ import Testing
         ],"alternatives":[{"text":"x\ny","confidence":2}],"cpuSeconds":-3}}
         """#
 
-    @Test("are complete, in whatever pieces they arrive", arguments: [1, 7, 4_096])
+    @Test("are assembled from any pieces", arguments: [1, 7, 4_096])
     func pieces(size: Int) throws {
         let found = try replies("{\"partial\":\"hel\"}\n{\"partial\":\"hello\"}\n{\"done\":true}\n{\"par", pieces: size)
         #expect(found.map(\.partial) == ["hel", "hello", nil])
         #expect(found.last?.done == true)
     }
 
-    @Test("of a faulty program have their words within the utterance, in order, one line each")
+    @Test("of a faulty program have words within the utterance, in order, one line each")
     func settled() throws {
         let line = Self.strange.split(separator: "\n").joined() + "\n"
         let result = try #require(try replies(line).first?.result)
@@ -44,14 +44,14 @@ import Testing
     }
 
     @Test(
-        "have no word over another: the first of two ends where the second begins, and none begins before the one before it",
+        "have no overlapping words: the first of two ends where the second begins, and starts never decrease",
         arguments: [
             ([(0, 1_000), (100, 200), (150, 300)], [(0, 100), (100, 150), (150, 300)]),
             ([(500, 600), (100, 200), (700, 800)], [(500, 600), (600, 600), (700, 800)]),
             ([(0, 10), (10, 20), (30, 40)], [(0, 10), (10, 20), (30, 40)]),
         ])
-    func overlapping(told: [(Int, Int)], kept: [(Int, Int)]) throws {
-        let words = told.map { #"{"text":"w","range":{"start":\#($0.0),"end":\#($0.1)},"confidence":1}"# }
+    func overlapping(reported: [(Int, Int)], kept: [(Int, Int)]) throws {
+        let words = reported.map { #"{"text":"w","range":{"start":\#($0.0),"end":\#($0.1)},"confidence":1}"# }
         let line = #"{"result":{"words":[\#(words.joined(separator: ","))],"alternatives":[],"cpuSeconds":0}}"# + "\n"
         let result = try #require(try replies(line).first?.result)
         #expect(result.words.map { Int($0.range.start.samples) } == kept.map(\.0))

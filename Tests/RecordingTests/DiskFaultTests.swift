@@ -51,10 +51,10 @@ import TestKit
     private let lost = [gap(30_000, 32_000, .overrun), gap(64_000, 64_500, .overrun)]
 
     @Test(
-        "any one operation that fails costs nothing: one file at the end, every sample, every gap once, and a word",
+        "any single failing operation loses nothing: one file at the end, every sample, every gap once, and a message",
         arguments: [(.write, 8), (.sync, 4), (.truncate, 2)] as [(DiskOperation, Int)])
     func everyOperation(operation: DiskOperation, atLeast: Int) async throws {
-        // The number of operations depends on thread timing; so each turn fails a later one, until there is none.
+        // The number of operations depends on thread timing; so each turn fails a later one, until none is left.
         var turn = 0
         while true {
             let run = DiskFaultTests()
@@ -95,7 +95,7 @@ import TestKit
             microphone: ScriptedMicrophone(script), path: path,
             settings: settings { operation, _ throws(DeviceError) in
                 guard operation == .sync, syncs.next() == 2 else { return }
-                // Another recording has the name then.
+                // Another recording then has the name.
                 #expect(shell("mv \(desk) \(moved) && mkdir \(desk) && touch \(path)").status == 0)
                 throw Self.broken
             }, sink: log
@@ -108,7 +108,7 @@ import TestKit
         #expect(try Data(contentsOf: URL(filePath: path)).isEmpty)
     }
 
-    @Test("a failed sync is final: nothing since the last good one is used from that file")
+    @Test("a failed sync is final: nothing after the last successful one is used from that file")
     func failedSync() async throws {
         let syncs = Counted()
         let log = RecordingLog()
@@ -129,7 +129,7 @@ import TestKit
         #expect(try samples(of: name) == Array(heard[Int(synced)...]))
     }
 
-    @Test("recording survives two new files that fail, too")
+    @Test("recording survives two new files that also fail")
     func threeInARow() async throws {
         let path = path
         let syncs = Counted()
@@ -152,7 +152,7 @@ import TestKit
         #expect(others.withLock { $0 }.filter { !$0.hasSuffix(".joining") }.count == 3)
     }
 
-    @Test("after three failed new files the recording ends with what is on the disk and a remedy")
+    @Test("after three failed new files the recording ends with the audio on the disk, and a remedy")
     func givesUp() async throws {
         let path = path
         let syncs = Counted()

@@ -33,7 +33,7 @@ import TestKit
     @Test("when a file may not grow, recording continues in a new one; both are joined later")
     func tooLarge() async throws {
         let lost: Int64 = 250_000_000
-        // Room for 5000 samples after the gap, and for half of another one.
+        // Space for 5000 samples after the gap, and for half of another one.
         let limit = UInt(512 + 2 * lost + 2 * 5000 + 1)
         let log = RecordingLog()
         let session = ScriptedRecording(
@@ -58,14 +58,14 @@ import TestKit
             try samples(of: RecordingReader(path: path), at: SamplePosition(lost), count: 200_001) == numbered(200_000))
         var status = stat()
         #expect(stat(path, &status) == 0)
-        #expect(status.st_blocks * 512 < 10_000_000, "the hole was filled")
+        #expect(status.st_blocks * 512 < 10_000_000, "the hole was not kept")
     }
 
     /// The samples that fit into 256 KB; the first checksum takes a page if there was time for one.
     private let fitting = [0, 4_096].map { SamplePosition((256 * 1024 - 512 - $0) / 2) }
 
     @Test(
-        "a file system without space, for new files either, ends the recording with all that it took",
+        "a file system without space, even for new files, ends the recording with everything written so far",
         .enabled(if: canMount))
     func noSpaceForParts() async throws {
         let mountPoint = folder.path

@@ -36,11 +36,11 @@ import TestKit
     @Test("a real disk reports its free space")
     func realDisk() throws {
         let reserve = DiskReserve(directory: folder.path, megabytes: 0)
-        let told = shell("stat -f -c '%a %S' \(folder.path)").output.split(separator: " ").compactMap { Int64($0) }
-        #expect(told.count == 2)
+        let reported = shell("stat -f -c '%a %S' \(folder.path)").output.split(separator: " ").compactMap { Int64($0) }
+        #expect(reported.count == 2)
         let free = try reserve.freeBytes()
         // Other processes write to this disk, too.
-        #expect(abs(free - told[0] * told[1]) < 10_000_000_000)
+        #expect(abs(free - reported[0] * reported[1]) < 10_000_000_000)
         #expect(free > 0)
         let error = thrown { _ = try DiskReserve(directory: folder.file("none"), megabytes: 0).freeBytes() }
         #expect(error?.code == .missing)
@@ -88,7 +88,7 @@ import TestKit
         #expect(access(folder.file("audio.wav"), F_OK) != 0)
     }
 
-    @Test("a recording that reaches the reserve ends cleanly and says why")
+    @Test("a recording that reaches the reserve ends cleanly and reports why")
     func ends() async throws {
         let asked = Atomic<Int>(0)
         let result = try await record(

@@ -47,13 +47,13 @@ import TestKit
         let mark = try await recording.mark("here")
         #expect(mark == Bookmark(SamplePosition(3_000), text: "here"))
         goOn.signal()
-        var told: [Event] = []
+        var reported: [Event] = []
         while let event = await events.next() {
-            told.append(event)
+            reported.append(event)
             if case .fault = event { break }
         }
         #expect(
-            told == [
+            reported == [
                 .state(.recording), .mark(recording: recording.id, mark: mark),
                 .fault(
                     code: "disconnected",
@@ -101,9 +101,9 @@ import TestKit
         #expect(outcome.recording.length == SamplePosition(3_000))
         let (summary, _) = try #require(try await archive.transcript(of: recording.id))
         #expect(summary.length == SamplePosition(3_000) && summary.stopReason == .ended)
-        var told: [String] = []
-        for await event in events { if case .fault(let code, _) = event { told.append(code) } }
-        #expect(told == ["full"])
+        var reported: [String] = []
+        for await event in events { if case .fault(let code, _) = event { reported.append(code) } }
+        #expect(reported == ["full"])
         #expect(await full.refusals == 0)
     }
 
@@ -116,7 +116,7 @@ import TestKit
             hub: EventHub())
         do {
             _ = try await recording.run(pool: nil, alternatives: 1)
-            Issue.record("a full disk was not told of")
+            Issue.record("a full disk was not reported")
         } catch let error as DeviceError {
             #expect(error.code == .full)
         }
@@ -219,7 +219,7 @@ private struct Heard: MicrophoneProvider {
         #expect(taken.filter { $0 != level } == (0..<1_000).map(rotation))
     }
 
-    @Test("a listener that falls too far behind is ended after what it has, without a hole")
+    @Test("a listener that falls too far behind gets its queued events, then its sequence ends")
     func letsGo() async {
         let hub = EventHub()
         let (slow, other) = (hub.events(withPartials: false), hub.events(withPartials: false))
@@ -231,7 +231,7 @@ private struct Heard: MicrophoneProvider {
         #expect(await iterator.next() == rotation(EventQueue.capacity))
     }
 
-    @Test("the first listener gets all events, however far the others are behind")
+    @Test("the first listener gets all events, even if others are far behind")
     func hearsFirst() async {
         let heard = Mutex<[Event]>([])
         let hub = EventHub { event in heard.withLock { $0.append(event) } }
@@ -277,7 +277,7 @@ private actor FullArchive: Archive {
     func endRecording(_ id: Int, length: SamplePosition, reason: StopReason) async throws {
         if refusals > 0 {
             refusals -= 1
-            throw DeviceError(.full, "sqlite3_step", "archive: no space is left; make room on that disk")
+            throw DeviceError(.full, "sqlite3_step", "archive: no space is left; free space on that disk")
         }
         try await whole.endRecording(id, length: length, reason: reason)
     }

@@ -6,7 +6,7 @@ import TestKit
 
 /// Marble tests: each letter is half a second of one kind of sound, each mark is a report.
 @Suite struct MicrophoneHealthTests {
-    /// `0` zeros, `7` the value 7, `-` a floor of one least significant bit now and then, `r` a quiet room, `s` speech,
+    /// `0` zeros, `7` the value 7, `-` a floor of an occasional least significant bit, `r` a quiet room, `s` speech,
     /// `C` one sample in 50 at full scale, `c` one in 500.
     private func sound(_ letter: Character, _ random: inout SeededGenerator) -> [Int16] {
         (0..<8_000).map { index in
@@ -23,7 +23,7 @@ import TestKit
     }
 
     /// The reports at the end of each half second: Z zeros, K stuck, F faint, C clipping; lowercase when it is over.
-    private func told(_ sounds: String, block: Int) -> String {
+    private func reported(_ sounds: String, block: Int) -> String {
         var health = MicrophoneHealth()
         var random = SeededGenerator(seed: 7)
         let kinds = Dictionary(uniqueKeysWithValues: Set(sounds).map { ($0, sound($0, &random)) })
@@ -74,15 +74,15 @@ import TestKit
             ("CCsCsssssss", ".C.......c."),
         ])
     func marbles(sounds: String, expected: String) {
-        #expect(told(sounds, block: 1_600) == expected, "\(sounds)")
+        #expect(reported(sounds, block: 1_600) == expected, "\(sounds)")
     }
 
     @Test("the reports do not depend on the block size")
     func blocks() {
         let sounds = "ssCCssssss0000000000sss--------------------rrr7777777ss"
-        let expected = told(sounds, block: 1_600)
+        let expected = reported(sounds, block: 1_600)
         #expect(expected.filter { $0 != "." } == "CcZzFfKk")
-        for block in [7, 160, 1_601, 8_000] { #expect(told(sounds, block: block) == expected, "\(block)") }
+        for block in [7, 160, 1_601, 8_000] { #expect(reported(sounds, block: block) == expected, "\(block)") }
     }
 
     @Test("a message names the microphone and a remedy", arguments: MicrophoneHealth.Trouble.allCases)
@@ -99,32 +99,32 @@ import TestKit
         ] as [(Double, Int?)])
     func rates(factor: Double, second: Int?) {
         var watch = RateWatch()
-        var told: [(second: Int, deviation: Double)] = []
+        var reported: [(second: Int, deviation: Double)] = []
         for block in 0..<6_000 {
             // Blocks are up to 90 ms late, as on a busy machine.
             let now = Int64(block) * 100_000_000 + Int64(block % 10) * 10_000_000
-            if let deviation = watch.append(Int(1_600 * factor), at: now) { told.append((block / 10, deviation)) }
+            if let deviation = watch.append(Int(1_600 * factor), at: now) { reported.append((block / 10, deviation)) }
         }
-        #expect(told.isEmpty == (second == nil))
-        guard let second, let first = told.first else { return }
+        #expect(reported.isEmpty == (second == nil))
+        guard let second, let first = reported.first else { return }
         #expect(abs(first.second - second) <= 2)
         #expect(abs(first.deviation - (factor - 1)) < 0.006)
-        #expect(told.count == 1)
+        #expect(reported.count == 1)
     }
 
     @Test("recovery of the rate is reported; the first samples do not count")
     func rateRecovers() {
         var watch = RateWatch()
-        var told: [Double] = []
+        var reported: [Double] = []
         // Thirty seconds of preroll in one block.
         #expect(watch.append(480_000, at: 0) == nil)
         for block in 1..<20_000 {
             let samples = (3_000..<5_000).contains(block) ? 1_760 : 1_600
-            if let deviation = watch.append(samples, at: Int64(block) * 100_000_000) { told.append(deviation) }
+            if let deviation = watch.append(samples, at: Int64(block) * 100_000_000) { reported.append(deviation) }
         }
-        #expect(told.count == 2)
-        #expect(told.first ?? 0 > 0)
-        #expect(told.last == 0)
+        #expect(reported.count == 2)
+        #expect(reported.first ?? 0 > 0)
+        #expect(reported.last == 0)
     }
 
     @Test("a session reports a muted microphone and its recovery")
@@ -140,6 +140,6 @@ import TestKit
         _ = try await session.run()
         let faults = log.entries.filter { if case .fault = $0 { true } else { $0 == .recovered("microphone-silent") } }
         #expect(faults == [.fault("microphone-silent"), .recovered("microphone-silent")])
-        #expect(log.messages.first?.hasPrefix("microphone scripted:: gives nothing but zeros") == true)
+        #expect(log.messages.first?.hasPrefix("microphone scripted:: delivers only zeros") == true)
     }
 }

@@ -35,7 +35,7 @@ import TestKit
         ]
     }
 
-    @Test("the time without a microphone is one gap of the true length, whatever attempts failed")
+    @Test("the time without a microphone is one gap of the true length, whichever attempts fail")
     func comesBack() async throws {
         let log = RecordingLog()
         let wait: ScriptedMicrophone.Step = .perform { [time] in time.advance(milliseconds: 3_000) }

@@ -6,7 +6,7 @@ import TestKit
 @testable import Core
 @testable import System
 
-/// A recording that its speaker pauses, with a scripted clock.
+/// A recording with pauses and a scripted clock.
 @Suite struct PauseTests {
     let folder = TemporaryFolder()
     var path: String { folder.file("audio.wav") }
@@ -56,7 +56,7 @@ import TestKit
         #expect(try samples(of: path) == numbered(1_600))
     }
 
-    @Test("an outage during a pause belongs to the pause; outside it is a gap of its own")
+    @Test("an outage during a pause belongs to the pause; outside it is a separate gap")
     func unpluggedMeanwhile() async throws {
         let wait: ScriptedMicrophone.Step = .perform { [time] in time.advance(milliseconds: 1_000) }
         let away: [ScriptedMicrophone.Step] = [.failure(Self.unplugged), wait]

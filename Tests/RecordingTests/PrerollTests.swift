@@ -102,7 +102,7 @@ import TestKit
             let stopper = Stopper()
             let log = RecordingLog { entry in
                 if entry == .written(1_000) { goOn.signal() }
-                // The rest comes after the gap, so at the end.
+                // The rest comes after the gap, at the end.
                 if entry == .recovered("disconnected") { stopper.stop() }
             }
             let path = folder.file("audio.wav")
@@ -141,7 +141,7 @@ import TestKit
         #expect(!wasOpened)
     }
 
-    @Test("a microphone that cannot be opened says why each time")
+    @Test("a microphone that cannot be opened reports why each time")
     func refuses() async throws {
         let missing = DeviceError(.missing, "snd_pcm_open", "scripted: is not there; plug it in")
         let microphone = PrerollMicrophone(ScriptedMicrophone(refusing: missing), seconds: 1)

@@ -28,7 +28,7 @@ import TestKit
     private func scatter() throws {
         try write([1, 2, 3, 91, 92, 93, 94], to: path)
         try write([4, 95, 96], to: part(3))
-        // A new file that failed, and was not deleted before a power cut.
+        // A failed new file that was not deleted before a power cut.
         try write([5], to: part(4))
         try write([5, 6, 7, 8, 9], to: part(4, turn: 2), reason: .button)
     }
@@ -54,7 +54,7 @@ import TestKit
         #expect(try samples(of: path) == [1, 12, 13, 4, 5])
     }
 
-    @Test("joining gives one file, renames all others, and does nothing the second time")
+    @Test("joining makes one file, renames all others, and does nothing the second time")
     func joins() throws {
         try scatter()
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -80,7 +80,7 @@ import TestKit
         #expect(try reader.length == SamplePosition(6))
     }
 
-    @Test("a joining that was killed anywhere is completed the next time", arguments: 0...5)
+    @Test("a join that was killed anywhere is completed the next time", arguments: 0...5)
     func killed(after step: Int) throws {
         try scatter()
         let whole = TemporaryFolder()
@@ -109,8 +109,8 @@ import TestKit
         return numbered(1_000_000)
     }
 
-    @Test("a cancelled joining continues, and copies nothing twice")
-    func goesOn() throws {
+    @Test("a cancelled join continues, and copies nothing twice")
+    func shouldContinue() throws {
         let whole = try lengthen()
         var turns = 0
         var copied: [Int64] = []
@@ -185,7 +185,7 @@ import TestKit
     }
 
     @Test(
-        "only names of parts are parts",
+        "only files with a part's name are parts",
         arguments: [
             "audio.from-.wav", "audio.from-x.wav", "audio.from--1.wav", "audio.from-1-0.wav", "audio.from-1-2-3.wav",
             "audio.from-1.wav.joining", "audio.aside-000000000001.wav", "other.from-1.wav",

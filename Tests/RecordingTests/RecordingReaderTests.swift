@@ -14,7 +14,7 @@ import TestKit
         try Data(bytes).write(to: URL(fileURLWithPath: path))
     }
 
-    @Test("a reader sees what was appended after it was opened, whatever the header says")
+    @Test("a reader sees audio appended after it was opened, regardless of the header")
     func trustsTheLength() throws {
         let file = try WaveFile(new: path)
         let reader = try RecordingReader(path: path)
@@ -38,7 +38,7 @@ import TestKit
         #expect(try samples(of: reader, at: .zero, count: 10) == [1])
     }
 
-    @Test("a WAV of another program is read if its rate, channels and bits match")
+    @Test("another program's WAV is read if its rate, channels and bits match")
     func foreign() throws {
         #expect(shell("sox -n -r 16000 -c 1 -b 16 \(path) synth 0.1 sine 440").status == 0)
         #expect(try RecordingReader(path: path).length == SamplePosition(1600))
@@ -52,7 +52,7 @@ import TestKit
     }
 
     @Test(
-        "a file cut off anywhere in its header is damaged, not believed", arguments: [0, 1, 11, 12, 40, 100, 300, 511])
+        "a file truncated anywhere in its header counts as damaged", arguments: [0, 1, 11, 12, 40, 100, 300, 511])
     func cutOff(length: Int) throws {
         try write(WaveHeader().bytes.prefix(length))
         let error = try #require(thrown { _ = try RecordingReader(path: path) })
@@ -60,7 +60,7 @@ import TestKit
         #expect(error.message.hasPrefix(path))
     }
 
-    @Test("random header bytes give a layout within the file, or an error")
+    @Test("random header bytes yield a layout within the file, or an error")
     func anyBytes() throws {
         var random = SeededGenerator()
         print("seed \(random.seed)")
@@ -90,7 +90,7 @@ import TestKit
         return header.bytes
     }
 
-    @Test("the 64-bit size of an RF64 counts only if the 32-bit size says so")
+    @Test("the 64-bit size of an RF64 is used only if the 32-bit size refers to it")
     func longSize() throws {
         try write(longHeader)
         #expect(try WaveLayout(of: path).claimedBytes == 5_000_000_000)
@@ -105,8 +105,8 @@ import TestKit
         header = longHeader
         header.replaceSubrange(28..<36, with: [UInt8](repeating: 255, count: 8))
         try write(header + [1, 0])
-        #expect(try WaveLayout(of: path).claimedBytes == 2 * SamplePosition.furthest, "as far as can be counted with")
-        #expect(try RecordingReader(path: path).length == SamplePosition(1), "the file's length is believed")
+        #expect(try WaveLayout(of: path).claimedBytes == 2 * SamplePosition.furthest, "the largest countable length")
+        #expect(try RecordingReader(path: path).length == SamplePosition(1), "the file's length is trusted")
     }
 
     @Test("a file of endless empty chunks is rejected")

@@ -26,7 +26,7 @@ import TestKit
         ScriptedRecording(microphone: microphone, path: path, settings: settings ?? self.settings(), sink: sink)
     }
 
-    @Test("a microphone faster than real time loses nothing, however small the ring is")
+    @Test("a microphone faster than real time loses nothing, even with a small ring")
     func backpressure() async throws {
         let log = RecordingLog()
         let spoken = numbered(160_001)
@@ -111,7 +111,7 @@ import TestKit
         let session = session(ScriptedMicrophone([.forever(numbered(30_000))]), sink: ProgressSink(progress: progress))
         async let running = session.run()
         guard case .available = await progress.next(after: SamplePosition(40_000)) else {
-            Issue.record("the recording ended by itself")
+            Issue.record("the recording ended on its own")
             return
         }
         session.session.stop(reason: .button)
@@ -193,11 +193,12 @@ import TestKit
                 == silence(5) + numbered(10) + silence(50) + numbered(from: 60, 40) + silence(7))
         #expect(log.entries.compactMap { if case .lost(let gap) = $0 { gap } else { nil } } == gaps)
         let entries = log.entries
-        let told = try #require(entries.firstIndex(of: .lost(gaps[1])))
-        #expect(entries[..<told].allSatisfy { if case .written(let position) = $0 { position <= 15 } else { true } })
+        let reported = try #require(entries.firstIndex(of: .lost(gaps[1])))
+        #expect(
+            entries[..<reported].allSatisfy { if case .written(let position) = $0 { position <= 15 } else { true } })
     }
 
-    @Test("a stall longer than the ring loses exactly what did not fit")
+    @Test("a stall longer than the ring loses exactly the samples that did not fit")
     func diskStalls() async throws {
         let (stalled, goOn, recovered) = (Wakeup(), Wakeup(), Wakeup())
         let log = RecordingLog { entry in

@@ -38,7 +38,7 @@ import TestKit
         SampleRange(SamplePosition(start), SamplePosition(end))
     }
 
-    @Test("the checksum is zip's, independent of the pieces")
+    @Test("the checksum equals zip's for any pieces")
     func knownValue() {
         let bytes = Array("123456789".utf8)
         for cut in 0...9 {
@@ -101,9 +101,9 @@ import TestKit
     func damagedLine(byte: Int) async throws {
         try await record([.samples(numbered(50_000))])
         try change(sums) { $0[SumLine.size + byte] ^= 0x04 }
-        let told = try checked()
-        #expect(told.damaged == [])
-        #expect(told.unknown == [range(16_000, 32_000)])
+        let reported = try checked()
+        #expect(reported.damaged == [])
+        #expect(reported.unknown == [range(16_000, 32_000)])
     }
 
     @Test("a truncated recording is checked to its end")
@@ -146,7 +146,7 @@ import TestKit
         #expect(try RecordingSums.complete(path: path, while: { false }) == 0)
     }
 
-    @Test("checksums are read beside other or too much content", arguments: [false, true])
+    @Test("checksums are found among other content, even too much of it", arguments: [false, true])
     func unreadable(isLong: Bool) async throws {
         try await record([.samples(numbered(50_000))])
         try change(sums) { $0 = Data(String(decoding: $0, as: UTF8.self).replacing("\n", with: "\r\n").utf8) }

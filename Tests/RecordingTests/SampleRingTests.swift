@@ -76,7 +76,7 @@ import TestKit
         #expect(takeAll(ring) == [nil, 1, 2])
     }
 
-    @Test("consumed samples and losses come again until they are released")
+    @Test("consumed samples and losses are returned again until they are released")
     func rewinds() {
         let ring = SampleRing(capacity: 4)
         #expect(put([1], into: ring))
@@ -87,7 +87,7 @@ import TestKit
         while ring.consume({ append($0, to: &out) }) {}
         #expect(put([4], into: ring))
         ring.lose(1, cause: .overrun)
-        #expect(!ring.hasRoom(for: 2), "what is not released keeps its place")
+        #expect(!ring.hasRoom(for: 2), "unreleased samples keep their slots")
         while ring.consume({ append($0, to: &out) }) {}
         ring.consumeRest { append($0, to: &out) }
         #expect(out == [nil, nil, 2, 3, 4, nil])
@@ -116,7 +116,7 @@ import TestKit
         #expect(!ring.needsRelease)
     }
 
-    @Test("with too many losses for the markers, further blocks are lost, too, and counted")
+    @Test("with too many losses for the markers, further blocks are also lost, and counted")
     func markersRunOut() {
         let ring = SampleRing(capacity: 10_000)
         var (putIn, lost) = (0, 0)
@@ -133,7 +133,7 @@ import TestKit
         #expect(out.prefix(4) == [nil, 7, nil, 7])
     }
 
-    @Test("between two threads, order and count are kept whatever is dropped", arguments: [1, 7, 64, 1000])
+    @Test("between two threads, order and count are kept, whichever blocks are dropped", arguments: [1, 7, 64, 1000])
     func twoThreads(capacity: Int) async throws {
         let ring = SampleRing(capacity: capacity)
         let blocks = 20_000

@@ -20,8 +20,8 @@ final class RecordingLog: RecordingSink {
     let wantsLevel: Bool
 
     /// The messages of the faults, in order.
-    var messages: [String] { told.withLock { $0 } }
-    private let told = Mutex<[String]>([])
+    var messages: [String] { reported.withLock { $0 } }
+    private let reported = Mutex<[String]>([])
 
     private let log = Mutex<[Entry]>([])
     private let perform: @Sendable (Entry) -> Void
@@ -38,7 +38,7 @@ final class RecordingLog: RecordingSink {
     func level(rms: Double, peak: Double) { add(.level(rms: rms, peak: peak)) }
     func lost(_ gap: Gap) { add(.lost(gap)) }
     func fault(code: String, message: String) {
-        told.withLock { $0.append(message) }
+        reported.withLock { $0.append(message) }
         add(.fault(code))
     }
     func recovered(code: String) { add(.recovered(code)) }
@@ -50,7 +50,7 @@ final class RecordingLog: RecordingSink {
     }
 }
 
-/// A session and where it records to.
+/// A session and its target file.
 struct ScriptedRecording {
     let session: RecordingSession
     let path: String
@@ -81,7 +81,7 @@ func samples(of path: String) throws -> [Int16] {
     return try samples(of: reader, at: .zero, count: Int(reader.length.samples))
 }
 
-/// Part of a recording, as far as it exists.
+/// The existing part of a range of a recording.
 func samples(of reader: RecordingReader, at position: SamplePosition, count: Int) throws -> [Int16] {
     try [Int16](unsafeUninitializedCapacity: count) { buffer, done in
         done = try reader.read(at: position, into: UnsafeMutableBufferPointer(rebasing: buffer[..<count]))

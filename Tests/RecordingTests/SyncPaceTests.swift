@@ -31,7 +31,7 @@ import TestKit
         #expect(lost <= Self.bound)
     }
 
-    @Test("also if a single one suddenly takes 0.4 s", arguments: 1...3 as ClosedRange<UInt64>)
+    @Test("even if a single sync suddenly takes 0.4 s", arguments: 1...3 as ClosedRange<UInt64>)
     func sudden(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let durations = (0..<500).map { _ in
@@ -42,7 +42,7 @@ import TestKit
         #expect(worst(of: durations).lost <= Self.bound)
     }
 
-    @Test("a fast disk has two or three syncs per second, no more")
+    @Test("a fast disk has only two or three syncs per second")
     func costs() {
         let (_, seconds) = worst(of: [Int64](repeating: 20_000_000, count: 101))
         #expect((100 / seconds) <= 3)

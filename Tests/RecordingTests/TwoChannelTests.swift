@@ -13,7 +13,7 @@ import TestKit
     let folder = TemporaryFolder()
     var path: String { folder.file("audio.wav") }
 
-    /// Samples of two channels: the second is the first, negated and minus 1, so that none are equal.
+    /// Samples of two channels: the second is the first, negated, minus 1, so none are equal.
     private static func both(from start: Int = 0, _ count: Int) -> [Int16] {
         numbered(from: start, count).flatMap { [$0, ~$0] }
     }
@@ -75,7 +75,7 @@ import TestKit
         #expect(try RecordingSums(path: path) == RecordingSums())
         #expect(try RecordingSums.complete(path: path) == 0)
         let levels = log.entries.filter { if case .level = $0 { true } else { false } }
-        #expect(levels.count == 62_000 / 1_600, "as many as one channel has")
+        #expect(levels.count == 62_000 / 1_600, "the same number as one channel")
         let verification = try RecordingVerification(path: path, gaps: result.gaps)
         #expect(verification.length == result.length && verification.claimed == result.length)
         #expect(!verification.hasHalfSample && verification.noisyGaps == [])
@@ -96,7 +96,7 @@ import TestKit
     }
 
     @Test(
-        "an operation that fails costs nothing in either channel",
+        "a failing operation loses nothing in either channel",
         arguments: [DiskOperation.write, .sync, .truncate], [1, 3])
     func faults(operation: DiskOperation, turn: Int) async throws {
         let count = Mutex(0)
@@ -116,7 +116,7 @@ import TestKit
         #expect(try RecordingSums(path: path)?.damaged == [])
     }
 
-    @Test("a device with one channel gives a mono recording, reported once")
+    @Test("a device with one channel makes a mono recording, reported once")
     func tooFew() async throws {
         let log = RecordingLog()
         try await record(
@@ -126,7 +126,7 @@ import TestKit
         #expect(log.messages.count == 1 && log.messages[0].contains("set capture.channels = 1"), "\(log.messages)")
     }
 
-    @Test("identical channels are reported after 10 s, a silent channel by its number, and recovery too")
+    @Test("identical channels are reported after 10 s, a silent channel with its number, and so is recovery")
     func troubles() async throws {
         let log = RecordingLog()
         let voice = (0..<16_000 * 12).map { (index: Int) -> Int16 in Int16(index * 7_919 % 2_001 - 1_000) }
@@ -137,29 +137,30 @@ import TestKit
             ScriptedMicrophone(
                 isMonitored: true, channels: 2, [.samples(twice), .samples(alone), .samples(different)]),
             log: log)
-        let told = log.entries.compactMap {
+        let reported = log.entries.compactMap {
             switch $0 {
             case .fault(let code): "+\(code)"
             case .recovered(let code): "-\(code)"
             default: nil
             }
         }
-        #expect(told == ["+microphone-channels", "-microphone-channels", "+microphone-silent", "-microphone-silent"])
-        #expect(log.messages.last?.hasPrefix("microphone scripted:, channel 2: gives nothing but zeros") == true)
+        #expect(
+            reported == ["+microphone-channels", "-microphone-channels", "+microphone-silent", "-microphone-silent"])
+        #expect(log.messages.last?.hasPrefix("microphone scripted:, channel 2: delivers only zeros") == true)
     }
 
     @Test("channels that cancel each other are reported while they do")
     func cancelling() async throws {
         let log = RecordingLog()
         try await record(Cancelling(), log: log)
-        let told = log.entries.compactMap {
+        let reported = log.entries.compactMap {
             switch $0 {
             case .fault(let code): "+\(code)"
             case .recovered(let code): "-\(code)"
             default: nil
             }
         }
-        #expect(told == ["+microphone-cancelling", "-microphone-cancelling"])
+        #expect(reported == ["+microphone-cancelling", "-microphone-cancelling"])
         #expect(log.messages.first?.contains("balanced plug") == true, "\(log.messages)")
     }
 

@@ -27,7 +27,7 @@ import TestKit
         return bytes + Array("data".utf8) + little(2 * samples)
     }
 
-    @Test("a new recording is a valid WAV that says it was cut short")
+    @Test("a new recording is a valid WAV that is marked as cut short")
     func bornPessimistic() throws {
         let file = try WaveFile(new: path)
         #expect(try header() == golden(samples: 0, reason: "cut short"))

@@ -12,11 +12,11 @@ import Testing
 @Suite("Files added as recordings", .serialized) struct AddingTests {
     private let storage = Storage()
     private let given = TemporaryFolder()
-    /// When the files were last changed.
+    /// The time of the files' last change.
     private static let changed = 1_500_000_000.0
     private static let converted = ["audio.sums", "audio.wav", "journal.jsonl", "original.wav"]
 
-    /// Writes a WAV as another recorder does, of 16-bit mono.
+    /// Writes a 16-bit mono WAV like another recorder's.
     private func file(_ name: String, _ samples: [Int16], rate: UInt32 = 8_000) throws -> String {
         func number(_ value: UInt32, _ bytes: Int = 4) -> [UInt8] {
             (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
@@ -64,7 +64,7 @@ import Testing
             SampleRange(SamplePosition(100), SamplePosition(200)), of: 1)
     }
 
-    @Test("a file that is what a recording is becomes the recording's sound, without a second copy")
+    @Test("a file in a recording's format becomes the recording's sound, without a second copy")
     func ready() async throws {
         let path = try file("Talk.wav", numbered(20_000), rate: 16_000)
         do {
@@ -84,7 +84,7 @@ import Testing
         #expect(try bytes(storage.audio(1)) == bytes(path))
     }
 
-    @Test("any other file is kept byte for byte beside its sound, which a rebuilt database has, too")
+    @Test("any other file is kept byte for byte beside its sound, even after the database is rebuilt")
     func converted() async throws {
         let path = try file("Über Anna.WAV", numbered(8_000))
         do {
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(
-        "the title is the file's name without its ending",
+        "the title is the file's name without its extension",
         arguments: [
             ("talk.m4a", "talk"), ("Anna", "Anna"), (".m4a", ".m4a"),
             ("3.5 hours at the mill", "3.5 hours at the mill"),
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test(
-        "the file is kept under a name that any stick can hold",
+        "the file is kept under a name that is valid on any stick",
         arguments: [
             ("talk.M4A", "original.m4a"), ("talk", "original"), ("talk.", "original"), ("a.b.3gp", "original.3gp"),
             ("talk.été", "original"), ("talk.123456789", "original"), ("talk.m4a ", "original"),
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test("a file that the archive has is not added again, until its recording was deleted")
+    @Test("a file in the archive is not added again, until its recording is deleted")
     func twice() async throws {
         let archive = try storage.archive()
         let path = try file("talk.wav", numbered(8_000))
@@ -146,7 +146,7 @@ import Testing
         #expect(try await add(path, to: archive) == 2)
     }
 
-    @Test("a killed preparation leaves nothing, and takes no number")
+    @Test("a killed preparation leaves nothing, and uses no number")
     func killed() async throws {
         let gone = try #require((2...32_768).reversed().first { kill($0, 0) != 0 && errno == ESRCH })
         let left = storage.folder.file("recordings/fieldscribe-adding-\(gone)-AbC123")
@@ -156,7 +156,7 @@ import Testing
         #expect(try await archive.beginRecording(startedAt: 1, clock: .unverified, microphone: "m") == 1)
         _ = try await prepare(try file("talk.wav", numbered(8_000)))
         // The thread that prepared it may release the folder later.
-        try await eventually("only the recording is left") { try recordings() == ["000001"] }
+        try await eventually("only the recording remains") { try recordings() == ["000001"] }
     }
 
     @Test("a recorder that ends between the folder's rename and the row has the recording after its next start")
@@ -185,7 +185,7 @@ import Testing
         #expect(try await verify(archive) == [])
     }
 
-    @Test("redacting a part erases the file that was added as a whole")
+    @Test("redacting a part erases the whole added file")
     func redacted() async throws {
         let archive = try storage.archive()
         _ = try await add(try file("talk.wav", numbered(8_000)), to: archive)
@@ -207,7 +207,7 @@ import Testing
         #expect(try await verify(archive).first?.message.contains("is gone") == true)
     }
 
-    @Test("a sealed recording has the file inside, and its name nowhere else")
+    @Test("a sealed recording contains the file, whose name is nowhere else")
     func sealed() async throws {
         signal(SIGPIPE, SIG_IGN)
         let key = given.file("key.txt")
@@ -239,11 +239,11 @@ import Testing
         )
         #expect(opened == "1\n")
         #expect(try bytes(given.file("opened/original.wav")) == bytes(path))
-        // Nor is it added again.
+        // It is not added again.
         await #expect(throws: AddedFile.known(1, "Zanzibar.wav")) { _ = try await add(path, to: archive) }
     }
 
-    @Test("nothing is left of what cannot be added")
+    @Test("files that cannot be added leave nothing")
     func refused() async throws {
         _ = try storage.archive()
         try FileManager.default.createDirectory(

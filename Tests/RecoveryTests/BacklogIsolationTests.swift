@@ -96,19 +96,19 @@ import TestKit
         #expect(progress.now == nil)
         let arrived = try FileDescriptor(opening: meeting.here, O_RDWR)
         let left = try FileDescriptor(opening: meeting.go, O_RDWR)
-        async let told: [SecondPassProgress.Reading?] = onThread(named: "meeting") {
-            // The worker holds an utterance, and nothing of it is committed yet.
-            var told: [SecondPassProgress.Reading?] = []
+        async let reported: [SecondPassProgress.Reading?] = onThread(named: "meeting") {
+            // The worker has an utterance, of which nothing is committed yet.
+            var reported: [SecondPassProgress.Reading?] = []
             var byte: UInt8 = 0
             for _ in 1...24 {
                 _ = Glibc.read(arrived.number, &byte, 1)
-                told.append(progress.now)
+                reported.append(progress.now)
                 _ = Glibc.write(left.number, &byte, 1)
             }
-            return told
+            return reported
         }
         #expect(try await job.run(pool: pool) == [1, 2])
-        let readings = try await told.compactMap { $0 }
+        let readings = try await reported.compactMap { $0 }
         #expect(readings.map(\.recording) == Array(repeating: 1, count: 12) + Array(repeating: 2, count: 12))
         #expect(readings.map(\.waiting) == Array(repeating: 1, count: 12) + Array(repeating: 0, count: 12))
         let first = readings.prefix(12).map(\.readUpTo)
@@ -139,7 +139,7 @@ import TestKit
         #expect(try await archive.recordings() == [])
     }
 
-    @Test("A recording that cannot be stored is a fault, and the next one follows")
+    @Test("A recording whose text cannot be stored is a fault, and the next one follows")
     func refused() async throws {
         let archive = try storage.archive()
         for _ in 1...2 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
@@ -154,7 +154,7 @@ import TestKit
         #expect(try await backlog.waiting().map(\.id) == [1])
     }
 
-    @Test("A failure that every recording has is reported once, and not tried with each")
+    @Test("A failure common to all recordings is reported once, and not retried with each")
     func broken() async throws {
         let archive = try storage.archive()
         for _ in 1...4 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }

@@ -12,7 +12,7 @@ import TestKit
     /// Twelve bursts of noise, a second each, with half a second of silence around each.
     static let sound = sound(Array(repeating: 1, count: 12))
 
-    /// Bursts of noise of so many seconds, with half a second of silence around each.
+    /// Bursts of noise of these lengths in seconds, with half a second of silence around each.
     static func sound(_ seconds: [Int]) -> [Int16] {
         var random = SeededGenerator(seed: 4)
         var samples = [Int16](repeating: 0, count: 8_000)
@@ -37,7 +37,8 @@ import TestKit
             path: "/usr/bin/python3", arguments: ["\(tests)/RecognizingTests/worker.py", model], model: model)
     }
 
-    /// Whether the stand-in decoded the same, within a frame, with the same adaptation state: its words contain both.
+    /// Whether the stand-in decoded the same audio, to within a frame, with the same adaptation state: its words
+    /// contain both.
     private static func areSame(_ one: [Segment], _ other: [Segment]) -> Bool {
         let heard = [one, other].map { segments in
             segments.map { $0.text.dropFirst().split(separator: "c").compactMap { Int($0) } }
@@ -76,9 +77,9 @@ import TestKit
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: hub)
         #expect(try await backlog.run(pool: Self.pool(), except: 3) == [1, 2])
         hub.finish()
-        var told: [Int] = []
-        for await case .final(let recording, _) in events { told.append(recording) }
-        #expect(told == [Int](repeating: 1, count: 12) + [Int](repeating: 2, count: 12))
+        var reported: [Int] = []
+        for await case .final(let recording, _) in events { reported.append(recording) }
+        #expect(reported == [Int](repeating: 1, count: 12) + [Int](repeating: 2, count: 12))
         for id in 1...2 { #expect(try await isWhole(archive, id)) }
         #expect(try await archive.passes(of: 1).map(\.isComplete) == [true])
         #expect(try await backlog.waiting().map(\.id) == [3])
@@ -86,7 +87,7 @@ import TestKit
         #expect(try await backlog.run(pool: Self.pool()) == [])
     }
 
-    @Test("A run that is cancelled repeatedly gives the same result, and commits nothing twice")
+    @Test("A run that is cancelled repeatedly has the same result, and commits nothing twice")
     func cancelled() async throws {
         let archive = try storage.archive()
         try await storage.record([.samples(Self.sound)], in: archive)
@@ -105,10 +106,10 @@ import TestKit
                     hub.finish()
                 }
                 // After two segments somebody presses the button.
-                var told = 0
+                var reported = 0
                 for await case .final in events {
-                    told += 1
-                    if told == 2 { group.cancelAll() }
+                    reported += 1
+                    if reported == 2 { group.cancelAll() }
                 }
             }
         }
@@ -141,7 +142,7 @@ import TestKit
         #expect(try await archive.passes(of: 2).map(\.adaptation) == [AdaptationState(["cepstralMean": [12]])])
     }
 
-    @Test("Transcribed recordings get a second pass, which is shown; its segments are not reported")
+    @Test("Transcribed recordings get a second pass, which becomes the default; its segments are not reported")
     func onceMore() async throws {
         let archive = try storage.archive()
         for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }
@@ -174,7 +175,7 @@ import TestKit
         let job = SecondPassJob(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await job.run(pool: Self.pool()) == [1, 2])
         let whole = try await timeline(archive, 1).segments
-        // Of the other only the beginning was committed when the power failed.
+        // For the other, only the beginning was committed when the power failed.
         for done in [0, 1, 5, whole.count] {
             let id = try await storage.record([.samples(Self.sound)], in: archive)
             #expect(try await backlog.run(pool: Self.pool()) == [id])
@@ -183,7 +184,7 @@ import TestKit
             for segment in whole.prefix(done) { try await archive.commit(segment, pass: pass, recording: id) }
             #expect(try await job.waiting().map(\.id) == [id])
             #expect(try await job.run(pool: Self.pool()) == [id])
-            #expect(try await timeline(archive, id).segments == whole, "broken off behind \(done)")
+            #expect(try await timeline(archive, id).segments == whole, "interrupted after \(done)")
             #expect(try await archive.passes(of: id).map(\.id).filter { $0 == pass }.count == 1)
             #expect(try await archive.passes(of: id).count == 2)
         }
@@ -212,7 +213,7 @@ import TestKit
     func onceMoreDamaged() async throws {
         let archive = try await writtenDown()
         let live = try await timeline(archive, 1).segments
-        // It has more text than the recording can hold, and its audio is unreadable now.
+        // It has more text than the recording can hold, and its audio is now unreadable.
         let engine = try await Self.pool().prepare()
         let pass = try await archive.beginPass(recording: 1, engine: engine, profile: SecondPass.profile)
         try await archive.commit(segment(999, "beyond"), pass: pass, recording: 1)
@@ -229,7 +230,7 @@ import TestKit
         #expect(try await timeline(archive, 1).segments == live)
     }
 
-    @Test("Another engine starts its own pass, which is shown once it is complete")
+    @Test("Another engine starts its own pass, which becomes the default once it is complete")
     func otherEngine() async throws {
         let archive = try storage.archive()
         let id = try await storage.record([.samples(Self.sound)], in: archive)
@@ -257,7 +258,7 @@ import TestKit
         #expect(timeline.segments.last.map { $0.range.end > gap.range.end } == true)
     }
 
-    @Test("A recording whose audio is gone is a fault, and the next one follows")
+    @Test("A recording without its audio is a fault, and the next one follows")
     func unreadable() async throws {
         let archive = try storage.archive()
         for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }

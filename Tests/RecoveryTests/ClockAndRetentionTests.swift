@@ -7,7 +7,7 @@ import TestKit
 @testable import System
 
 @Suite("Clock correction") struct ClockCorrectionTests {
-    @Test("A start is as long ago as the machine has run since; one in the future is not changed")
+    @Test("A start is dated by the machine's running time since then; one in the future is not changed")
     func dates() {
         let dates = ClockCorrection.dates(
             of: [
@@ -20,7 +20,7 @@ import TestKit
         #expect(dates.keys.sorted() == [1, 2, 4])
     }
 
-    @Test("Only unverified recordings of this boot get a new date, once, and also when the archive is rebuilt")
+    @Test("Only unverified recordings of this boot get a new date, once, and again when the archive is rebuilt")
     func archive() async throws {
         let storage = Storage()
         func write() async throws {
@@ -56,7 +56,7 @@ extension Storage {
     }
 }
 
-@Suite("Erasing after some days") struct RetentionTests {
+@Suite("Erasing after a number of days") struct RetentionTests {
     private static let now = 1_800_000_000.0
 
     enum Case: String, CaseIterable, Sendable {
@@ -64,7 +64,7 @@ extension Storage {
             audioOnlyExported, exportedWhileRecording, exportedInTheFuture
     }
 
-    /// A recording of 10 s, 31 days old, that may be erased after 30 but for one thing.
+    /// A recording of 10 s, 31 days old, that may be erased after 30 except for one reason.
     private func candidate(_ kind: Case) -> Retention.Candidate {
         let start = Self.now - 31 * 86_400
         var recording = RecordingSummary(
@@ -91,14 +91,14 @@ extension Storage {
             recording: recording, shownPass: pass, exports: kind == .notExported ? [] : [entry])
     }
 
-    @Test("A recording is erased only if nothing speaks against it", arguments: Case.allCases)
+    @Test("A recording is erased only if no reason prevents it", arguments: Case.allCases)
     func decision(kind: Case) {
         let rule = kind == .never ? Configuration.AfterExport.keep : .eraseAfterDays(30)
         let expired = Retention(rule).expired([candidate(kind)], now: Self.now)
         #expect(expired == (kind == .fine ? [7] : []))
     }
 
-    @Test("With immediate erasure, clocks do not matter, but all else does", arguments: Case.allCases)
+    @Test("With immediate erasure, clocks do not matter, but everything else does", arguments: Case.allCases)
     func atOnce(kind: Case) {
         let expired = Retention(kind == .never ? .keep : .erase).expired([candidate(kind)], now: Self.now)
         let goes: [Case] = [.fine, .young, .unverified, .exportedWhileRecording, .exportedInTheFuture]
@@ -106,7 +106,7 @@ extension Storage {
     }
 
     @Test(
-        "An added file of earlier days is erased that many days after its copy", arguments: ["added: a.m4a", "added"])
+        "An older added file is erased that many days after its copy", arguments: ["added: a.m4a", "added"])
     func added(source: String) {
         var candidate = candidate(.fine)
         candidate.recording.microphone = source
@@ -116,7 +116,7 @@ extension Storage {
         #expect(Retention(.eraseAfterDays(30)).expired([candidate], now: Self.now) == [7])
     }
 
-    @Test("A sealed recording is erased after its sealed file was copied, and for no other copy")
+    @Test("A sealed recording is erased after its sealed file was copied, but not after any other copy")
     func sealed() {
         func manifest(_ content: Character) -> SealedManifest {
             func digest(_ letter: Character) -> String { String(repeating: letter, count: 64) }
@@ -138,7 +138,7 @@ extension Storage {
         }
     }
 
-    @Test("Due recordings are erased, but none while the clock is not set")
+    @Test("Due recordings are erased, but only while the clock is set")
     func applied() async throws {
         let storage = Storage()
         let archive = try storage.archive()
@@ -163,7 +163,7 @@ extension Storage {
             try await retention.apply(to: archive, storage: path, isSynchronized: true, now: 1_000_000).erased
                 == [1])
         #expect(try await archive.recordings().map(\.id) == [2])
-        // Immediately, also while the clock is not set; recordings without a copy stay.
+        // Immediately, even while the clock is not set; recordings without a copy stay.
         try await storage.record([.samples(numbered(4000))], words: ["text"], in: archive)
         let other = try #require(try await archive.shownPass(of: 3))
         try await archive.add(

@@ -11,7 +11,7 @@ import TestKit
 /// Files from outside are parsed by a process with limits; here by the real one.
 @Suite("Confined reading") struct ConfinedReadingTests {
     init() {
-        // As in our programs: writing to a reader that has exited is an error, not a signal.
+        // Like in our programs: writing to a reader that has exited is an error, not a signal.
         signal(SIGPIPE, SIG_IGN)
     }
 
@@ -45,7 +45,7 @@ import TestKit
     }
 
     @Test(
-        "an error is the same line",
+        "an error is reported in the same line",
         arguments: [("a.csv", "x"), ("corrections.json", "{"), ("b c.vtt", "no"), ("--help.srt", "no")])
     func errors(name: String, text: String) {
         let here = refusal { try IncomingFile(Array(text.utf8), as: .init(named: name), name: name) }
@@ -70,7 +70,7 @@ import TestKit
         }
     }
 
-    @Test("exceeding the memory limit gives one line")
+    @Test("exceeding the memory limit yields one line")
     func memory() throws {
         let limits = ConfinedProcess.Limits(memory: 16 << 20)
         let text = String(repeating: "word ", count: 6_000_000)
@@ -78,7 +78,7 @@ import TestKit
         #expect(error.message.hasPrefix("a.txt: cannot be read with 16 MB of memory"), "\(error.message)")
     }
 
-    @Test("exceeding the time limit gives one line")
+    @Test("exceeding the time limit yields one line")
     func time() throws {
         let process = ConfinedProcess(
             program: "/bin/sh", arguments: ["-c", "while :; do :; done"], limits: .init(cpuSeconds: 1))
@@ -86,15 +86,15 @@ import TestKit
         #expect(error.message.hasPrefix("a.srt: takes more than 1 s of CPU time to read"), "\(error.message)")
     }
 
-    @Test("an answer that is too long gives one line")
+    @Test("an answer that is too long yields one line")
     func answer() throws {
         let text = "1\n00:00:00,000 --> 00:00:01,000\n" + String(repeating: "one ", count: 100_000)
         let error = try #require(refusal { try reading(text, "a.srt", limits: .init(answer: 10_000)) })
-        #expect(error.message.hasPrefix("a.srt: contains more than a recording can have"), "\(error.message)")
+        #expect(error.message.hasPrefix("a.srt: contains more than any recording"), "\(error.message)")
     }
 
     @Test(
-        "a reader that crashes, says nothing, or is missing gives one line",
+        "a reader that crashes, never answers, or is missing yields one line",
         arguments: ["/bin/false", "/bin/true", "/bin/echo"])
     func crashed(program: String) {
         let error = refusal { try IncomingFile(confined: Array("x".utf8), as: .text, name: "a.srt", program: program) }
@@ -105,7 +105,7 @@ import TestKit
     func confined() throws {
         let child = try ChildProcess(try builtProgram("fieldscribe"), arguments: ["read-incoming", "text"])
         // A reader that waits for its input has dropped all rights.
-        try waitUntil("a filter of its calls") { try lines("/proc/\(child.id)/status").contains("Seccomp:\t2") }
+        try waitUntil("a system call filter") { try lines("/proc/\(child.id)/status").contains("Seccomp:\t2") }
         #expect(try lines("/proc/\(child.id)/status").contains("NoNewPrivs:\t1"))
         for task in try FileManager.default.contentsOfDirectory(atPath: "/proc/\(child.id)/task") {
             #expect(try lines("/proc/\(child.id)/task/\(task)/status").contains("Seccomp:\t2"), "thread \(task)")

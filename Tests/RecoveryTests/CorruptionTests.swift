@@ -6,7 +6,7 @@ import TestKit
 @testable import Archive
 @testable import Core
 
-/// Random damage, as by a bad card, and a start after it. `FIELDSCRIBE_SEEDS` sets how many; default 60. `FIELDSCRIBE_SEED` repeats
+/// Random damage, like a bad card's, and a start after it. `FIELDSCRIBE_SEEDS` sets the number; default 60. `FIELDSCRIBE_SEED` repeats
 /// one that a failed test named.
 @Suite("A start on a damaged card") struct CorruptionTests {
     private struct Case {
@@ -55,7 +55,7 @@ import TestKit
         let what: String
         switch Int.random(in: 0..<10, using: &random) {
         case 0..<5:
-            // Half of all in the first kilobyte, which has the headers.
+            // Half of the damage is in the first kilobyte, which has the headers.
             let end = Bool.random(using: &random) ? min(1024, bytes.count) : bytes.count
             let count = Int.random(in: 1...64, using: &random)
             for _ in 0..<count {
@@ -111,7 +111,7 @@ import TestKit
         #expect(try await storage.archive().transcript(of: 3)?.1.segments.count == 20)
     }
 
-    @Test("It starts every time, every sample that the card kept can be read, and no file is deleted")
+    @Test("It starts every time, every intact sample can be read, and no file is deleted")
     func seeds() async throws {
         let golden = try await golden()
         let first = SeededGenerator().seed
@@ -138,15 +138,15 @@ import TestKit
             #expect(Set(before).isSubset(of: try files(root)), label)
             for (name, old) in kept where name.hasSuffix("audio.wav") {
                 let now = try bytes("\(root)/\(name)")
-                // All but the header, and half a sample, is as the card gave it. A recording that was cut short may lose zeros
-                // of its last block: they may be sound, or a place that the sound never reached on the card.
+                // Everything except the header, and half a sample, is unchanged. An interrupted recording may lose
+                // zeros at its end: they may be sound, or never written.
                 let given = old.dropFirst(512).prefix(max(0, old.count - 512) & ~1)
                 let isAsGiven = given.starts(with: now.dropFirst(512))
                 #expect(isAsGiven, label)
                 let missing = given.dropFirst(now.count - 512)
                 let wasCut = name == "recordings/000003/audio.wav"
                 let isDropped = missing.count <= (wasCut ? 4_096 : 0) && missing.allSatisfy { $0 == 0 }
-                // A longer recording that begins with the same sound counts as one with an appendix.
+                // A longer recording that begins with the same sound counts as one with appended audio.
                 let aside = try? bytes("\(root)/\(name).surplus-1")
                 #expect(isDropped || aside?.starts(with: missing) == true, label)
                 #expect(try samples(of: "\(root)/\(name)").count == (now.count - 512) / 2, label)
@@ -154,7 +154,7 @@ import TestKit
             let archive = try storage.archive()
             #expect(try await archive.recordings().map(\.id) == [1, 2, 3], label)
             for id in 1...3 where !damage.file.hasPrefix(String("recordings/00000\(id)/j")) {
-                // Text with an intact journal is there, unless the database changed it without a trace.
+                // Text with an intact journal is kept, unless the database changed it undetectably.
                 let segments = try #require(try await archive.transcript(of: id)).1.segments
                 if segments.map(\.text) == (1...20).map({ "word\(id)x\($0)" }) { texts += 1 }
                 #expect(segments.count == 20, label)

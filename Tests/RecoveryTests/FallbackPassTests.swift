@@ -11,16 +11,16 @@ import TestKit
 @Suite("A replacement engine's text has its name") struct FallbackPassTests {
     private let storage = Storage()
 
-    /// As in the executable: writing to a worker that has exited is an error, not a signal.
+    /// Like in the executable: writing to a worker that has exited is an error, not a signal.
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    /// On bursts over two seconds, the wanted engine's workers crash.
+    /// The wanted engine's workers crash on bursts of more than two seconds.
     private func pool() -> WorkerPool {
         WorkerPool(
             BacklogTests.command(model: "never"), size: 1, fallback: BacklogTests.command(model: "plain"))
     }
 
-    @Test("A text with a part from another engine has that engine's name, also in the journal")
+    @Test("A text with a part from another engine has that engine's name, even in the journal")
     func writtenDown() async throws {
         for (seconds, model) in [([1, 3, 1], "plain"), ([1, 1, 1], "never")] {
             let storage = Storage()
@@ -40,7 +40,9 @@ import TestKit
         }
     }
 
-    @Test("A second pass that the wanted engine cannot do changes no text, is reported, and the next recording follows")
+    @Test(
+        "A second pass that the wanted engine cannot complete changes no text, is reported, and the next recording follows"
+    )
     func readAgain() async throws {
         let archive = try storage.archive()
         for seconds in [[1, 3, 1], [1, 1]] {

@@ -11,7 +11,7 @@ import TestKit
 @testable import System
 
 // wait: a guard; code that opens a pipe hangs
-/// Entries that somebody put into an archive must not stop the rest from working, and no link is followed.
+/// Planted entries in an archive must not stop the rest from working, and no link is followed.
 @Suite("Entries that do not belong in an archive", .timeLimit(.minutes(60))) struct ForeignEntryTests {
     private let storage = Storage()
 
@@ -35,7 +35,7 @@ import TestKit
         return try await archive.transcript(of: id)?.1.segments.map(\.text) == ["more"]
     }
 
-    @Test("A link with the name of an erasure or a recording is erased itself; its target stays")
+    @Test("A link with the name of an erasure or a recording is itself erased; its target stays")
     func links() async throws {
         try await write(2)
         let outside = try outside()
@@ -52,7 +52,7 @@ import TestKit
 
     @Test(
         "A failed erasure is reported, stops neither start nor recording, and is tried again",
-        .enabled(if: canBeStuck, "root may erase everything, and may mount nothing here"))
+        .enabled(if: canBeStuck, "root may erase everything, and cannot mount here"))
     func stuck() async throws {
         try await write(2)
         let folder = recordings(".erasing-9/stuck")
@@ -68,7 +68,7 @@ import TestKit
         #expect(findings.map(\.recording) == [9] && findings.map(\.outcome) == [.damaged])
         #expect(findings.first?.message.contains(folder) == true)
         #expect(try await records())
-        // Also beside an erasure that works, and while the appliance is idle.
+        // Also beside a successful erasure, and while the appliance is idle.
         let archive = try storage.archive()
         try await Erasure(storage: storage.folder.path, archive: archive).erase([1])
         let tried = try await Retention(.keep).apply(to: archive, storage: storage.folder.path)
@@ -137,7 +137,7 @@ import TestKit
         #expect(try bytes("\(outside)/theirs") == Array("theirs".utf8))
     }
 
-    /// What lies in place of a file of the database.
+    /// The replacement of a database file.
     enum Strange: String, CaseIterable, Sendable { case pipe, folder, loop, link, foreign, log }
 
     @Test("A database that is not a file, or another program's, is set aside and rebuilt", arguments: Strange.allCases)
@@ -185,13 +185,13 @@ import TestKit
         return path
     }
 
-    @Test("A new database beside a newest folder with foreign audio begins a recording of its own")
+    @Test("A new database beside a latest folder with foreign audio begins a separate recording")
     func foreignFolder() async throws {
         try await write(2)
         for suffix in ["", "-wal"] { unlink(storage.configuration.archivePath + suffix) }
         unlink(recordings("000002/journal.jsonl"))
         try durableReplace(path: recordings("000002/journal.jsonl"), with: "theirs\n")
-        // Another program's: two channels.
+        // Another program's file: two channels.
         try Data(Self.stereo).write(to: URL(filePath: storage.audio(2)))
         let before = try bytes(recordings("000002/journal.jsonl"))
         _ = try await storage.recover(.start)
@@ -207,7 +207,7 @@ import TestKit
         #expect(try await records())
     }
 
-    @Test("A link or a file in place of the recordings' folder is set aside, and reported", arguments: [true, false])
+    @Test("A link or a file instead of the recordings' folder is set aside, and reported", arguments: [true, false])
     func noFolder(isLink: Bool) async throws {
         let outside = try outside()
         let path = storage.folder.file("recordings")
@@ -230,7 +230,7 @@ import TestKit
     }
 }
 
-/// A place that this user cannot remove: root may remove all but a mount point.
+/// A folder that this user cannot remove: root can remove everything but a mount point.
 private var canBeStuck: Bool {
     guard geteuid() == 0 else { return true }
     let folder = TemporaryFolder()

@@ -27,7 +27,7 @@ import TestKit
         }
     }
 
-    /// Makes a journal as earlier versions wrote it.
+    /// Makes a journal like those of earlier versions.
     private func age(_ id: Int) throws {
         let lines = String(decoding: try bytes(journal(id)), as: UTF8.self).split(separator: "\n")
         let rest = lines.filter { !$0.contains("{\"recording\":{") }
@@ -45,7 +45,7 @@ import TestKit
     }
 
     @Test(
-        "without the database, no text is shown as another recording's, and none is lost",
+        "without the database, no text is attributed to another recording, and none is lost",
         arguments: [true, false], [true, false])
     func lostDatabase(isMoved: Bool, hasHistory: Bool) async throws {
         try await record()
@@ -77,9 +77,10 @@ import TestKit
         try await record()
         let theirs = try bytes(journal(2)) + bytes(journal(2))
         try Data(theirs).write(to: URL(filePath: journal(1)))
-        let told = try await Verification(storage: storage.folder.path, archive: storage.archive()).run([1])
+        let reported = try await Verification(storage: storage.folder.path, archive: storage.archive()).run([1])
         #expect(
-            told.contains { $0.outcome == .damaged && $0.message.contains("is the journal of recording 2") }, "\(told)")
+            reported.contains { $0.outcome == .damaged && $0.message.contains("is the journal of recording 2") },
+            "\(reported)")
         #expect(try await storage.recover(depth).map(\.outcome) == [.repaired])
         #expect(try bytes("\(journal(1)).foreign-1") == theirs)
         #expect(try await texts() == [1: "one", 2: "two"])
@@ -133,7 +134,7 @@ import TestKit
         let theirs = try bytes(journal(2))
         try Data(theirs).write(to: URL(filePath: journal(1)))
         if witness != .beginning { unlink(journal(2)) }
-        // Audio that is cut short proves nothing.
+        // Truncated audio proves nothing.
         if witness == .history { try change(storage.audio(1)) { $0.removeLast(1_000) } }
         let found = try await storage.recover()
         #expect(
@@ -152,8 +153,8 @@ import TestKit
         let (right, wrong) = (storage.folder.file("recordings/000002"), storage.folder.file("recordings/000005"))
         rename(right, wrong)
         let found = try await storage.recover()
-        let told = found.filter { $0.outcome == .damaged }
-        #expect(told.map(\.recording) == [5] && told[0].message.contains("rename it to 000002"), "\(found)")
+        let reported = found.filter { $0.outcome == .damaged }
+        #expect(reported.map(\.recording) == [5] && reported[0].message.contains("rename it to 000002"), "\(found)")
         #expect(try await texts() == [1: "one"])
         rename(wrong, right)
         #expect(try await storage.recover().allSatisfy { $0.outcome != .damaged })

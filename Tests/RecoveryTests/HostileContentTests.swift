@@ -60,7 +60,7 @@ import TestKit
             _ = UncertainWord.worst(10, of: timeline.segments)
         }
         try await ClockCorrection.apply(to: archive, boot: "a-boot", isSynchronized: true)
-        // It records, and transcribes after the existing text.
+        // It still records, and transcribes after the existing text.
         let id = try await archive.beginRecording(startedAt: 1, clock: .synchronized, microphone: "m")
         let pass = try await archive.beginPass(recording: id, engine: engine, profile: "live")
         try await archive.commit([RecoveryTests.segment(1, "more")], adaptation: nil, pass: pass, recording: id)

@@ -64,12 +64,12 @@ import TestKit
         let second = try await correct(["zorpel", "water"], in: archive)
         #expect(try await learn(archive) == ["water", "zorpel"], "water was corrected twice")
         #expect(try text().contains("\nzorpel  # 2 times, in \(first) \(second)\n"))
-        // A lost file is made again.
+        // A lost file is rebuilt.
         unlink(path)
         #expect(try await learn(archive).count == 4)
     }
 
-    /// A file that a decode worker made of learned words.
+    /// A file that a decode worker made from learned words.
     private func cache() throws -> String {
         let path = storage.folder.file("cache/learned-1f")
         try makeFolder(path)
@@ -77,7 +77,7 @@ import TestKit
         return path
     }
 
-    @Test("redacted or deleted words leave learned.txt and the files made from it, and both commands say so")
+    @Test("redacted or deleted words leave learned.txt and the files made from it, and both commands report it")
     func forgotten() async throws {
         let archive = try storage.archive()
         let first = try await correct(["zorpel", "balafonu", "kadiu"], in: archive)
@@ -92,11 +92,11 @@ import TestKit
         #expect(access(made, F_OK) != 0)
         #expect(try await learn(archive).isEmpty, "it came back")
         made = try cache()
-        let told = try await Erasure(storage: storage.folder.path, archive: archive).erase([first])
-        #expect(told == ["\(path): 1 word or phrase that came of recording \(first) alone were taken out"])
+        let reported = try await Erasure(storage: storage.folder.path, archive: archive).erase([first])
+        #expect(reported == ["\(path): 1 word or phrase that came of recording \(first) alone were taken out"])
         #expect(try !text().contains("balafonu") && text().contains("kadiu  # 1 time, in 2\n"))
         #expect(try text().contains("mine\n") && access(made, F_OK) != 0)
-        // What cannot be read is reported, and does not stop the erasure.
+        // An unreadable file is reported, and does not stop the erasure.
         unlink(path)
         mkfifo(path, 0o600)
         let others = try await Erasure(storage: storage.folder.path, archive: archive).erase([2])
@@ -116,7 +116,7 @@ import TestKit
         #expect(try !text().contains("zorpel") && text().contains("balafonu"))
     }
 
-    @Test("propose only proposes, and no learns nothing")
+    @Test("the value ask only proposes, and no learns nothing")
     func modes() async throws {
         let archive = try storage.archive()
         _ = try await correct(["zorpel"], in: archive)
@@ -127,7 +127,7 @@ import TestKit
     }
 
     @Test(
-        "anything else in the file's place is reported, stays, and stops neither learning nor transcription",
+        "anything else with the file's name is reported, stays, and stops neither learning nor transcription",
         arguments: ["link", "pipe", "folder", "huge", "bytes"])
     func hostile(kind: String) async throws {
         let archive = try storage.archive()
@@ -148,10 +148,10 @@ import TestKit
         let error = await thrown { _ = try await learn(archive) }
         #expect(error?.message.contains("learned.txt") == true, "\(String(describing: error))")
         if kind == "bytes" { #expect(error?.message.contains("learned.txt:2: is not UTF-8") == true) }
-        var told: [String] = []
-        let used = configuration().learned.inUse { told.append($0) }
+        var reported: [String] = []
+        let used = configuration().learned.inUse { reported.append($0) }
         #expect(kind == "bytes" ? used?.contains("A") == true : used == nil)
-        #expect(told.count == 1 && told[0].contains("learned.txt"), "\(told)")
+        #expect(reported.count == 1 && reported[0].contains("learned.txt"), "\(reported)")
         var status = stat()
         #expect(lstat(path, &status) == 0)
         if kind == "link" { #expect(try Data(contentsOf: URL(filePath: target)) == Data("mine\n".utf8)) }
@@ -186,8 +186,8 @@ import TestKit
 
     @Test("a missing storage folder is not an error")
     func missing() {
-        var told: [String] = []
+        var reported: [String] = []
         let learned = LearnedVocabulary(storage: storage.folder.file("none"))
-        #expect(learned.inUse { told.append($0) } == nil && told.isEmpty)
+        #expect(learned.inUse { reported.append($0) } == nil && reported.isEmpty)
     }
 }

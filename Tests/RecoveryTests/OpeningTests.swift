@@ -27,8 +27,8 @@ import TestKit
 
     /// Makes a key pair; returns the public key.
     private static func key(_ path: String) throws -> String {
-        let told = try shell("age-keygen -o '\(path)' 2>&1 >/dev/null; age-keygen -y '\(path)'")
-        let recipient = told.split(separator: "\n").last.map(String.init) ?? ""
+        let reported = try shell("age-keygen -o '\(path)' 2>&1 >/dev/null; age-keygen -y '\(path)'")
+        let recipient = reported.split(separator: "\n").last.map(String.init) ?? ""
         #expect(recipient.hasPrefix("age1"))
         return recipient
     }
@@ -85,7 +85,7 @@ import TestKit
 
     private func inMemory() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: memory.path) }
 
-    @Test("its text can be read and searched, and is in memory only; a lock leaves nothing")
+    @Test("the text can be read and searched, is in memory only, and is gone after a lock")
     func opens() async throws {
         let archive = try storage.archive()
         try await seal(["zanzibar", "mombasa"], in: archive)
@@ -93,8 +93,8 @@ import TestKit
         let opening = opening(archive)
         #expect(opening.state == nil)
         #expect(try await opening.search("zanzibar", limit: 9).isEmpty)
-        let told = try await opening.open(text(), named: "key.txt")
-        #expect(told == ["recordings 1 and 2 are open for an hour, or until fieldscribe lock"])
+        let reported = try await opening.open(text(), named: "key.txt")
+        #expect(reported == ["recordings 1 and 2 are open for an hour, or until fieldscribe lock"])
         #expect(opening.state?.recordings == [1, 2])
         #expect((1...3_600).contains(opening.state?.secondsLeft ?? 0))
         #expect(try await opening.search("zanzibar", limit: 9).map(\.recording) == [1])
@@ -122,13 +122,13 @@ import TestKit
         #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).wrong == [])
     }
 
-    @Test("it is locked when its time is over, whatever the wall clock says")
+    @Test("it is locked when its time is up, whatever the wall clock says")
     func expires() async throws {
         let archive = try storage.archive()
         try await seal(["zanzibar"], in: archive)
         let opening = opening(archive, lasting: .milliseconds(700))
-        let told = try await opening.open(text(), named: "key.txt")
-        #expect(told.count == 1 && told.first?.hasPrefix("recording 1 is open") == true, "\(told)")
+        let reported = try await opening.open(text(), named: "key.txt")
+        #expect(reported.count == 1 && reported.first?.hasPrefix("recording 1 is open") == true, "\(reported)")
         // On a busy machine it may be locked already.
         #expect((0...0.7).contains(opening.state?.secondsLeft ?? 0))
         try await eventually("it is locked") { try inMemory().isEmpty }
@@ -136,7 +136,7 @@ import TestKit
         #expect(try await opening.search("zanzibar", limit: 9).isEmpty)
     }
 
-    @Test("an invalid key, or one that opens nothing, gives one line, and what was open stays open")
+    @Test("an invalid or wrong key gives a one-line error, and open recordings stay open")
     func noKey() async throws {
         let archive = try storage.archive()
         try await seal(["zanzibar"], in: archive)
@@ -147,11 +147,11 @@ import TestKit
         try Self.shell("ssh-keygen -q -t ed25519 -N words -f '\(ssh)'")
         let cases: [(text: String, words: String)] = [
             (try text("other.txt"), "does not open the sealed recording: sealed for another key"),
-            (other, "holds a public key, which opens nothing"),
+            (other, "holds a public key, which cannot decrypt"),
             ("", "holds no private key"), ("hello\n", "holds no private key"),
             ("age-encryption.org/v1\n-> scrypt x 18\n", "is protected by a passphrase"),
             (try text("locked"), "is protected by a passphrase"),
-            ("AGE-PLUGIN-YUBIKEY-1QQQ\n", "names a plugin of age"),
+            ("AGE-PLUGIN-YUBIKEY-1QQQ\n", "names an age plugin"),
             (String(repeating: "AGE-SECRET-KEY-1QQQ\n", count: 2_000), "is too long for a private key"),
             ("AGE-SECRET-KEY-1" + String(repeating: "Q", count: 58) + "\n", "does not open the sealed recording"),
         ]
@@ -166,7 +166,7 @@ import TestKit
     }
 
     @Test(
-        "a key can be in a file from Windows: with its line ends, with a byte order mark, in UTF-16",
+        "a key file may come from Windows: CRLF, a byte order mark, UTF-16",
         arguments: 0..<5)
     func fromWindows(form: Int) async throws {
         let archive = try storage.archive()
@@ -191,7 +191,7 @@ import TestKit
         _ = try OpeningKey(in: Folder(opening: keys.path), "windows.txt")
     }
 
-    // A separate function, because Swift 6.0 allows no noncopyable file in an asynchronous one.
+    // A separate function: Swift 6.0 rejects noncopyable values in async functions.
     private func keyText(_ name: String) throws -> String {
         try OpeningKey.text(of: Folder(opening: keys.path).openFile(name, O_RDONLY))
     }
@@ -208,9 +208,11 @@ import TestKit
         let journal = thrown { try small.journal(into: target) }
         let sound = thrown { try small.sound(SamplePosition(40_000_000), .ended, into: target) }
         for error in [journal, sound] {
-            let told = error?.message ?? "it was opened"
-            #expect(error?.code == .full, "\(told)")
-            #expect(told.contains("MB of memory, and of the machine's 5 MB are free; open it on a laptop"), "\(told)")
+            let reported = error?.message ?? "it was opened"
+            #expect(error?.code == .full, "\(reported)")
+            #expect(
+                reported.contains("MB of memory, but only 5 MB of this machine's memory are free; open it on a laptop"),
+                "\(reported)")
         }
         #expect(try found("zanzibar", below: memory.path) == "")
         for enough in [nil, 1 << 40] as [Int64?] {
@@ -233,9 +235,9 @@ import TestKit
         #expect(try await opening.search("zanzibar", limit: 9).count == 1)
         try await seal(["mombasa"], in: archive)
         _ = try Self.key(keys.file("other.txt"))
-        let told = try await opening.open(text("other.txt") + text(), named: "key.txt")
-        #expect(told.count == 2 && told[0].contains("recording 2 is open"))
-        #expect(told[1].contains("recording 1 stays sealed: ") && told[1].contains("is sealed for another key"))
+        let reported = try await opening.open(text("other.txt") + text(), named: "key.txt")
+        #expect(reported.count == 2 && reported[0].contains("recording 2 is open"))
+        #expect(reported[1].contains("recording 1 stays sealed: ") && reported[1].contains("is sealed for another key"))
         #expect(try await opening.search("kaduna", limit: 9).map(\.recording) == [2])
         #expect(try inMemory().count == 1)
     }
@@ -249,9 +251,9 @@ import TestKit
         case 1: try change(file()) { $0[5_000] ^= 1 }
         default: unlink(file())
         }
-        let told = try await opening(archive).open(text(), named: "key.txt")
-        #expect(told.count == 2 && told[0].contains("recording 2 is open"))
-        #expect(told[1].contains("recording 1 stays sealed") && told[1].contains("changed"), "\(told)")
+        let reported = try await opening(archive).open(text(), named: "key.txt")
+        #expect(reported.count == 2 && reported[0].contains("recording 2 is open"))
+        #expect(reported[1].contains("recording 1 stays sealed") && reported[1].contains("changed"), "\(reported)")
     }
 
     @Test("without a tmpfs, without sealed recordings, or if the history cannot be written, nothing is opened")
@@ -268,7 +270,7 @@ import TestKit
     }
 
     @Test(
-        "with too little memory, the latest are opened; without space for one, nothing; what was open stays open",
+        "with too little memory, only the latest are opened; without space for one, open recordings stay open",
         .enabled(if: canMount))
     func fullMemory() async throws {
         let archive = try storage.archive()
@@ -277,7 +279,7 @@ import TestKit
             let long = (1...4).map { "\(word)\($0)" + String(repeating: "x", count: 50_000) }
             try await storage.record([.samples(numbered(20_000))], words: [word] + long, in: archive)
         }
-        // Without the other formats, which take an emulated board minutes.
+        // Skips the other formats, which take minutes on an emulated board.
         var configuration = configuration()
         configuration.export.formats = [.json]
         #expect(try await SealingRecordings(configuration, archive: archive).run().isEmpty)
@@ -288,21 +290,21 @@ import TestKit
             defer { umount2(place.path, Int32(MNT_DETACH)) }
             let opening = opening(archive, in: [place.path])
             do {
-                let told = try await opening.open(text(), named: "key.txt")
+                let reported = try await opening.open(text(), named: "key.txt")
                 let opened = try #require(opening.state?.recordings)
                 outcomes.append(opened)
                 // Only the latest.
                 #expect(opened == Array((4 - opened.count)...3))
                 #expect(Set(try await opening.search("pemba", limit: 9).map(\.recording)) == [3])
                 #expect(try await opening.search("zanzibar", limit: 9).isEmpty == (opened.count < 3))
-                #expect(told.count == (opened.count == 3 ? 1 : 2), "\(told)")
+                #expect(reported.count == (opened.count == 3 ? 1 : 2), "\(reported)")
                 if opened.count < 3 {
                     let which = opened.count == 1 ? "recording 2, as the older one," : "recording 1"
-                    #expect(told.last?.hasPrefix("\(which) stays sealed: \(place.path): ") == true, "\(told)")
-                    #expect(told.last?.contains("opening this recording needs") == true)
-                    #expect(told.last?.contains("; open it on a laptop") == true)
+                    #expect(reported.last?.hasPrefix("\(which) stays sealed: \(place.path): ") == true, "\(reported)")
+                    #expect(reported.last?.contains("opening this recording needs") == true)
+                    #expect(reported.last?.contains("; open it on a laptop") == true)
                 }
-                // Again with less space: what was open stays open.
+                // Again with less space: open recordings stay open.
                 let room = try Folder(opening: place.path).freeBytes()
                 try Self.shell("head -c \(room - 65_536) /dev/zero > '\(place.path)/mine'")
                 let error = await thrown { _ = try await opening.open(text(), named: "key.txt") }
@@ -345,10 +347,10 @@ import TestKit
             }
         }
         let before = Self.descriptors(below: paths)
-        let told = try await opening.open(text(), named: "key.txt")
+        let reported = try await opening.open(text(), named: "key.txt")
         watching.cancel()
         await watching.value
-        #expect(told == ["24 recordings are open for an hour, or until fieldscribe lock"])
+        #expect(reported == ["24 recordings are open for an hour, or until fieldscribe lock"])
         #expect(try await opening.search("word17", limit: 9).map(\.recording) == [17])
         #expect(try await opening.search("kaduna", limit: 200).count == 24)
         #expect(most.withLock { $0 } - before < 20, "\(most.withLock { $0 }) descriptors, \(before) before")
@@ -367,7 +369,7 @@ import TestKit
         }
     }
 
-    @Test("the next start removes what a killed process left open")
+    @Test("the next start removes a killed process's opened recordings")
     func leftovers() async throws {
         let child = try Self.shell("sh -c 'echo $$'").filter(\.isNumber)
         let left = "\(memory.path)/fieldscribe-opened-\(child)-abcdef"
@@ -377,7 +379,7 @@ import TestKit
         #expect(try inMemory() == [])
     }
 
-    @Test("recordings that are erased or no longer sealed cannot be read any more")
+    @Test("recordings that are erased or no longer sealed can no longer be read")
     func erased() async throws {
         let archive = try storage.archive()
         try await seal(["zanzibar", "mombasa"], in: archive)
@@ -393,7 +395,7 @@ import TestKit
 
     // Sealed again.
 
-    /// Opens, and adds a pass to the recording, as a second pass would.
+    /// Opens, and adds a pass to the recording, like a second pass.
     private func openAndRead(
         _ opening: OpenedRecordings, frames: Int64 = 20_000
     ) async throws -> OpenedRecordings.Open {
@@ -417,7 +419,7 @@ import TestKit
     }
 
     @Test(
-        "sealed again, it has the better text and the same sound, and an entry in its history", arguments: [1, 2])
+        "sealing it again stores the better text and the same audio, and adds a history entry", arguments: [1, 2])
     func sealedAgain(channels: Int) async throws {
         let archive = try storage.archive()
         try await storage.record(
@@ -449,10 +451,10 @@ import TestKit
         #expect(try await opening.search("pemba", limit: 9).count == 1)
     }
 
-    enum Cut: CaseIterable, Sendable { case written, told, toldLosingDatabase, renamed, renamedLosingDatabase }
+    enum Cut: CaseIterable, Sendable { case written, reported, toldLosingDatabase, renamed, renamedLosingDatabase }
 
     @Test(
-        "after a power cut while it is sealed again, it is sealed with one text or the other", arguments: Cut.allCases)
+        "after a power cut during resealing, it is sealed with the old or the new text", arguments: Cut.allCases)
     func cutOff(cut: Cut) async throws {
         func begin() async throws {
             let archive = try storage.archive()
@@ -466,12 +468,12 @@ import TestKit
             let made = try RecordingSealer(
                 summary, timeline, journal: journal.text, history: [], in: storage.folder.path, soundIn: open.storage,
                 settings: CopySettings(formats: [.text, .html], audio: .flac, device: .host, volume: "", now: 1),
-                for: [try #require(Recipient(recipient))], goesOn: { true }
+                for: [try #require(Recipient(recipient))], shouldContinue: { true }
             ).seal(as: RecordingFolder.resealedName)
             await opening.lock()
             if cut == .written { return }
             #expect(try await archive.beginResealed(1, made, before: manifest))
-            if cut == .told || cut == .toldLosingDatabase { return }
+            if cut == .reported || cut == .toldLosingDatabase { return }
             let place = try Folder(opening: folder())
             try place.rename(RecordingFolder.resealedName, replacing: RecordingFolder.sealedName)
             try place.sync()

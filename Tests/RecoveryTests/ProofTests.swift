@@ -16,7 +16,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
     private let storage = Storage()
     private var sums: String { storage.folder.file("recordings/000001/audio.sums") }
 
-    /// A recording of three seconds that was closed, or cut short and recovered, and signed.
+    /// A signed recording of three seconds that was closed, or cut short and recovered.
     private func record(isClosed: Bool = true, isSigned: Bool = true) async throws {
         func write() async throws {
             let archive = try storage.archive()
@@ -43,18 +43,18 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         try names(inFolder: storage.folder.file("recordings/000001")).filter { $0.contains("surplus") }
     }
 
-    @Test("verify says what the sound was compared with, the signature before the checksums")
+    @Test("verify reports what the sound was compared with, the signature before the checksums")
     func evidence() async throws {
         try await record()
         let archive = try storage.archive()
         try await storage.record([.samples(numbered(16_000))], in: archive)
         try await storage.record([.samples(numbered(16_000))], in: archive)
         unlink(storage.folder.file("recordings/000003/audio.sums"))
-        let told = try await Verification(storage: storage.folder.path, archive: archive).run([])
-        #expect(told.map(\.outcome) == [.note, .note, .note])
-        #expect(told.map(\.recording) == [1, 2, 3])
+        let reported = try await Verification(storage: storage.folder.path, archive: archive).run([])
+        #expect(reported.map(\.outcome) == [.note, .note, .note])
+        #expect(reported.map(\.recording) == [1, 2, 3])
         for (finding, words) in zip(
-            told, ["what the recorder signed (SHA-256)", "checksums of each second", "no checksum"])
+            reported, ["what the recorder signed (SHA-256)", "checksums of each second", "no checksum"])
         {
             #expect(finding.message.contains(words), "\(finding)")
         }
@@ -75,14 +75,14 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         let findings = try await verify()
         #expect(findings.allSatisfy { $0.outcome == .damaged && $0.recording == 1 })
         #expect(findings.count == (kind == 0 ? 2 : 1))
-        #expect(findings.last?.message.contains("is not what was signed") == true, "\(findings)")
-        // No start and no repair accepts it, and it is not signed as it is now.
+        #expect(findings.last?.message.contains("differs from what was signed") == true, "\(findings)")
+        // No start and no repair accepts it, and it is not signed again.
         let recovered = try await storage.recover()
         #expect(recovered.map(\.outcome) == (kind == 1 ? [.damaged] : []), "\(recovered)")
         #expect(isTaken(sums) == (kind != 1))
         try await sign()
         #expect(try await signatures() == 1)
-        #expect(try await verify().contains { $0.message.contains("is not what was signed") })
+        #expect(try await verify().contains { $0.message.contains("differs from what was signed") })
     }
 
     @Test("wrong checksums of correctly signed sound are reported as wrong")
@@ -105,10 +105,11 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         try await sign()
         _ = try await storage.record([.samples(numbered(900))], in: storage.archive())
         try await sign()
-        let told = try await verify()
+        let reported = try await verify()
         #expect(
-            told.map(\.outcome) == [.note, .note] && told.contains { $0.message.contains("of an earlier key") },
-            "\(told)")
+            reported.map(\.outcome) == [.note, .note]
+                && reported.contains { $0.message.contains("with an earlier key") },
+            "\(reported)")
     }
 
     enum Appended: CaseIterable { case bytes, odd, header, zeros, silentHeader, stereoSize }
@@ -128,7 +129,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
     }
 
     @Test(
-        "what another program appended is set aside and named, and nothing is signed again",
+        "audio appended by another program is set aside and reported, and nothing is signed again",
         arguments: Appended.allCases,
         [true, false])
     func appended(kind: Appended, isClosed: Bool) async throws {
@@ -155,7 +156,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         try await record(isClosed: isClosed, isSigned: false)
         let before = try bytes(storage.audio(1))
         try append(.bytes)
-        // Before the next start it is not signed as it is.
+        // It is not signed before the next start.
         try await sign()
         #expect(try await signatures() == 0)
         #expect(try await storage.recover(.start).map(\.outcome) == [.repaired])
@@ -170,7 +171,8 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         #expect(try await signatures() == 1)
     }
 
-    @Test("setting aside continues after a kill at any step, and keeps one copy of what was appended", arguments: 0...3)
+    @Test(
+        "setting aside continues after a kill at any step, and keeps one copy of the appended audio", arguments: 0...3)
     func killed(step: Int) async throws {
         try await record()
         let before = try bytes(storage.audio(1))
@@ -221,7 +223,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         #expect(try await verify().contains { $0.outcome == .damaged })
     }
 
-    @Test("a header of noise does not hide what was appended, and is kept")
+    @Test("a header of noise does not hide appended audio, and is kept")
     func damagedHeader() async throws {
         try await record()
         let before = try bytes(storage.audio(1))
@@ -233,7 +235,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         #expect(isTaken("\(storage.audio(1)).damaged-header-1"))
     }
 
-    @Test("parts put beside a signed recording are set aside; its own are joined", arguments: [true, false])
+    @Test("foreign parts beside a signed recording are set aside; its own are joined", arguments: [true, false])
     func parts(isOwn: Bool) async throws {
         func write() async throws {
             let archive = try storage.archive()
@@ -268,7 +270,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         #expect(try await storage.recover(.start).contains { $0.outcome == .damaged })
         try await sign()
         #expect(try await signatures() == 1)
-        #expect(try await verify().contains { $0.message.contains("is not what was signed") })
+        #expect(try await verify().contains { $0.message.contains("differs from what was signed") })
         #expect(try await storage.archive().recording(1)?.length.samples == 43_500)
     }
 }

@@ -11,7 +11,7 @@ import TestKit
     private let storage = Storage()
 
     @Test(
-        "A recording that was cut off gets its true length, says so, and keeps its gaps",
+        "An interrupted recording gets its true length and stop reason, and keeps its gaps",
         arguments: [
             Recovery.Depth.start, .everything,
         ])
@@ -32,7 +32,7 @@ import TestKit
         #expect(try samples(of: storage.audio(1)).count == 5000)
     }
 
-    @Test("Audio without a row is added under its number, also without a journal", arguments: [true, false])
+    @Test("Audio without a row is added under its number, even without a journal", arguments: [true, false])
     func orphan(hasJournal: Bool) async throws {
         func write() async throws {
             let archive = try storage.archive()
@@ -52,13 +52,13 @@ import TestKit
             #expect(recordings.map(\.stopReason) == [.ended, .ended])
             #expect(recordings[0].microphone == (hasJournal ? "scripted:" : "unknown"))
             #expect(try await archive.search("kept", limit: 9).count == (hasJournal ? 1 : 0))
-            // New numbers follow those that were added.
+            // New numbers follow the added ones.
             #expect(try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "") == 3)
         }
         try await check()
     }
 
-    @Test("A row without audio is marked and kept with its text, and restored with the file")
+    @Test("A row without audio is marked, keeps its text, and is restored when the file returns")
     func missing() async throws {
         func write() async throws {
             try await storage.record([.samples(numbered(4000))], words: ["kept"], in: try storage.archive())
@@ -104,7 +104,7 @@ import TestKit
         #expect(try FileManager.default.contentsOfDirectory(atPath: storage.folder.file("recordings")) == ["000002"])
     }
 
-    @Test("If the current recording is in the list, nothing of the list is erased")
+    @Test("If the list contains the current recording, nothing is erased")
     func erasingTheCurrent() async throws {
         let archive = try storage.archive()
         try await storage.record([.samples(numbered(4000))], in: archive)

@@ -59,7 +59,7 @@ import TestKit
         for word in ["secretword", "secretmark"] { #expect(try holders(of: word) == []) }
     }
 
-    @Test("redacted words are in no file, all else is unchanged, and a lost database does not restore them")
+    @Test("redacted words are in no file, everything else is unchanged, and a lost database does not restore them")
     func redacts() async throws {
         do {
             let archive = try storage.archive()
@@ -97,7 +97,7 @@ import TestKit
         try expectNowhere()
     }
 
-    @Test("a late pass or correction of the range comes without its words")
+    @Test("a late pass or correction is stored without the redacted words")
     func late() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -144,7 +144,7 @@ import TestKit
             "\(String(describing: error))")
     }
 
-    @Test("in a running recording, the checksums follow after its end")
+    @Test("in a running recording, the checksums are updated after its end")
     func growing() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -158,7 +158,7 @@ import TestKit
         #expect(try await !redaction.finish(1))
     }
 
-    @Test("earlier copies are named and do not count any more, and the laptop drive is made again")
+    @Test("earlier copies are listed and no longer count, and the laptop drive is rebuilt")
     func copies() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -167,7 +167,7 @@ import TestKit
         try await archive.add(
             ExportEntry(recording: 1, pass: 1, volume: "1234-ABCD", folder: "f", manifest: "m", exportedAt: 5))
         let notes = try await Redaction(storage: storage.folder.path, archive: archive).redact(range, of: 1)
-        #expect(notes == ["f on the volume 1234-ABCD: was copied before; the next copy to that volume replaces it"])
+        #expect(notes == ["f on the volume 1234-ABCD: was copied earlier; the next copy to that volume replaces it"])
         #expect(try await archive.exports(of: 1).map(\.pass) == [nil])
         #expect(access(storage.folder.file("drive/contents"), F_OK) != 0)
 
@@ -177,9 +177,9 @@ import TestKit
                 ExportEntry(recording: 1, pass: 1, volume: volume, folder: folder, manifest: "n", exportedAt: 1))
         }
         let next = SampleRange(SamplePosition(100), SamplePosition(200))
-        let told = try await Redaction(storage: storage.folder.path, archive: archive).redact(next, of: 1)
+        let reported = try await Redaction(storage: storage.folder.path, archive: archive).redact(next, of: 1)
         #expect(
-            told.map { $0.prefix { $0 != ":" } } == ["f_2 on the volume 1234-ABCD", "g on the volume 5678-EF00"])
+            reported.map { $0.prefix { $0 != ":" } } == ["f_2 on the volume 1234-ABCD", "g on the volume 5678-EF00"])
 
         // A copy that began before the redaction and was recorded after it does not count.
         var late = ExportEntry(
@@ -216,7 +216,7 @@ import TestKit
     }
 
     @Test(
-        "the last seconds are recorded ones, whatever pauses are among and after them",
+        "the last seconds do not include pauses among and after them",
         arguments: Minute.cases)
     func pauses(minute: Minute) throws {
         let pauses = minute.pauses.map { Minute.range($0[0], $0[1]) }
@@ -238,7 +238,7 @@ import TestKit
     }
 
     @Test(
-        "a range outside of the recording is refused in one line",
+        "a range outside the recording is refused in one line",
         arguments: [(5.0, 6.0), (0.1, 0.1), (-4, 0), (.nan, .nan)])
     func nothingThere(from: Double, to: Double) throws {
         let order = RedactionOrder(recording: 7, from: from, to: to)

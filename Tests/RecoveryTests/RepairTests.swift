@@ -35,14 +35,14 @@ import TestKit
     }
 
     @Test(
-        "Whatever the header says, all of the audio is there after it, and a second run finds nothing to do",
+        "With any header, all of the audio is kept, and a second run finds nothing to do",
         arguments: Damage.allCases, [StopReason.cutShort, .button])
     func repaired(damage: Damage, reason: StopReason) throws {
         let path = folder.file("audio.wav")
         var bytes = make(reason)
         damage.apply(to: &bytes)
         try Data(bytes).write(to: URL(filePath: path))
-        let repair = try RecordingRepair.run(path: path, told: (SamplePosition(5000), reason))
+        let repair = try RecordingRepair.run(path: path, reported: (SamplePosition(5000), reason))
         #expect(repair.length.samples == 5000)
         #expect(repair.reason == reason)
         #expect(repair.changes.isEmpty == (damage == .nothing))
@@ -50,32 +50,32 @@ import TestKit
         #expect(try samples(of: path) == numbered(5000))
         let again = try RecordingRepair.run(path: path)
         #expect(again.changes.isEmpty && again.length.samples == 5000 && again.reason == reason)
-        // Anything in place of a header is kept, unless it is empty.
+        // Anything instead of a header is kept, unless it is empty.
         let isUnreadable = repair.changes.contains(.newHeader) && damage != .zeroedHeader
         #expect((try? RecoveryTests.bytes("\(path).damaged-header-1")) == (isUnreadable ? Array(bytes[..<512]) : nil))
     }
 
-    @Test("An unreadable header means cut short, unless the archive knows better", arguments: [4999, 5000])
-    func reasonOfADamagedHeader(told: Int64) throws {
+    @Test("An unreadable header means cut short, unless the archive has the reason", arguments: [4999, 5000])
+    func reasonOfADamagedHeader(reported: Int64) throws {
         let path = folder.file("audio.wav")
         var bytes = make(.button)
         Damage.zeroedHeader.apply(to: &bytes)
         try Data(bytes).write(to: URL(filePath: path))
-        let repair = try RecordingRepair.run(path: path, told: (SamplePosition(told), .button))
-        #expect(repair.reason == (told == 5000 ? .button : .cutShort))
+        let repair = try RecordingRepair.run(path: path, reported: (SamplePosition(reported), .button))
+        #expect(repair.reason == (reported == 5000 ? .button : .cutShort))
     }
 
     @Test("A closed file that lost its end is cut short, with the length of the loss")
     func lostEnd() throws {
         let path = folder.file("audio.wav")
         try Data(make(.button).dropLast(2001)).write(to: URL(filePath: path))
-        let repair = try RecordingRepair.run(path: path, told: (SamplePosition(5000), .button))
+        let repair = try RecordingRepair.run(path: path, reported: (SamplePosition(5000), .button))
         #expect(repair.reason == .cutShort)
         #expect(repair.lost == 1001)
         #expect(try samples(of: path) == numbered(3999))
     }
 
-    @Test("Zeros with which the file system filled the last block are not sound; synced ones are")
+    @Test("Zeros that the file system added to the last block are not sound; synced ones are")
     func unwrittenTail() throws {
         let path = folder.file("audio.wav")
         let whole = 3 * 4_096
@@ -105,7 +105,7 @@ import TestKit
         #expect(try RecordingRepair.run(path: path).length.samples == (2 * 4_096 - 512) / 2)
     }
 
-    @Test("A file that never got a complete header becomes an empty recording", arguments: [0, 1, 11, 511, 512])
+    @Test("A file without a complete header becomes an empty recording", arguments: [0, 1, 11, 511, 512])
     func shorterThanAHeader(length: Int) throws {
         let path = folder.file("audio.wav")
         let bytes = Array(make(.cutShort).prefix(length))

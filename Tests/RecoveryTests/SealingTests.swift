@@ -52,7 +52,7 @@ import TestKit
 
     private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() }
 
-    /// The files of the archive that contain a word, as it is or in capitals.
+    /// The files of the archive that contain a word, in lower or upper case.
     private func found(_ word: String) throws -> String {
         try Self.shell("cd '\(storage.folder.path)' && grep -rail '\(word)' . | sort")
     }
@@ -73,15 +73,15 @@ import TestKit
         try await archive.add(Bookmark(SamplePosition(800), text: "pemba"), recording: 1)
     }
 
-    @Test("without the key only number, date and length can be read; with it, everything")
+    @Test("without the key, only number, date and length can be read; with it, everything")
     func sealed() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
         let before = try #require(try await archive.recordings().first)
         let sound = try samples(of: storage.audio(1))
-        var told: [Int] = []
-        let failures = try await sealing(archive).run { told.append($0) }
-        #expect(failures.isEmpty && told == [1])
+        var reported: [Int] = []
+        let failures = try await sealing(archive).run { reported.append($0) }
+        #expect(failures.isEmpty && reported == [1])
         #expect(try names() == Self.sealedNames)
         for word in ["zanzibar", "mombasa", "pemba"] { #expect(try found(word) == "") }
         let (after, timeline) = try #require(try await archive.transcript(of: 1))
@@ -103,7 +103,7 @@ import TestKit
         #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).wrong == [])
     }
 
-    @Test("it stays sealed through a start, and through the loss of the database")
+    @Test("it stays sealed after a start, and after the loss of the database")
     func starts() async throws {
         func seal() async throws {
             let archive = try storage.archive()
@@ -124,7 +124,7 @@ import TestKit
         try await look()
     }
 
-    @Test("an incompletely transcribed recording waits, and so do all without a key")
+    @Test("an incompletely transcribed recording waits, and without a key all do")
     func waits() async throws {
         let archive = try storage.archive()
         try await storage.record([.samples(numbered(4000))], words: ["open"], isClosed: false, in: archive)
@@ -141,7 +141,7 @@ import TestKit
         let settings = CopySettings(formats: [.text, .html], audio: .flac, device: .host, volume: "", now: 1)
         let manifest = try RecordingSealer(
             summary, timeline, journal: journal.text, history: [], in: storage.folder.path, settings: settings,
-            for: [try #require(Recipient(recipient))], goesOn: { true }
+            for: [try #require(Recipient(recipient))], shouldContinue: { true }
         ).seal()
         return (manifest, journal.bytes)
     }
@@ -183,7 +183,7 @@ import TestKit
         try await look()
     }
 
-    @Test("what is added while it is being sealed is not lost: it is sealed again")
+    @Test("additions during sealing are not lost: it is sealed again")
     func meanwhile() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -218,7 +218,7 @@ import TestKit
                 "\(String(describing: error))")
         }
         #expect(!Redaction.isUnderWay(1, in: storage.folder.path))
-        // A copy may be recorded meanwhile.
+        // A copy may be recorded in the meantime.
         try await archive.add(
             ExportEntry(recording: 1, pass: 1, volume: "V", folder: "f", manifest: "m", exportedAt: 5))
         let text = try #require(
@@ -237,7 +237,7 @@ import TestKit
         let archive = try storage.archive()
         try await record(in: archive)
         let range = SampleRange(SamplePosition(600), SamplePosition(1_000))
-        // Gap and text are done, the sound is not.
+        // Gap and text are redacted, the sound is not.
         try Data().write(to: URL(filePath: "\(folder)/.striking"))
         try await archive.add(Gap(range, cause: .redacted), recording: 1)
         try await archive.redact(recording: 1)
@@ -251,7 +251,7 @@ import TestKit
         #expect(try bytes("\(keys.file("opened"))/out.raw") == [UInt8](repeating: 0, count: 800))
     }
 
-    @Test("sound is not erased if the sealed file is missing or another one")
+    @Test("sound is not erased if the sealed file is missing or another recording's")
     func withoutFile() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -263,7 +263,7 @@ import TestKit
         #expect(access(storage.audio(1), F_OK) == 0)
     }
 
-    @Test("verify names a changed or missing sealed file, and what lies beside it", arguments: 0..<4)
+    @Test("verify reports a changed or missing sealed file, and files beside it", arguments: 0..<4)
     func verification(damage: Int) async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -292,13 +292,13 @@ import TestKit
                 file)
         }
         #expect(
-            error?.message.hasPrefix("t.txt: is of recording 1, which is sealed") == true,
+            error?.message.hasPrefix("t.txt: belongs to recording 1, which is sealed") == true,
             "\(String(describing: error))")
         #expect(error?.message.contains("age -d -i key.txt") == true)
     }
 
     @Test("a damaged database that was set aside is reported once anything is sealed")
-    func keptAside() async throws {
+    func damagedDatabases() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
         let aside = storage.folder.file("archive.sqlite.damaged-1")
@@ -307,7 +307,7 @@ import TestKit
         #expect(try await verification.run([]).wrong == [])
         #expect(try await sealing(archive).run().isEmpty)
         let findings = try await verification.run([], isQuick: true)
-        #expect(findings.map(\.file) == [aside] && findings[0].message.contains("kept aside"))
+        #expect(findings.map(\.file) == [aside] && findings[0].message.contains("that was set aside"))
         unlink(aside)
         #expect(try await verification.run([]).wrong == [])
     }
@@ -332,7 +332,7 @@ import TestKit
         #expect(try await archive.recordings().isEmpty)
     }
 
-    @Test("a key that age refuses seals nothing, erases nothing and leaves nothing")
+    @Test("with a key that age rejects, nothing is sealed, erased or left behind")
     func wrongKey() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -346,7 +346,7 @@ import TestKit
     }
 
     @Test(
-        "a full disk, from the start or in the middle, leaves the recording unchanged; with space it is sealed",
+        "a full disk, initially or later, leaves the recording unchanged; with space it is sealed",
         .enabled(if: canMount))
     func fullDisk() async throws {
         let disk = TemporaryFolder()
@@ -391,7 +391,7 @@ import TestKit
         }
         do {
             defer { isOver.signal() }
-            try await refused("make room on that disk")
+            try await refused("free space on that disk")
         }
         try await filled
         unlink(filler)

@@ -52,7 +52,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         #expect(try await archive.history(of: id).last?.entry.act == .erased)
     }
 
-    @Test("a key that is damaged, or cannot be made, gives one line, and nothing is signed")
+    @Test("a key that is damaged, or cannot be made, yields one line, and nothing is signed")
     func noKey() async throws {
         let archive = try storage.archive()
         let id = try await storage.record([.samples(numbered(900))], in: archive)
@@ -65,9 +65,9 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
     }
 
     @Test(
-        "a minisign that says nothing, or never ends, is killed, and not started again",
+        "a silent or endless minisign is killed, and not started again",
         arguments: [
-            // wait: stand for a minisign that hangs; the product kills it
+            // wait: simulates a minisign that hangs; the product kills it
             "exec sleep 900", "while :; do echo; sleep 0.2; done", "exec 1>&-; exec sleep 900",
         ])
     func hangs(script: String) throws {
@@ -80,9 +80,9 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         for _ in 1...3 { #expect(key.sign(Array("what is signed".utf8), comment: "a comment") == nil) }
         // wait: a guard; the programs end by themselves only after 900 s
         #expect(ContinuousClock.now - began < .seconds(600))
-        // One that was killed while it was being started has not written yet.
+        // A minisign that was killed while starting has not written yet.
         #expect((try? bytes(starts))?.count ?? 0 <= 1)
-        let told = "the program minisign has not answered within 1 s; install Debian's: "
-        #expect(key.error?.message.hasPrefix(told) == true, "\(key.error?.message ?? "nothing")")
+        let reported = "the program minisign has not answered within 1 s; install Debian's: "
+        #expect(key.error?.message.hasPrefix(reported) == true, "\(key.error?.message ?? "nothing")")
     }
 }

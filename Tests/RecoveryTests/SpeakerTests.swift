@@ -47,7 +47,7 @@ import TestKit
         """#
 
     @Test("each recording is processed once, and its turns are stored")
-    func told() async throws {
+    func reported() async throws {
         let archive = try await archive(recordings: 2)
         let telling = try telling(Self.answer)
         let shares = Mutex<[Int: [Double]]>([:])
@@ -62,7 +62,7 @@ import TestKit
         #expect(try await work.run().isEmpty)
     }
 
-    @Test("the request has the places with words, and the number of people")
+    @Test("the request has the ranges with words, and the number of people")
     func asked() async throws {
         let archive = try await archive()
         var configuration = configuration
@@ -76,14 +76,14 @@ import TestKit
         #expect(asked.contains(#""start":1750"#) && asked.contains(#""end":5700"#), "\(asked)")
     }
 
-    /// Two people in turn, a second each, with a microphone each; the other's gets a quarter.
+    /// Two people in turn, a second each, with a microphone each, and crosstalk of a quarter.
     private static let conversation: [Int16] = (0..<16_000 * 8).flatMap { (index: Int) -> [Int16] in
         let swell = index % 3_200 < 1_600 ? 4_000 : 300
         let voice = Int16((index &* 7_919 % 2_001 - 1_000) * swell / 1_000)
         return index / 16_000 % 2 == 0 ? [voice, voice / 4] : [voice / 4, voice]
     }
 
-    @Test("two microphones need no model; recordings with one wait for it, and a line says so")
+    @Test("two microphones need no model; recordings with one wait for it, and a line reports that")
     func byChannel() async throws {
         let archive = try storage.archive()
         try await storage.record([.samples([Int16](repeating: 5, count: 16_000))], words: ["one"], in: archive)
@@ -102,7 +102,7 @@ import TestKit
         #expect(try await work.waiting().map(\.id) == [1])
     }
 
-    @Test("two equal microphones, or another number of people, leave it to the voices")
+    @Test("with two equal microphones, or another number of people, voices are compared")
     func notByChannel() async throws {
         let archive = try storage.archive()
         let same = Self.conversation.indices.map { Self.conversation[$0 / 2 * 2] }
@@ -172,7 +172,7 @@ import TestKit
     func remember() async throws {
         let archive = try await remembering()
         #expect(try await remembering(archive, remember: false).run().isEmpty)
-        #expect(access(file, F_OK) != 0, "nothing is kept unless somebody asks for it")
+        #expect(access(file, F_OK) != 0, "nothing is stored unless requested")
         #expect(try await remembering(archive).run() == [2])
         #expect(try remembered().voices.map(\.name) == ["Anna"])
         #expect(try remembered().proposals == [2: ["B": "Anna"]])
@@ -183,7 +183,7 @@ import TestKit
         let before = try asked()
         #expect(try await remembering(archive).run().isEmpty)
         #expect(try asked() == before)
-        // A named person is learned, and not proposed any more.
+        // A named person is learned, and no longer proposed.
         try await name(["B": "Bob"], in: 2, of: archive)
         #expect(try await remembering(archive).run().isEmpty)
         #expect(try remembered().proposals.isEmpty && remembered().voices.map(\.name) == ["Anna", "Bob"])
@@ -227,7 +227,7 @@ import TestKit
     func namedLater() async throws {
         let archive = try await remembering([:])
         #expect(try await remembering(archive).run().isEmpty)
-        #expect(access(file, F_OK) != 0, "there is nothing to remember yet")
+        #expect(access(file, F_OK) != 0, "there is no voice to save yet")
         try await name(["A": "Dora"], in: 3, of: archive)
         #expect(try await remembering(archive).run() == [2])
         #expect(try remembered().proposals == [2: ["A": "Dora"]])
@@ -254,7 +254,7 @@ import TestKit
         #expect(try await remembering(archive).run().isEmpty && remembered().ignoredUpTo == 3)
     }
 
-    @Test("a voice stays when its recording is sealed, and is erased with it")
+    @Test("a voice stays when its recording is sealed, and is erased with the recording")
     func sealed() async throws {
         let archive = try await remembering()
         try await remembering(archive).run()
@@ -289,7 +289,7 @@ import TestKit
         #expect(try remembered().voices.isEmpty)
     }
 
-    @Test("two equally similar names, or none that is similar enough, give no proposal; each name is proposed once")
+    @Test("two equally similar names, or none that is similar enough, yield no proposal; each name is proposed once")
     func proposals() {
         func voice(_ name: String, _ numbers: [Float]) -> VoiceprintStore.Voice {
             VoiceprintStore.Voice(name: name, recording: 1, label: "A", numbers: numbers)
@@ -317,7 +317,7 @@ import TestKit
                 == 0)
     }
 
-    @Test("a missing model is reported, and nothing is invented")
+    @Test("a missing model is reported, and there are no results")
     func missing() async throws {
         let archive = try await archive()
         let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub())
@@ -345,9 +345,9 @@ import TestKit
             configuration: configuration, archive: archive, hub: hub, diarization: try telling(script))
         #expect(try await work.run().isEmpty)
         hub.finish()
-        var told: [String] = []
-        for await case .fault(_, let message) in events { told.append(message) }
-        #expect(told.count == 1 && told.first?.contains(message) == true, "\(told)")
+        var reported: [String] = []
+        for await case .fault(_, let message) in events { reported.append(message) }
+        #expect(reported.count == 1 && reported.first?.contains(message) == true, "\(reported)")
         #expect(try await work.waiting().map(\.id) == [1])
     }
 
@@ -356,7 +356,7 @@ import TestKit
     func cancelled() async throws {
         let archive = try await archive()
         let telling = try telling(
-            // wait: stands for work that outlasts the test; the cancellation kills it
+            // wait: simulates work that outlasts the test; the cancellation kills it
             "echo $$ >\(folder.file("pid.new")); mv \(folder.file("pid.new")) \(folder.file("pid")); exec sleep 7200")
         let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub(), diarization: telling)
         let task = Task { try await work.run().count }

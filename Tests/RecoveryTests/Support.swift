@@ -10,11 +10,11 @@ import TestKit
 
 let engine = EngineDescription(name: "fake", version: "1", model: "plain")
 
-/// Ignores everything.
+/// A sink that ignores everything.
 private struct Quiet: RecordingSink {}
 
 extension [StorageFinding] {
-    /// Without notes, such as what the sound was compared with.
+    /// The findings without notes, such as what the sound was compared with.
     var wrong: [StorageFinding] { filter { $0.outcome != .note } }
 }
 
@@ -77,7 +77,7 @@ struct Storage {
     }
 }
 
-/// Segment `id` of one word, 500 samples long, a thousand after the one before.
+/// Segment `id` of one word, 500 samples long, a thousand after the previous one.
 func segment(_ id: Int, _ word: String) -> Segment {
     let start = SamplePosition(Int64(id - 1) * 1000)
     let range = SampleRange(start, start + 500)

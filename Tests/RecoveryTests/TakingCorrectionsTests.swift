@@ -19,7 +19,7 @@ import TestKit
         return (archive, try soundDigest(of: storage.audio(id), length: length))
     }
 
-    /// As a page of the first pass saves it.
+    /// Corrections as saved by a page of the first pass.
     private func page(
         _ sound: String, saved: Double, by person: String = "Ann", names: String = "", title: String = "",
         segments: String = ""
@@ -62,13 +62,13 @@ import TestKit
         #expect(try await names(archive) == ["A": "Wrong"])
         let passes = try await archive.passes(of: 1).count
         for old in [wrong, none, two, again] {
-            #expect(try await take(old, in: archive).contains("this is in the archive already; nothing was changed"))
+            #expect(try await take(old, in: archive).contains("already in the archive; nothing was changed"))
         }
         #expect(try await archive.passes(of: 1).count == passes)
         #expect(try await names(archive) == ["A": "Wrong"])
     }
 
-    @Test("a correction is undone by its author, and not by an empty page of somebody else")
+    @Test("a correction is reverted by its author, but not by somebody else's empty page")
     func words() async throws {
         let (archive, sound) = try await recorded()
         let put = { (saved: Double) in
@@ -92,7 +92,7 @@ import TestKit
     }
 
     @Test(
-        "split and joined lines, other speakers and bookmarks are imported, kept by later pages, and taken back by the same one"
+        "split and joined lines, other speakers and bookmarks are imported, kept by later pages, and reverted by the same page"
     )
     func divided() async throws {
         let (archive, sound) = try await recorded()
@@ -114,9 +114,9 @@ import TestKit
         let lines = read.segments.map { $0.words.map { Word.key(of: $0.text) } }
         #expect(lines == [["one"], ["more", "two"], ["three"]] && read.segments.map(\.id) == [1, 2, 3])
         #expect(read.speakers?.turns.map(\.speaker) == [0, 2])
-        #expect(try await take(whole, in: archive).contains("in the archive already"))
+        #expect(try await take(whole, in: archive).contains("already in the archive"))
         #expect(read.marks.map(\.text) == ["here"])
-        // The page of the new text says neither who spoke nor the bookmarks again.
+        // The page of the new text repeats neither the speakers nor the bookmarks.
         let more = second(20, pass: 2, #"{"id":3,"was":"three","text":"tree"}"#)
         #expect(try await take(more, in: archive).contains(": corrected in 1 place"))
         let kept = try #require(try await archive.transcript(of: 1)?.1)
@@ -129,7 +129,7 @@ import TestKit
         #expect(first.speakers == nil && first.marks.isEmpty)
     }
 
-    @Test("a text from before people were named corrects words, and keeps names and notes")
+    @Test("a text made before people were named corrects words, and keeps names and notes")
     func olderText() async throws {
         let (archive, sound) = try await recorded()
         _ = try await take(page(sound, saved: 10, names: #""A":"Anna""#, title: "Market"), in: archive)
@@ -149,11 +149,11 @@ import TestKit
         #expect(try await words(archive) == ["one", "too", "three"])
         #expect(try await names(archive) == ["A": "Anna"])
         #expect(try await archive.transcript(of: 1)?.1.annotations?.title == "Market")
-        // It has no time: importing it again changes nothing, whatever was corrected since.
+        // It has no time: importing it again changes nothing, even after other corrections.
         _ = try await take(
             page(sound, saved: 20, names: #""A":"Anne""#, segments: #"{"id":2,"was":"two","text":"tow"}"#), in: archive)
         let again = try await take(subtitles("one too three"), name: "old.vtt", person: "Ann", in: archive)
-        #expect(again.contains("in the archive already"), "\(again)")
+        #expect(again.contains("already in the archive"), "\(again)")
         #expect(try await words(archive) == ["one", "tow", "three"])
         let nothing = try await take(subtitles("one two three"), name: "old.vtt", person: "Ann", in: archive)
         #expect(nothing.contains("nothing was changed"), "\(nothing)")
@@ -163,7 +163,7 @@ import TestKit
         "WEBVTT\n\n" + (sound.map { "NOTE recording 1, pass 1, sound sha256:\($0)\n\n" } ?? "") + cues + "\n"
     }
 
-    @Test("a text with the recording's checksum is imported however much was corrected, and the line says so")
+    @Test("a text with the recording's checksum is imported even if it is mostly new, and the line reports that")
     func rewritten() async throws {
         let (archive, sound) = try await recorded()
         let cues = "00:00:00.000 --> 00:00:01.000\nnothing of that was said"
@@ -177,7 +177,7 @@ import TestKit
             storage.configuration, archive: archive, program: try builtProgram("fieldscribe"))
         var file = CorrectionImport.File(name: "other.vtt", text: other, neighbour: neighbour)
         let error = await #expect(throws: DeviceError.self) { try await importing.take(file) }
-        #expect(error?.message.contains("say so with --recording 1") == true, "\(String(describing: error))")
+        #expect(error?.message.contains("use --recording 1") == true, "\(String(describing: error))")
         file.recording = 1
         #expect(try await importing.take(file).contains(": corrected in"))
         file = CorrectionImport.File(
@@ -226,7 +226,7 @@ import TestKit
         let lines = try #require(try await archive.transcript(of: 1)?.1.segments)
         #expect(lines.dropLast().map(\.range) == old.segments.map(\.range) && lines.last?.text == "and then")
         #expect(lines.last.map { abs($0.range.start - end - 160) < 16 } == true)
-        #expect(try await take(text, name: "t.vtt", in: archive).contains("in the archive already"))
+        #expect(try await take(text, name: "t.vtt", in: archive).contains("already in the archive"))
         // The page is of the new text, and its lines have other numbers.
         let seen = page(sound, saved: 90, segments: #"{"id":\#(lines.count),"was":"and then","text":"and thus"}"#)
             .replacing(#""pass":1"#, with: #""pass":2"#)

@@ -58,8 +58,8 @@ import TestKit
             #expect(
                 ["run fieldscribe recover", "copy", "put", "export", "keep"].contains { finding.message.contains($0) })
         }
-        let told = kind == .unknownFolder ? [5, 2] : [1]
-        #expect(kind == .none || Set(findings.map(\.recording)) == Set(told), "\(findings)")
+        let reported = kind == .unknownFolder ? [5, 2] : [1]
+        #expect(kind == .none || Set(findings.map(\.recording)) == Set(reported), "\(findings)")
         let only = try await Verification(storage: storage.folder.path, archive: archive).run([2]).wrong
         #expect(only.isEmpty == (kind != .unknownFolder))
     }
@@ -76,7 +76,9 @@ import TestKit
         #expect(try await verification.run([], isQuick: true) == [])
     }
 
-    @Test("Recordings without checksums are reported in one line, are not damaged, and recover computes the checksums")
+    @Test(
+        "Recordings without checksums are reported in one line, do not count as damaged, and recover computes the checksums"
+    )
     func unsummed() async throws {
         func record() async throws {
             let archive = try storage.archive()
@@ -106,7 +108,7 @@ import TestKit
         #expect(findings.first?.message.contains("is being recorded") == true)
     }
 
-    @Test("Something in place of a recording's folder is named, and the others are checked")
+    @Test("Something instead of a recording's folder is reported, and the others are checked")
     func stray() async throws {
         let archive = try storage.archive()
         try await storage.record([.samples(numbered(40_000))], in: archive)

@@ -61,7 +61,7 @@ import Testing
         #expect(try await archive.journalFindings(of: id).differs == false)
     }
 
-    @Test("is shown, and no later pass replaces it")
+    @Test("is the default, and no later pass replaces it")
     func stays() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let id = try await corrected(archive)

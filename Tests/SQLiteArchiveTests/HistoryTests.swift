@@ -25,7 +25,7 @@ import Testing
     private let copy = ExportEntry(
         recording: 1, pass: 1, volume: "1A2B-3C4D", folder: "recorder/000001", manifest: "m", exportedAt: 2.5)
 
-    /// Two recordings, with every act on one of them.
+    /// Two recordings, with every action on one of them.
     private func fill(_ archive: SQLiteArchive) async throws {
         for _ in 1...2 {
             let (id, pass) = try await archive.record("secret words", "two")
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "each act is an entry with its time, in one chain of all and one per recording, without any transcribed word"
+        "each action is an entry with its time, in a global chain and one per recording, without any transcribed word"
     )
     func chain() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
@@ -85,7 +85,7 @@ import Testing
         #expect(try await archive.history(of: 1).filter { $0.entry.act == .erased }.count == 1)
     }
 
-    @Test("a copy of a pass that sealing removed meanwhile is recorded without the pass")
+    @Test("a copy of a pass that sealing removed in the meantime is recorded without the pass")
     func goneReading() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         try await fill(archive)
@@ -97,7 +97,7 @@ import Testing
         #expect(try await archive.exports(of: 1).first?.pass == 1)
     }
 
-    @Test("the same copy is recorded once, and a folder's path never")
+    @Test("the same copy is recorded once, but never a folder's path")
     func copies() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         try await fill(archive)
@@ -106,8 +106,8 @@ import Testing
         try await archive.add(again)
         again.volume = "folder:/home/maria/interviews"
         try await archive.add(again)
-        let told = try await archive.history(of: 1).filter { $0.entry.act == .copied }
-        #expect(told.map(\.entry.volume) == ["1A2B-3C4D", "folder"])
+        let reported = try await archive.history(of: 1).filter { $0.entry.act == .copied }
+        #expect(reported.map(\.entry.volume) == ["1A2B-3C4D", "folder"])
     }
 
     enum Tampering: String, CaseIterable, Sendable {
@@ -116,7 +116,7 @@ import Testing
         case link, pipe, folder, changedBoth, missingBoth
     }
 
-    @Test("a missing, changed or moved entry is found and named", arguments: Tampering.allCases)
+    @Test("a missing, changed or moved entry is detected and named", arguments: Tampering.allCases)
     func tampering(kind: Tampering) async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         try await fill(archive)
@@ -135,7 +135,7 @@ import Testing
             expected = "entry 8 (recording 1, copied) was changed"
         case .garbage: kept[2] = "{"; expected = "entry 3 (recording 1, written) was changed and cannot be read"
         case .moved: kept.swapAt(2, 4); expected = "entry 3 (recording 1, written) is out of order"
-        case .doubled: kept.insert(kept[2], at: 3); expected = "entry 3 (recording 1, written) is there twice"
+        case .doubled: kept.insert(kept[2], at: 3); expected = "entry 3 (recording 1, written) is duplicated"
         case .gone, .link, .pipe, .folder: expected = ""
         case .emptied: kept = []; expected = "entries 1 to 8 are missing"
         case .changedBoth:
@@ -179,7 +179,7 @@ import Testing
     }
 
     @Test(
-        "what a power cut leaves after the last entry is not reported",
+        "remains of a power cut after the last entry are not reported",
         arguments: [#"{"act":"rec"#, "\0\0\0\0", ""])
     func torn(rest: String) async throws {
         do {
@@ -196,13 +196,13 @@ import Testing
     }
 
     @Test(
-        "an entry that only the file has counts; an act that only the journal has gets an entry"
+        "an entry only in the file counts; an action only in the journal gets an entry"
     )
     func ahead() async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
             try await fill(archive)
-            // As if the power had failed before the last transaction committed.
+            // As if power failed before the last transaction committed.
             try await archive.rewrite(8, line: nil)
             #expect(try await findings(archive).isEmpty)
         }
@@ -217,7 +217,7 @@ import Testing
         #expect(try await findings(opened.archive).isEmpty)
     }
 
-    @Test("an act that is not committed is not in the history")
+    @Test("an uncommitted action is not in the history")
     func rolledBack() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         try await fill(archive)

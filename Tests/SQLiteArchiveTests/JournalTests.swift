@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "after any damage to the database, all that was committed is restored from the journals",
+        "after any damage to the database, all committed changes are restored from the journals",
         arguments: Loss.allCases)
     func rebuilt(loss: Loss) async throws {
         let before: [Kept]
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("an intact archive is opened unchanged, also with a full log, and by one process only")
+    @Test("an intact archive is opened unchanged, even with a full log, and by only one process")
     func sound() async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
@@ -116,7 +116,9 @@ import Testing
         #expect(opened.setAside == nil && opened.restored.isEmpty)
     }
 
-    @Test("after its folder was renamed, the archive writes to that folder; no recording begins until the name is back")
+    @Test(
+        "after its folder was renamed, the archive writes to that folder; no recording begins until the name is restored"
+    )
     func renamedFolder() async throws {
         let (home, moved) = (folder.path + "/home", folder.path + "/moved")
         let archive = try SQLiteArchive(path: home + "/archive.sqlite")
@@ -130,18 +132,18 @@ import Testing
         }
         do {
             _ = try await archive.beginRecording(startedAt: 1, clock: .unverified, microphone: "tone:")
-            Issue.record("a recording began where nobody finds it")
+            Issue.record("a recording began where nobody can find it")
         } catch let error as DeviceError {
             #expect(error.code == .missing && error.message.contains("and is \(moved) now"))
         }
-        // The folder that has the name now is another one.
+        // The folder that now has the name is another one.
         #expect(mkdir(home, 0o700) == 0)
         #expect(throws: DeviceError.self) { try archive.checkPlace() }
         #expect(rmdir(home) == 0 && rename(moved, home) == 0)
         #expect(try await archive.beginRecording(startedAt: 1, clock: .unverified, microphone: "tone:") == 2)
     }
 
-    @Test("what a lost log contained is restored, and an incomplete journal removes nothing")
+    @Test("changes in a lost log are restored, and an incomplete journal removes nothing")
     func lostLog() async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
@@ -256,7 +258,7 @@ import Testing
         switch how {
         case "erased": break
         case "erased before":
-            // An earlier version kept no number; then this version starts.
+            // An earlier version stored no number; then this version starts.
             unlink(kept)
             _ = try await SQLiteArchive.openRepairing(path: folder.archive)
         default: try Data("999999998\n".utf8).write(to: URL(filePath: kept))

@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("a recording keeps its place since power-on when others are erased, also in a rebuilt database")
+    @Test("a recording keeps its number since power-on when others are erased, even in a rebuilt database")
     func keptPlaces() async throws {
         func places(_ archive: SQLiteArchive) async throws -> [Int: Int] {
             var places: [Int: Int] = [:]
@@ -66,7 +66,7 @@ import Testing
             try await begin(archive)
             try await erase(1, in: archive)
             #expect(try await places(archive) == [3: 3, 5: 5])
-            // One that never got a sound is removed, too.
+            // One without any sound is also removed.
             let empty = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "")
             try await begin(archive)
             try await archive.discard(recording: empty)
@@ -79,7 +79,7 @@ import Testing
         #expect(try await places(rebuilt) == [3: 3, 5: 5, 7: 7])
     }
 
-    @Test("the shown pass: complete ones, later ones, those with text, those that were read completely")
+    @Test("the default pass prefers complete passes, later ones, those with text, and fully readable ones")
     func bestPass() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let (id, first) = try await archive.record("first")
@@ -112,14 +112,14 @@ import Testing
         #expect(passes.map(\.committedUpTo.samples) == [1000, 1000, 42_000])
     }
 
-    @Test("segments committed together are stored all or none, also in the journal")
+    @Test("segments committed together are stored all or none, including the journal")
     func together() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let (id, pass) = try await archive.record("one")
         let adaptation = AdaptationState(["cepstralMean": [1]])
         let journal = folder.path + "/recordings/000001/journal.jsonl"
         let before = try Data(contentsOf: URL(filePath: journal))
-        // The last of them overlaps the one before it.
+        // The last one overlaps the previous one.
         let bad = [segment(2, at: 100_000, "two"), segment(3, at: 200_000, "three"), segment(4, at: 200_500, "four")]
         #expect(
             await failure { try await archive.commit(bad, adaptation: adaptation, pass: pass, recording: id) } != nil)
@@ -163,12 +163,12 @@ import Testing
         #expect(try await archive.search("canary", limit: 9).isEmpty)
         #expect(try await archive.count("SELECT count(*) FROM erasure") == 40)
         try await archive.execute("INSERT INTO segment_text (segment_text) VALUES ('integrity-check')")
-        // What is missing counts as erased.
+        // Missing recordings count as erased.
         try await archive.delete(recordings: gone)
         #expect(try await archive.count("SELECT count(*) FROM erasure") == 40)
     }
 
-    @Test("the ledger has what each volume got and each recording's copies, and is erased with the recording")
+    @Test("the ledger has each volume's and each recording's copies, and is erased with the recording")
     func ledger() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let (first, pass) = try await archive.record("one")
@@ -184,7 +184,7 @@ import Testing
         #expect(await failure { try await archive.add(entries[0]) }?.code == .missing)
     }
 
-    @Test("a start is placed in this boot, including up to a minute of earlier audio")
+    @Test("a start belongs to this boot, including up to a minute of earlier audio")
     func starts() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let id = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "")

@@ -27,7 +27,7 @@ struct MigrationTests {
                 "SELECT name || sql FROM sqlite_schema WHERE type IN ('index', 'trigger') AND sql > '' ORDER BY name")
     }
 
-    @Test("keeps all it holds, and has the tables of version 1")
+    @Test("keeps its contents, and has the tables of version 1")
     func upgrade() async throws {
         let opened = try await SQLiteArchive.openRepairing(path: folder.archive)
         let archive = opened.archive
@@ -59,7 +59,7 @@ struct MigrationTests {
         #expect(try await archive.search("Dashwood", limit: 9).map(\.recording) == [2])
     }
 
-    @Test("is damaged, and not upgraded, if its tables are not the recorded ones")
+    @Test("is damaged, and not upgraded, if its tables differ from the recorded ones")
     func changedTables() async throws {
         do {
             let connection = try Connection(path: folder.archive)
@@ -71,7 +71,7 @@ struct MigrationTests {
         #expect(try connection.rows("PRAGMA user_version") { $0.integer(0) } == [11])
     }
 
-    @Test("gets journals where they are missing, from which it can be rebuilt")
+    @Test("gets missing journals, from which it can be rebuilt")
     func journals() async throws {
         for id in 1...2 {
             try FileManager.default.createDirectory(

@@ -15,7 +15,7 @@ struct OpeningTests {
         try #require(await failure { _ = try SQLiteArchive(path: path) })
     }
 
-    @Test("a second process is told that the archive is in use, and can open it afterwards")
+    @Test("a second process gets an error that the archive is in use, and can open it afterwards")
     func busy() async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
@@ -77,7 +77,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "a version that only the header has is damage, whatever bits flipped",
+        "a version that only the header has is damage, for any flipped bits",
         arguments: [Migrations.version + 1, 11, 134_250_502])
     func unwitnessed(version: Int) async throws {
         do {
@@ -113,7 +113,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "changed tables are damage before anything is read from them",
+        "changed tables are reported as damage before anything is read from them",
         arguments: [
             """
             ALTER TABLE recording RENAME TO other;
@@ -174,7 +174,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "a place that cannot be written to is refused with the reason",
+        "an unwritable path is refused with the reason",
         arguments: [
             ("/sys/archive.sqlite", .denied), ("/dev/null/archive.sqlite", .missing), ("/usr", .damaged),
             (":memory:", .unsupported),
@@ -186,7 +186,7 @@ struct OpeningTests {
         #expect(!error.message.contains("\n"))
     }
 
-    @Test("a missing folder is created for its owner only")
+    @Test("a missing folder is created with access only for its owner")
     func parentFolder() throws {
         let path = folder.path + "/a/b/archive.sqlite"
         _ = try SQLiteArchive(path: path)
@@ -201,7 +201,7 @@ struct OpeningTests {
     func killed() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         try await archive.record("one", "two", "three")
-        // The files as a kill leaves them: the owner has not closed them.
+        // The files after a kill: the owner has not closed them.
         let copy = folder.path + "/copy.sqlite"
         for suffix in ["", "-wal"] {
             try FileManager.default.copyItem(atPath: folder.archive + suffix, toPath: copy + suffix)
@@ -229,7 +229,9 @@ struct OpeningTests {
         #expect(error.message.hasPrefix("card/archive.sqlite: "))
     }
 
-    @Test("An archive that the limit on open files keeps from opening names that limit", arguments: [EMFILE, ENFILE])
+    @Test(
+        "If the limit on open files prevents opening an archive, the error names that limit",
+        arguments: [EMFILE, ENFILE])
     func tooManyOpenFiles(systemStatus: Int32) {
         let error = DeviceError.sqlite(
             "sqlite3_open_v2", status: 14, systemStatus: systemStatus, path: "archive.sqlite", detail: "unable to open")

@@ -37,7 +37,7 @@ struct ReadOnlyTests {
         #expect(try content() == before)
     }
 
-    @Test("a log left by a kill is read, too")
+    @Test("a log left by a kill is also read")
     func log() async throws {
         let owner = try SQLiteArchive(path: folder.archive)
         try await owner.record("only in the log")
@@ -81,7 +81,7 @@ struct ReadOnlyTests {
             #expect(failure?.message.contains("is not a file") == true)
             remove(place)
         }
-        // Beside a database: the log that it would be read with.
+        // The same beside a database, in place of its log.
         try await fill()
         #expect(mkfifo(folder.archive + "-wal", 0o600) == 0)
         #expect(await failure { _ = try ReadOnlyArchive(path: folder.archive) }?.code == .damaged)

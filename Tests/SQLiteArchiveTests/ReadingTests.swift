@@ -16,7 +16,7 @@ struct ReadingTests {
         archive = try SQLiteArchive(path: folder.archive)
     }
 
-    /// A read that has begun and continues until it is stopped.
+    /// A running read that continues until it is stopped.
     private func begun(
         _ end: DispatchSemaphore, beside archive: SQLiteArchive
     ) async -> Task<Int, any Error> {
@@ -47,7 +47,7 @@ struct ReadingTests {
         #expect(try await archive.recordings().count == 2)
     }
 
-    @Test("a read ends with its task, however long it is")
+    @Test("a read ends with its task, even a long one")
     func cancelled() async throws {
         try await archive.record("one")
         let (began, tell) = AsyncStream<Void>.makeStream()
@@ -66,7 +66,7 @@ struct ReadingTests {
         #expect(try await archive.search("one", limit: 1).count == 1)
     }
 
-    @Test("an erasure interrupts a read, which starts again after it")
+    @Test("an erasure interrupts a read, which then starts again")
     func erased() async throws {
         let (first, _) = try await archive.record("the secret")
         try await archive.record("the rest")
@@ -75,7 +75,7 @@ struct ReadingTests {
         let reading = Task {
             try await archive.readers.read { queries in
                 tell.yield()
-                // Once over the archive as it was, without end; once over what remains.
+                // First on the old archive, endlessly; then on the remaining rows.
                 let count = try queries.recordings().count
                 let most = count > 1 ? Int.max : 1
                 let slow =
@@ -112,7 +112,7 @@ struct ReadingTests {
             let path = "\(folder.path)/closed-\(turn).sqlite"
             try await recordAndRead(path)
             // The last reader may still be releasing it.
-            try await eventually("the log is taken in") { !isThere(path + "-wal") }
+            try await eventually("the log is applied") { !isThere(path + "-wal") }
             _ = try SQLiteArchive(path: path)
         }
     }
@@ -148,18 +148,18 @@ struct ReadingTests {
         #expect(error?.code == .denied)
     }
 
-    @Test("a very common word finds its newest places, a rarer word beside it the best ones")
+    @Test("a very common word finds its newest matches; with a rarer word, the best ones")
     func common() async throws {
         let recording = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "file:talk.wav")
         let old = try await archive.beginPass(recording: recording, engine: engine, profile: "live")
-        let count = ArchiveQueries.mostCompared + 100
+        let count = ArchiveQueries.maxCompared + 100
         for pass in [old, try await archive.beginPass(recording: recording, engine: engine, profile: "final")] {
             let segments = (1...count).map { number in
                 segment(number, at: Int64(number) * 10_000, number == 7 ? "the needle in the hay" : "the hay")
             }
             try await archive.commit(segments, adaptation: nil, pass: pass, recording: recording)
         }
-        // Only the later of both passes is shown.
+        // Only the later of the two passes is the default.
         let hits = try await archive.search("the", limit: 3)
         #expect(hits.map(\.segment) == [count, count - 1, count - 2])
         #expect(hits.allSatisfy { $0.excerpt == "[the] hay" })
@@ -174,7 +174,7 @@ struct ReadingTests {
         try await archive.record("found again")
         #expect(try await archive.search("found", limit: 3).count == 2)
         try await archive.check()
-        // The index segments that the reader knows are merged into others.
+        // The index segments that the reader has cached are merged into others.
         try await archive.delete(recordings: [first])
         try await archive.check()
         #expect(try await archive.search("found", limit: 3).count == 1)

@@ -3,7 +3,7 @@ import Testing
 @testable import Archive
 @testable import Core
 
-@Suite("What the archive refuses")
+@Suite("Changes that the archive refuses")
 struct RefusalTests {
     let folder: TemporaryFolder
     let archive: SQLiteArchive
@@ -28,7 +28,7 @@ struct RefusalTests {
         let after = try #require(try await archive.transcript(of: recording))
         #expect(after.0 == before.0)
         #expect(after.1.segments == before.1.segments)
-        // One that touches the last does neither.
+        // An adjacent one does neither.
         try await archive.commit(segment(9, at: 102_000, "three"), pass: pass, recording: recording)
     }
 

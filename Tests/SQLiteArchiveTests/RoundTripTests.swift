@@ -14,7 +14,7 @@ struct RoundTripTests {
         archive = try SQLiteArchive(path: folder.archive)
     }
 
-    @Test("a recording is read back unchanged, also after closing the file")
+    @Test("a recording is read back unchanged, even after closing the file")
     func everythingComesBack() async throws {
         let path = folder.path + "/deep/er/archive.sqlite"
         let words = [
@@ -141,7 +141,7 @@ struct RoundTripTests {
         #expect(timeline.segments.first?.words.map(\.confidence) == [0])
     }
 
-    @Test("the flag for estimated times is stored, and restored from the journal alone")
+    @Test("the flag for estimated times is stored, and restored from only the journal")
     func spreadWords() async throws {
         let (recording, pass) = try await archive.record()
         var written = segment(1, at: 0, "hello world")
@@ -155,7 +155,7 @@ struct RoundTripTests {
         #expect(!String(decoding: plain, as: UTF8.self).contains("isSpread"))
     }
 
-    @Test("what is held back is stored, and restored from the journal alone")
+    @Test("held-back text is stored, and restored from only the journal")
     func heldBack() async throws {
         let (recording, pass) = try await archive.record()
         var written = segment(1, at: 0, "")
@@ -180,7 +180,7 @@ struct RoundTripTests {
         #expect(try await archive.search("1999", limit: 10).map(\.segment) == [1_999])
     }
 
-    @Test("concurrent callers each read all that they committed")
+    @Test("concurrent callers each read everything they committed")
     func concurrentCallers() async throws {
         let archive = archive
         try await withThrowingTaskGroup(of: Void.self) { group in

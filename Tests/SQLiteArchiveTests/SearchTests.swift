@@ -17,7 +17,7 @@ struct SearchTests {
     }
 
     @Test(
-        "words are found whatever surrounds them",
+        "words are found in any surroundings",
         arguments: [
             ("don't", [1]), ("don’t", [1]), ("DON'T", [1]), ("\"don't\"", [1]), ("naive", [1]), ("NAÏVE", [1]),
             ("cafe\u{301}", [1]), ("cafe naïve", [1]), ("o'clock", [2]), ("o'cl", [2]), ("AND", [2]),

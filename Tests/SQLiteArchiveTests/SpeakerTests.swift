@@ -59,14 +59,14 @@ import Testing
         #expect(try await archive.search("speaker:A", limit: 2).count == 1)
     }
 
-    @Test("count for each word: another person's words in the same segment do not match; also by name")
+    @Test("apply to each word: another person's words in the same segment do not match, even by name")
     func searchWords() async throws {
         let archive = try archive()
         let (id, pass) = try await archive.record("Wasser for the fields", "water, water more waterfalls")
         try await archive.endRecording(id, length: SamplePosition(150_000), reason: .button)
         try await archive.transcribed(upTo: SamplePosition(150_000), recording: id)
         try await archive.endPass(pass, recording: id)
-        // A thousand samples a word, which is less than a third of a second.
+        // A thousand samples per word, less than a third of a second.
         try await archive.keep(
             Speakers(turns: [
                 turn(0, 1_000, 0), turn(1_000, 10_000, 1), turn(100_000, 102_000, 1), turn(102_000, 110_000, 0),
@@ -96,7 +96,7 @@ import Testing
         #expect(try await found("speaker:Zoe") == [])
     }
 
-    @Test("do not cover redacted ranges, added later or before")
+    @Test("exclude redacted ranges, whether added later or earlier")
     func redacted() async throws {
         let archive = try archive()
         let id = try await recorded(in: archive)

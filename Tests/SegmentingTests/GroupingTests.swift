@@ -29,7 +29,7 @@ import TestKit
             Self.utterance(1, 1, 3), Self.utterance(2, 3.5, 8), Self.utterance(3, 10, 12.5), Self.utterance(4, 13, 14),
         ]
         #expect(Self.groups(four) == [[1, 2, 3], [4]])
-        // From 0.75 s on, 12 s: to the sample.
+        // 12 s from 0.75 s on, exact to the sample.
         #expect(Self.groups([Self.utterance(1, 1, 3), Self.utterance(2, 4, 12.5)]) == [[1, 2]])
         #expect(Self.groups([Self.utterance(1, 1, 3), Self.utterance(2, 4, 12.51)]) == [[1], [2]])
         #expect(Self.groups([Self.utterance(1, 1, 3), Self.utterance(2, 6, 7)]) == [[1, 2]])
@@ -73,7 +73,7 @@ import TestKit
 }
 
 @Suite("Utterances of limited length") struct LimitedLengthTests {
-    @Test("continuous speech is cut at the quietest place of the last quarter, however loud that is")
+    @Test("continuous speech is cut at the quietest place of the last quarter, even if that is loud")
     func quietest() throws {
         var marbles = Marbles(SpeechSettings().limited(toSeconds: 12))
         // Dips at 8 s, before the last quarter, and at 10 s, which is hardly quieter than the rest.
@@ -94,7 +94,7 @@ import TestKit
         #expect((1..<4_000).contains(utterance.audio.end - utterance.speech.end))
     }
 
-    @Test("for any sound, no utterance is longer, and nothing is lost between two", arguments: [4, 8, 12, 20])
+    @Test("for any sound, no utterance is longer, and nothing is lost between utterances", arguments: [4, 8, 12, 20])
     func longest(seconds: Int) {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)
@@ -136,7 +136,7 @@ import TestKit
             var (early, late) = (
                 Grouping(GroupSettings(longestSeconds: 12)), Grouping(GroupSettings(longestSeconds: 12))
             )
-            var (told, whole): ([UtteranceGroup], [UtteranceGroup]) = ([], [])
+            var (reported, whole): ([UtteranceGroup], [UtteranceGroup]) = ([], [])
             var certain: (utterance: Int, upTo: SamplePosition)?
             func take(_ effects: [Segmenter.Effect]) {
                 for effect in effects {
@@ -146,7 +146,7 @@ import TestKit
                         #expect(certain?.utterance == utterance.id, "seed \(seed)")
                         #expect(certain?.upTo ?? .zero <= utterance.audio.end, "seed \(seed)")
                         certain = nil
-                        told += early.add(utterance)
+                        reported += early.add(utterance)
                         whole += late.add(utterance)
                     }
                 }
@@ -160,14 +160,14 @@ import TestKit
                         certain = (id, upTo)
                     }
                     if let group = early.reach(speech: segmenter.earliestSpeech, certain: segmenter.certainWatermark) {
-                        told.append(group)
+                        reported.append(group)
                     }
                 }
             }
             take(segmenter.finish(at: segmenter.position))
-            told += [early.close()].compactMap(\.self)
+            reported += [early.close()].compactMap(\.self)
             whole += [late.close()].compactMap(\.self)
-            #expect(told == whole, "seed \(seed)")
+            #expect(reported == whole, "seed \(seed)")
             #expect(whole.allSatisfy { $0.whole.audio.count <= 12 * 16_000 }, "seed \(seed)")
             merged += whole.count { !$0.others.isEmpty }
         }

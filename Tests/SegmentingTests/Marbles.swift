@@ -1,10 +1,9 @@
 @testable import Core
 
-/// Sound and the segmenter's results, drawn as strings: a character is 100 ms.
-///
-/// In: `#` speech at -30 dBFS, `+` speech at -40, both with a dip of a frame between two syllables, `-` a dip at -50, `_` the room at -70, `!` a click of 20 ms,
-/// `k` a knock of 80 ms.
-/// Out: `B` an utterance began, `S` `T` `G` it ended at silence, stop, gap, `R` it was rotated.
+/// Sound and the segmenter's results, drawn as strings: a character is 100 ms. In: `#` speech at -30 dBFS, `+` speech
+/// at -40, both with a dip of a frame between two syllables, `-` a dip at -50, `_` background noise at -70, `!` a click
+/// of 20 ms, `k` a knock of 80 ms. Out: `B` an utterance began, `S` `T` `G` it ended at silence, stop, gap, `R` it was
+/// rotated.
 struct Marbles {
     private(set) var segmenter: Segmenter
     private(set) var utterances: [Utterance] = []

@@ -4,7 +4,7 @@ import TestKit
 @testable import Core
 
 @Suite("Rotation") struct RotationTests {
-    @Test("continuous speech is cut at the quietest place between 8 and 12 s, and both sides have it")
+    @Test("continuous speech is cut at the quietest place between 8 and 12 s, and both sides contain the cut")
     func quietPlace() throws {
         var marbles = Marbles()
         // Dips of 200 ms at 6.0, 9.0 and 10.5 s after the start; the one at 9.0 is deepest.
@@ -42,7 +42,7 @@ import TestKit
         }
     }
 
-    @Test("a pause at the time limit makes no utterance longer", arguments: ["_____", "__#####_____"])
+    @Test("a pause at the time limit does not make an utterance longer", arguments: ["_____", "__#####_____"])
     func pauseAtTheSafetyNet(_ rest: String) {
         for tenths in 480..<510 {
             var marbles = Marbles()
@@ -134,12 +134,12 @@ import TestKit
         #expect(abs(after.samples - (161_600 + 4_000)) <= 1_600)
     }
 
-    @Test("the certain part of an open utterance stays in it, wherever it is cut, and never shrinks")
+    @Test("the certain part of an open utterance stays in it for any cut, and never shrinks")
     func certain() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)
         print("seed \(seed)")
-        var told = 0
+        var reported = 0
         for _ in 0..<20 {
             var segmenter = Segmenter(settings: SpeechSettings())
             var certain: (utterance: Int, upTo: SamplePosition)?
@@ -160,12 +160,12 @@ import TestKit
                     guard let id = certain?.utterance, let upTo = segmenter.certainWatermark else { continue }
                     if id == before?.utterance { #expect(upTo >= before?.upTo ?? .zero, "seed \(seed)") }
                     certain = (id, upTo)
-                    told += 1
+                    reported += 1
                 }
             }
             check(segmenter.finish(at: segmenter.position))
             #expect(certain == nil)
         }
-        #expect(told > 1_000)
+        #expect(reported > 1_000)
     }
 }

@@ -25,7 +25,7 @@ import Testing
         #expect(normalized(marbles.play(sound)) == normalized(expected))
     }
 
-    /// Compares the order and place of the letters; a drawing may be shorter than the sound.
+    /// Compares the order and positions of the letters; a drawing may be shorter than the sound.
     private func normalized(_ line: String) -> String {
         var line = line
         while line.hasSuffix(".") { line.removeLast() }
@@ -63,7 +63,7 @@ import Testing
         #expect(utterance.audio.end == tenths(11))
     }
 
-    @Test("Paddings of close utterances overlap in silence only")
+    @Test("Paddings of close utterances overlap only in silence")
     func closeUtterances() throws {
         var marbles = Marbles()
         _ = marbles.play("_____#####___#####_____")
@@ -98,7 +98,7 @@ import Testing
         #expect(marbles.utterances.count == before + 1)
     }
 
-    @Test("speech may dip for a frame while it begins, not twice")
+    @Test("speech may dip for one frame while it begins, but not twice")
     func dips() {
         var settings = SpeechSettings()
         settings.threshold = .fixed(decibels: -40)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Sensitivity") struct SensitivityTests {
     @Test(
-        "sound slightly above the noise is speech only at high sensitivity; far above, at any",
+        "sound slightly above the noise is speech only at high sensitivity; far above it, at any",
         arguments: [
             (SpeechSettings.Sensitivity.low, [false, false, true]), (.medium, [false, true, true]),
             (.high, [true, true, true]),

@@ -14,7 +14,7 @@ extension Recognizing {
             print("seed \(seed)")
             var random = SeededGenerator(seed: seed)
             let inputs = Sounds.buffers(try Sounds.talk())
-            // After so many buffers, from a sequence that then waits.
+            // After this many buffers, from a sequence that then waits.
             let count = turn == 0 ? 0 : Int.random(in: 0...inputs.count, using: &random)
             let transcriber = SpeechTranscriber(
                 locale: Sounds.english, preset: turn % 2 == 0 ? .transcription : .progressiveTranscription)
@@ -43,7 +43,7 @@ extension Recognizing {
             continuation.finish()
         }
 
-        @Test("an analyzer that nobody refers to ends its results and its engine")
+        @Test("releasing an analyzer ends its results and its engine")
         func dropped() async throws {
             weak var dropped: SpeechTranscriber?
             try await {
@@ -64,7 +64,7 @@ extension Recognizing {
             try await eventually("no transcriber") { dropped == nil }
         }
 
-        @Test("finalizing makes the audio so far final, and the analysis goes on")
+        @Test("finalizing makes the audio so far final, and the analysis continues")
         func finalizing() async throws {
             let samples = try Sounds.samples(Sounds.amiable)
             let transcriber = SpeechTranscriber(locale: Sounds.english, preset: .transcription)
@@ -130,7 +130,7 @@ extension Recognizing {
 
 extension Recognizing {
     @Suite("SpeechDetector") struct SpeechDetectorTests {
-        @Test("speech and silence follow each other without gaps; sensitivity counts")
+        @Test("speech and silence follow each other without gaps; sensitivity matters")
         func stretches() async throws {
             var samples = try Sounds.talk()
             func stretches(_ sensitivity: SpeechDetector.SensitivityLevel) async throws -> [SpeechDetector.Result] {

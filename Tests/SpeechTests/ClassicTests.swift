@@ -32,12 +32,12 @@ extension Recognizing {
         func file() async throws {
             let folder = TemporaryFolder()
             let request = SFSpeechURLRecognitionRequest(url: try Sounds.talkFile(in: folder))
-            let told = Told()
-            let task = try recognizer().recognitionTask(with: request, resultHandler: told.handle)
-            try await eventually("the end") { told.isOver }
-            #expect(told.error == nil && task.error == nil)
+            let reported = Told()
+            let task = try recognizer().recognitionTask(with: request, resultHandler: reported.handle)
+            try await eventually("the end") { reported.isOver }
+            #expect(reported.error == nil && task.error == nil)
             try await eventually("completion") { task.state == .completed }
-            let results = told.results
+            let results = reported.results
             #expect(results.dropLast().allSatisfy { !$0.isFinal })
             let final = try #require(results.last)
             #expect(final.isFinal)
@@ -61,31 +61,31 @@ extension Recognizing {
         func buffers() async throws {
             let request = SFSpeechAudioBufferRecognitionRequest()
             request.shouldReportPartialResults = false
-            let told = Told()
-            let task = try recognizer().recognitionTask(with: request, resultHandler: told.handle)
+            let reported = Told()
+            let task = try recognizer().recognitionTask(with: request, resultHandler: reported.handle)
             for input in Sounds.buffers(try Sounds.talk()) { request.append(input.buffer) }
             request.endAudio()
             request.append(AudioBuffer(int16: [1, 2, 3]))
-            try await eventually("the end") { told.isOver }
-            #expect(told.results.count == 1 && told.error == nil)
-            #expect(told.results.first?.bestTranscription.formattedString.contains("young man") == true)
+            try await eventually("the end") { reported.isOver }
+            #expect(reported.results.count == 1 && reported.error == nil)
+            #expect(reported.results.first?.bestTranscription.formattedString.contains("young man") == true)
             #expect(task.isFinishing && !task.isCancelled)
         }
 
-        @Test("a request that nobody refers to ends, and gives its result")
+        @Test("releasing a request ends it, and its result arrives")
         func dropped() async throws {
-            let told = Told()
+            let reported = Told()
             try {
                 let request = SFSpeechAudioBufferRecognitionRequest()
-                _ = try recognizer().recognitionTask(with: request, resultHandler: told.handle)
+                _ = try recognizer().recognitionTask(with: request, resultHandler: reported.handle)
                 for input in Sounds.buffers(try Sounds.samples(Sounds.amiable)) { request.append(input.buffer) }
             }()
-            try await eventually("the end") { told.isOver }
-            #expect(told.results.last?.bestTranscription.formattedString.contains("amiable") == true)
+            try await eventually("the end") { reported.isOver }
+            #expect(reported.results.last?.bestTranscription.formattedString.contains("amiable") == true)
             try await eventually("no thread of an engine") { Threads.named("decode") == 0 }
         }
 
-        @Test("a delegate is told in order; finish ends the audio")
+        @Test("a delegate is called in order; finish ends the audio")
         func delegate() async throws {
             let request = SFSpeechAudioBufferRecognitionRequest()
             let delegate = Delegate()
@@ -102,7 +102,7 @@ extension Recognizing {
             #expect(calls.contains { $0.hasPrefix("processed") })
         }
 
-        @Test("a cancelled task tells that it was cancelled, and nothing after it", arguments: [false, true])
+        @Test("a cancelled task reports its cancellation, and nothing afterwards", arguments: [false, true])
         func cancelled(isEarly: Bool) async throws {
             let request = SFSpeechAudioBufferRecognitionRequest()
             let delegate = Delegate()
@@ -121,24 +121,24 @@ extension Recognizing {
 
         @Test("a missing file is an error for the handler")
         func missing() async throws {
-            let told = Told()
+            let reported = Told()
             let request = SFSpeechURLRecognitionRequest(url: URL(filePath: "/nowhere/talk.wav"))
-            try recognizer().recognitionTask(with: request, resultHandler: told.handle)
-            try await eventually("the end") { told.isOver }
-            #expect(told.error?.code == .audioReadFailed && told.results.isEmpty)
-            #expect(told.error?.message.contains("/nowhere/talk.wav") == true)
+            try recognizer().recognitionTask(with: request, resultHandler: reported.handle)
+            try await eventually("the end") { reported.isOver }
+            #expect(reported.error?.code == .audioReadFailed && reported.results.isEmpty)
+            #expect(reported.error?.message.contains("/nowhere/talk.wav") == true)
         }
 
-        @Test("a confirmation understands yes, no and numbers")
+        @Test("the hint confirmation recognizes yes, no and numbers")
         func confirmation() async throws {
             let recognizer = try recognizer()
             recognizer.defaultTaskHint = .confirmation
-            let told = Told()
+            let reported = Told()
             recognizer.recognitionTask(
-                with: SFSpeechURLRecognitionRequest(url: Sounds.young), resultHandler: told.handle)
-            try await eventually("the end") { told.isOver }
-            #expect(told.error == nil)
-            #expect(told.results.last?.bestTranscription.formattedString.contains("young") == false)
+                with: SFSpeechURLRecognitionRequest(url: Sounds.young), resultHandler: reported.handle)
+            try await eventually("the end") { reported.isOver }
+            #expect(reported.error == nil)
+            #expect(reported.results.last?.bestTranscription.formattedString.contains("young") == false)
         }
 
         @Test("a custom language model is exported, prepared and preferred; a wrong line is named")
@@ -164,11 +164,11 @@ extension Recognizing {
             try await SFSpeechLanguageModel.prepareCustomLanguageModel(for: asset, configuration: prepared)
             let request = SFSpeechURLRecognitionRequest(url: Sounds.young)
             request.customizedLanguageModel = prepared
-            let told = Told()
-            try recognizer().recognitionTask(with: request, resultHandler: told.handle)
-            try await eventually("the end") { told.isOver }
+            let reported = Told()
+            try recognizer().recognitionTask(with: request, resultHandler: reported.handle)
+            try await eventually("the end") { reported.isOver }
             #expect(
-                told.results.last?.bestTranscription.formattedString.contains("ill-disposed young man") == true)
+                reported.results.last?.bestTranscription.formattedString.contains("ill-disposed young man") == true)
 
             try Data("fine\nmore * often\n".utf8).write(to: asset)
             let error = await speechError {
@@ -179,7 +179,7 @@ extension Recognizing {
     }
 }
 
-/// What a handler was called with.
+/// The arguments of a handler's calls.
 private final class Told: Sendable {
     private struct Calls {
         var results: [SFSpeechRecognitionResult] = []
@@ -206,13 +206,13 @@ private final class Told: Sendable {
     }
 }
 
-/// What a delegate was told.
+/// The calls of a delegate.
 private final class Delegate: SFSpeechRecognitionTaskDelegate {
-    private let told = Mutex<[String]>([])
+    private let reported = Mutex<[String]>([])
 
-    var calls: [String] { told.withLock { $0 } }
+    var calls: [String] { reported.withLock { $0 } }
 
-    private func add(_ call: String) { told.withLock { $0.append(call) } }
+    private func add(_ call: String) { reported.withLock { $0.append(call) } }
 
     func speechRecognitionDidDetectSpeech(_ task: SFSpeechRecognitionTask) { add("speech") }
 

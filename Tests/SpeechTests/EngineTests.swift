@@ -20,7 +20,7 @@ extension Recognizing {
     @Suite("Engines of the library") struct EngineTests {
         private func helper() throws -> URL { URL(filePath: try builtProgram("fieldscribe")) }
 
-        @Test("a helper process gives the same text, times, confidences and alternatives as a thread")
+        @Test("a helper process returns the same text, times, confidences and alternatives as a thread")
         func process() async throws {
             let folder = TemporaryFolder()
             let url = try Sounds.talkFile(in: folder)
@@ -61,7 +61,7 @@ extension Recognizing {
             #expect(needed == nil)
         }
 
-        @Test("Moonshine on a thread gives the same text and times as in a process", .enabled(if: moonshine != nil))
+        @Test("Moonshine on a thread returns the same text and times as in a process", .enabled(if: moonshine != nil))
         func moonshineAlike() async throws {
             guard let moonshine else { return }
             let folder = TemporaryFolder()
@@ -73,7 +73,7 @@ extension Recognizing {
             #expect(try await Sounds.finals(url, options: options) == here)
         }
 
-        @Test("Moonshine is preferred, and gives volatile text, too", .enabled(if: moonshine != nil))
+        @Test("Moonshine is preferred, and also returns volatile text", .enabled(if: moonshine != nil))
         func automatic() async throws {
             guard let moonshine else { return }
             let options = SpeechAnalyzer.Options(modelFolders: [moonshine])
@@ -82,7 +82,7 @@ extension Recognizing {
             let analyzer = SpeechAnalyzer(modules: [transcriber], options: options)
             let (stream, continuation) = AsyncStream.makeStream(of: AnalyzerInput.self)
             let inputs = Sounds.buffers(try Sounds.samples(Sounds.amiable))
-            // So much that the sentence is not over.
+            // Only part of the sentence.
             for input in inputs.prefix(100) { continuation.yield(input) }
             try await analyzer.start(inputSequence: stream)
             var iterator = transcriber.results.makeAsyncIterator()

@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("what is missing of a file is a gap of any length, also at its end, and after another file")
+    @Test("missing parts of a file are gaps of any length, also at its end and after another file")
     func missing() throws {
         var converter = InputConverter(start: SamplePosition(5_000))
         let buffer = AudioBuffer(int16: [Int16](repeating: 0, count: 16_000))
@@ -98,7 +98,7 @@ import Testing
         #expect(error?.code == .audioReadFailed && error?.description.contains("/nowhere.wav") == true)
     }
 
-    @Test("a microphone gives the sound of its device, and stops with its iteration")
+    @Test("a microphone returns its device's sound, and stops with its iteration")
     func microphone() async throws {
         let folder = TemporaryFolder()
         let samples = (1...20_000).map { Int16($0) }
@@ -138,7 +138,7 @@ import Testing
 }
 
 @Suite("AsyncQueue") struct AsyncQueueTests {
-    @Test("elements arrive once and in order, from a fast writer to a slow reader and the other way round")
+    @Test("elements arrive once and in order, from a fast writer to a slow reader and vice versa")
     func order() async throws {
         let queue = AsyncQueue<Int>(capacity: 3)
         let writer = Task {
@@ -156,7 +156,7 @@ import Testing
         #expect(try await queue.next() == nil)
     }
 
-    @Test("a cancelled reader or writer stops waiting; others go on")
+    @Test("a cancelled reader or writer stops waiting; others continue")
     func cancelling() async throws {
         let queue = AsyncQueue<Int>(capacity: 1)
         let reader = Task { try await queue.next() }

@@ -6,13 +6,13 @@ import Testing
 @testable import Core
 @testable import Speech
 
-/// All suites with a recognizer: one at a time, since each loads a model and some count threads.
+/// All suites with a recognizer: one at a time, since each loads a model, and some count threads.
 @Suite("Speech", .serialized) enum Recognizing {}
 
-/// What is read aloud from a novel in Debian's package pocketsphinx-testdata.
+/// People reading from a novel: Debian's package pocketsphinx-testdata.
 enum Sounds {
     static let english = Locale(identifier: "en_US")
-    /// PocketSphinx, whatever is installed: its words are the same on every machine.
+    /// Always PocketSphinx: its words are the same on every machine.
     static let options = SpeechAnalyzer.Options(engine: .pocketSphinx)
 
     private static let folder = "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-"
@@ -41,7 +41,7 @@ enum Sounds {
         try quiet(0.5) + samples(young) + quiet(1) + samples(amiable) + quiet(1)
     }
 
-    /// So many times the first words, with pauses: short utterances.
+    /// The first words repeated, with pauses: short utterances.
     static func short(_ count: Int) throws -> [Int16] {
         let words = try samples(amiable).prefix(16_000) + quiet(0.7)
         return (0..<count).flatMap { _ in words }
@@ -124,7 +124,7 @@ extension SpeechTranscriber.Result {
     var string: String { String(text.characters) }
 }
 
-/// The error that `body` throws, nil where it throws none or another kind.
+/// The error that `body` throws; nil for none, or one of another type.
 func speechError(_ body: () async throws -> Void) async -> SFSpeechError? {
     do { try await body() } catch { return error as? SFSpeechError }
     return nil

@@ -8,7 +8,7 @@ import Testing
 
 extension Recognizing {
     @Suite("SpeechTranscriber") struct SpeechTranscriberTests {
-        @Test("a file and buffers of 20 ms give the same text, times and confidences")
+        @Test("a file and buffers of 20 ms yield the same text, times and confidences")
         func inputs() async throws {
             let folder = TemporaryFolder()
             let samples = try Sounds.talk()
@@ -24,7 +24,7 @@ extension Recognizing {
             #expect(try await Sounds.finals(Sounds.buffers(samples)) == file)
         }
 
-        @Test("two floating-point channels at 44.1 kHz are converted as those of a file")
+        @Test("two floating-point channels at 44.1 kHz are converted like those of a file")
         func formats() async throws {
             let folder = TemporaryFolder()
             let samples = try Sounds.samples(Sounds.amiable)
@@ -43,7 +43,7 @@ extension Recognizing {
             #expect(try await Sounds.finals(inputs) == file)
         }
 
-        @Test("volatile results come before the final one of their speech, and change nothing in it")
+        @Test("volatile results come before the final one of their speech, and do not affect it")
         func progressive() async throws {
             let samples = try Sounds.talk()
             let transcriber = SpeechTranscriber(
@@ -51,7 +51,7 @@ extension Recognizing {
             let analyzer = SpeechAnalyzer(modules: [transcriber], options: Sounds.options)
             let (stream, continuation) = AsyncStream.makeStream(of: AnalyzerInput.self)
             let inputs = Sounds.buffers(samples)
-            // So much that the first sentence is not over.
+            // Only part of the first sentence.
             for input in inputs.prefix(100) { continuation.yield(input) }
             try await analyzer.start(inputSequence: stream)
             var iterator = transcriber.results.makeAsyncIterator()
@@ -87,13 +87,13 @@ extension Recognizing {
             #expect(result.words.allSatisfy { (0...1).contains($0.confidence) && !$0.isTimeEstimated })
         }
 
-        @Test("a slow consumer stops the analysis instead of the results, and gets all of them")
+        @Test("a slow consumer delays the analysis, and gets all results")
         func slowConsumer() async throws {
             let inputs = Sounds.buffers(try Sounds.short(9))
             let expected = try await Sounds.finals(inputs)
             #expect(expected.count > 6)
             let transcriber = SpeechTranscriber(
-                locale: Sounds.english, preset: .transcription, hint: .dictation, mostPending: 1)
+                locale: Sounds.english, preset: .transcription, hint: .dictation, maxPending: 1)
             let analyzer = SpeechAnalyzer(modules: [transcriber], options: Sounds.options)
             // The compiler of Swift 6.0 crashes on a mutex here.
             let passed = Numbers()
@@ -102,7 +102,7 @@ extension Recognizing {
                     passed.append(1)
                     return input
                 })
-            // A result waits for the consumer, another one for room, and not all of the audio was asked for.
+            // One result waits for the consumer, another for space, and not all of the audio was requested.
             try await eventually("the analysis waits") { transcriber.results.queue.hasWaitingWriter }
             #expect(passed.all.count < inputs.count)
             async let finished: Void = analyzer.finalizeAndFinishThroughEndOfInput()
@@ -111,7 +111,7 @@ extension Recognizing {
             #expect(results == expected)
         }
 
-        @Test("two analyzers side by side, with buffers of 20 ms and of a second, give the same")
+        @Test("two analyzers side by side, with buffers of 20 ms and of a second, yield the same")
         func two() async throws {
             let samples = try Sounds.talk()
             async let first = Sounds.finals(Sounds.buffers(samples))
@@ -120,7 +120,7 @@ extension Recognizing {
             #expect(try await second == results && results.count == 2)
         }
 
-        @Test("several inputs follow each other in time; missing audio moves what follows")
+        @Test("several inputs follow each other in time; missing audio shifts the rest")
         func several() async throws {
             let samples = try Sounds.samples(Sounds.amiable)
             let transcriber = SpeechTranscriber(locale: Sounds.english, preset: .transcription)
@@ -135,7 +135,7 @@ extension Recognizing {
             let early = AnalyzerInput(buffer: AudioBuffer(int16: samples), bufferStartTime: start)
             let error = await speechError { try await analyzer.analyzeSequence([early].stream) }
             #expect(error?.code == .audioDisordered)
-            // What came before the error is still reported.
+            // Results before the error are still reported.
             var results: [SpeechTranscriber.Result] = []
             do { results = try await collected } catch { #expect((error as? SFSpeechError)?.code == .audioDisordered) }
             #expect(results.isEmpty || results.count == 2)
@@ -159,7 +159,7 @@ extension Recognizing {
             let without = try await text([])
             #expect(!without.contains("ill-disposed"))
             #expect(try await text(["ill-disposed young man", "= * #"]).contains("ill-disposed young man"))
-            // Nothing that can be heard prefers nothing.
+            // A phrase without letters has no effect.
             #expect(try await text(["=", "?!"]) == without)
         }
 

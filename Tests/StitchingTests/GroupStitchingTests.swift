@@ -22,7 +22,7 @@ import TestKit
     @Test("each word belongs to the utterance that contains its middle, or to the nearest one")
     func words() {
         var stitcher = Stitcher()
-        // "there" and "then" lie between two, one nearer to the first, one to the last.
+        // "there" and "then" are between two, one nearer to the first, one to the last.
         let heard = [
             ("now", 1.1, 1.4), ("we", 1.5, 2.9), ("there", 3, 3.4), ("and", 3.4, 3.8), ("on", 4.5, 5.1),
             ("then", 5.5, 5.9), ("far", 7.5, 8.2),
@@ -46,7 +46,7 @@ import TestKit
         #expect(segments[2].range == Self.range(6, 8) && segments[2].words.isEmpty)
     }
 
-    @Test("alternatives are split between utterances by shared words, and duplicates are left out")
+    @Test("alternatives are split between utterances by shared words, and duplicates are omitted")
     func alternatives() {
         var stitcher = Stitcher()
         let best = StitchingTests.words("          Hello, my friend    how are you?               Fine.")
@@ -67,7 +67,7 @@ import TestKit
         #expect(segments[2].alternatives == [Alternative(text: "Find", confidence: 0.5)])
     }
 
-    @Test("of a group that is held back, each utterance with a voice has its part")
+    @Test("in a held-back group, each utterance with a voice has its part")
     func heldBack() {
         var stitcher = Stitcher()
         let parts = ["Lobster", "", "a la Newberg"].map { Alternative(text: $0, confidence: 0) }
@@ -80,7 +80,7 @@ import TestKit
         #expect(single.map(\.heldBack) == ["oh"])
     }
 
-    @Test("only a reading that is not believed is held back, and only of a segment without words")
+    @Test("only rejected text is held back, and only for segments without words")
     func notHeldBack() {
         var segment = Segment(
             id: 1, range: Self.range(0, 1), words: [], alternatives: [Alternative(text: "a", confidence: 0.1)],
@@ -122,7 +122,7 @@ import TestKit
         #expect(segments.map(\.range) == Self.three.utterances.map(\.speech))
     }
 
-    @Test("at the seam between two groups no word is lost or repeated, however it is written")
+    @Test("at the seam between two groups no word is lost or repeated, in any spelling")
     func seam() {
         let first = UtteranceGroup(
             Self.utterance(1, 1, 3),
@@ -205,7 +205,7 @@ import TestKit
 
 @Suite("Seams of punctuated texts") struct MarkedSeamTests {
     @Test(
-        "a word matches, however either side writes it",
+        "a word matches in any spelling",
         arguments: [
             ("we      Go,", "         go  on", "we Go, on"), ("we     go", "        Go! on", "we Go! on"),
             ("we      go   —", "         go  on", "we go on"),
@@ -217,7 +217,7 @@ import TestKit
                 == text.split(separator: " ").map { Word.key(of: String($0)) }.joined(separator: " "))
     }
 
-    @Test("a single dash removes no word") func dash() {
+    @Test("a single dash does not remove a word") func dash() {
         #expect(
             Rotation.stitch("we   —  go", "     —   go on").filter { !Word.key(of: $0).isEmpty } == ["we", "go", "on"])
     }

@@ -92,7 +92,7 @@ struct Rotation {
             Hole("the left side has no word", "", "           we", 2.5...11),
             Hole("the right side has no word", "now we go", "", 9...17.5),
             Hole("the sides join", "now we  go", "          on", nil),
-            Hole("nobody said anything", "", "", nil),
+            Hole("no speech", "", "", nil),
         ])
     func hole(of hole: Hole) {
         var stitcher = Stitcher()
@@ -129,9 +129,9 @@ struct Rotation {
         arguments: [
             Seam("one word", "now go", "           we", "now go so we", third: "how go  so we"),
             Seam("two words", "now", "           we", "now who can we", third: "now who can we"),
-            Seam("most of it beside the hole", "now go", "        we", "now go we", third: "   going  we"),
+            Seam("mostly beside the hole", "now go", "        we", "now go we", third: "   going  we"),
             Seam("the word before it, timed later", "now go", "            we", "now go we", third: "       go   we"),
-            Seam("the word behind it, timed earlier", "now go", "           we", "now go we", third: "       we"),
+            Seam("the word after it, timed earlier", "now go", "           we", "now go we", third: "       we"),
             Seam(
                 "one that reaches into the next", "now go", "           we can", "now go to can",
                 third: "          to  can"),
@@ -159,7 +159,7 @@ struct Rotation {
         #expect(stitcher.handle(Rotation.right, Hypothesis(words: right)).text == "one two")
     }
 
-    @Test("A word that the left side withheld, and the right side reads as two, keeps its time before the cut")
+    @Test("A word that the left side withheld and the right side reads as two keeps its time before the cut")
     func splitAcrossTheCut() {
         var stitcher = Stitcher()
         _ = stitcher.handle(Rotation.left, Hypothesis(words: words("we      mine", from: 9)))
@@ -199,10 +199,10 @@ struct Rotation {
             id: 2, audio: SampleRange(second(2.1), second(4)), speech: SampleRange(second(2.35), second(3.75)),
             endedBy: .silence)
         let breath = Word("a", SampleRange(second(2.12), second(2.2)), confidence: 0.1)
-        let told = Word("told", SampleRange(second(1), second(1.5)), confidence: 1)
+        let reported = Word("told", SampleRange(second(1), second(1.5)), confidence: 1)
         let more = Word("more", SampleRange(second(2.5), second(3)), confidence: 1)
         let texts = [
-            stitcher.handle(one, Hypothesis(words: [told, breath])).text,
+            stitcher.handle(one, Hypothesis(words: [reported, breath])).text,
             stitcher.handle(two, Hypothesis(words: [breath, more])).text,
         ]
         #expect(texts == ["told a", "more"])

@@ -8,7 +8,7 @@ import TestKit
 @Suite("Stitching, any speech") struct StitchingPropertyTests {
     private static let vocabulary = ["the", "a", "very", "of", "something", "go", "on", "had", "had", "we"]
 
-    @Test("loses and repeats no word, commits in order, never overlaps")
+    @Test("loses and repeats no word, commits in order, and never overlaps")
     func anySpeech() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)
@@ -62,8 +62,8 @@ import TestKit
         }
     }
 
-    /// The words that lie in the audio, their times wrong by up to 40 ms; a word that the edge cuts by more than a
-    /// third is not heard at all, as a recognizer that has lost its beginning or end often does.
+    /// The words that lie in the audio, their times wrong by up to 40 ms; a word cut by the edge by more than a third
+    /// is lost, as recognizers often lose such words.
     private func heard(_ spoken: [Word], in audio: SampleRange, _ random: inout SeededGenerator) -> Hypothesis {
         var words: [Word] = []
         for word in spoken {

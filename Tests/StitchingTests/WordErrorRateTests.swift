@@ -17,7 +17,7 @@ import TestKit
         #expect(WordErrorRate(reference: spoken, hypothesis: written).errors == 0)
     }
 
-    @Test("an inserted, missing or changed word is one error each")
+    @Test("each inserted, missing or changed word is one error")
     func errors() {
         let rate = WordErrorRate(reference: "one two three four", hypothesis: "One too, three four. Five")
         #expect(rate.errors == 2)

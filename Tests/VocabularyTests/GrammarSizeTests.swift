@@ -13,7 +13,7 @@ import Testing
         return GrammarFile(text + "<r\(depth)> = yes | no;\n")
     }
 
-    @Test("of a few lines with a hundred million words is known before the grammar is built")
+    @Test("of a few lines with a hundred million words is computed before the grammar is built")
     func nestedRules() throws {
         let excess = try #require(nested(9, times: 10).excess)
         #expect(excess.contains("50000 words") && excess.contains("fewer"))
@@ -21,13 +21,13 @@ import Testing
         #expect(nested(4, times: 10).excess == nil)
     }
 
-    @Test("counts words that no rule names")
+    @Test("counts words of unused rules")
     func unused() {
         let words = String(repeating: "no | ", count: 30_000) + "no"
         #expect(GrammarFile("#JSGF V1.0;\ngrammar g;\npublic <a> = yes;\n<b> = \(words);\n").excess != nil)
     }
 
-    @Test("has a limit on depth, too", arguments: [150, 100_000])
+    @Test("has a limit on depth", arguments: [150, 100_000])
     func depth(rules: Int) {
         #expect((nested(rules, times: 1).excess != nil) == (rules > 200))
         let brackets = String(repeating: "(", count: rules) + "a" + String(repeating: ")", count: rules)
@@ -40,7 +40,7 @@ import Testing
         #expect(GrammarFile(text).excess == nil)
     }
 
-    @Test("is unknown with rules of other files, so these are refused")
+    @Test("is unknown for imported rules, so these are refused")
     func imported() {
         let text = "#JSGF V1.0;\ngrammar g;\nimport <other.*>;\npublic <a> = one;\n"
         #expect(GrammarFile(text).excess?.contains("other files") == true)

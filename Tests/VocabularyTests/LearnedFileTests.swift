@@ -53,11 +53,11 @@ import Testing
         #expect(file.accept(["awa"]) == ["awa"] && used(file) == ["Awa", "Bintou"])
     }
 
-    @Test("lines that a person changed, removed or added stay so")
+    @Test("lines that a person changed, removed or added stay that way")
     func edited() {
         var file = LearnedFile(
             """
-            # mine, and not a word of it is to go
+            # mine, and not a word of it may be removed
             Awa * 20 = AA W AA  # 1 time, in 4
             # Bintou  # 1 time, in 4
             Kadi # my aunt
@@ -68,7 +68,7 @@ import Testing
         #expect(file.add(all, proposing: false) == ["Ouma"])
         #expect(
             file.text == """
-                # mine, and not a word of it is to go
+                # mine, and not a word of it may be removed
                 Awa * 20 = AA W AA  # 2 times, in 4 7
                 # Bintou  # 5 times, in 4
                 Kadi # my aunt
@@ -88,7 +88,7 @@ import Testing
         #expect(file.add([found("Awa", 2, in: [4, 7])], proposing: false) == ["Awa"])
     }
 
-    @Test("the recordings learned from are kept in readable rows, whatever a person does to them")
+    @Test("the recordings learned from are kept in readable rows, even after manual changes")
     func seen() {
         var file = made(found("Awa"))
         file.see(Dictionary(uniqueKeysWithValues: (1...40).map { ($0, 3) }))
@@ -98,17 +98,17 @@ import Testing
         #expect(LearnedFile("# learned from 4:x :: 7: 99999999999999999999:1 8:2\n").seen == [8: 2])
         var empty = LearnedFile("")
         empty.see([4: 2])
-        #expect(empty.text.isEmpty, "no file for nothing")
+        #expect(empty.text.isEmpty, "no file without words")
     }
 
-    @Test("of too many lines, a person's own are used first, then the most often corrected")
+    @Test("if there are too many lines, a person's own are used first, then the most often corrected")
     func limit() {
         let file = LearnedFile("Awa  # 1 time, in 4\nBintou  # 3 times, in 4\nKadi\n#? Ouma  # 9 times, in 4\n")
         #expect(used(file, most: 1) == ["Kadi"] && used(file, most: 2) == ["Bintou", "Kadi"])
         #expect(VocabularyFile(file.inUse(most: 2)).phrases.map(\.line) == [2, 3])
     }
 
-    @Test("an invalid line is reported, and does not use up another line's place")
+    @Test("an invalid line is reported, and does not replace another line")
     func wrong() {
         let file = LearnedFile("zor(2)\nAwa\n")
         #expect(used(file, most: 1) == ["Awa"] && file.problems.map(\.line) == [1])

@@ -17,18 +17,18 @@ import Testing
         PhraseModel(VocabularyFile(text).phrases, base: base).arpa
     }
 
-    @Test("a word after common words is only as likely as the phrases make it")
+    @Test("a word after common words is only as likely as in the phrases")
     func tempered() {
         let entries = entries(
             model("lord of the manor\nouagadougou now") { word, _ in
                 ["of": 0.03, "the": 0.05, "lord": 0.0001, "manor": 0.00001, "now": 0.001][word] ?? 0
             })
-        // 5 per thousand words; one fiftieth without the words before it.
+        // 5 per thousand words; one fiftieth without the previous words.
         #expect(abs((entries["lord"] ?? 0) + 2.301) < 0.01)
         #expect(abs((entries["manor"] ?? 0) + 4) < 0.01)
         // After "the" it is 0.005 / (0.05 + 0.005).
         #expect(abs((entries["the manor"] ?? 0) + 1.041) < 0.01)
-        // Only the phrase has this word, so what follows is certain.
+        // Only the phrase has this word, so the next one is certain.
         #expect((entries["ouagadougou now"] ?? -9) > -0.01)
         #expect((entries["lord of"] ?? -9) > -0.02)
         #expect(abs((entries["of the manor"] ?? 0) + 0.1139) < 0.01)

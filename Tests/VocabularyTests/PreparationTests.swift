@@ -51,7 +51,7 @@ import TestKit
     }
 
     @Test(
-        "a changed or invalid cache file is made again",
+        "a changed or invalid cache file is rebuilt",
         arguments: ["", "garbage", "pipe", "folder", "link"])
     func damaged(content: String) throws {
         let path = try file("balafon\n")
@@ -72,7 +72,7 @@ import TestKit
     }
 
     @Test(
-        "learned words apply with a vocabulary or alone, but not with a grammar, and replace the previous ones")
+        "learned words apply with or without a vocabulary, but not with a grammar, and replace the previous ones")
     func learned() throws {
         let cache = folder.file("cache")
         let path = try file("balafon\n")
@@ -136,7 +136,7 @@ import TestKit
         #expect(try read(speech, with: prepared).lowercased().contains("dashwood"))
     }
 
-    @Test("phrases use the profile's settings for them, which affect nothing else")
+    @Test("phrases use the profile's phrase settings, which affect nothing else")
     func phraseOptions() throws {
         let speech = try samples(Self.austen)
         let narrow = DecoderProfile(
@@ -147,7 +147,7 @@ import TestKit
         #expect(try !read(speech, with: prepared, by: narrow).contains("leisure to consider"))
     }
 
-    @Test("words that nobody says are not recognized")
+    @Test("words that are not spoken are not recognized")
     func unsaid() throws {
         let speech = try samples("librivox/sense_and_sensibility_01_austen_64kb-0930.wav")
         let (prepared, _) = try model.prepare(
@@ -157,7 +157,7 @@ import TestKit
             words.count > 5 && words.isDisjoint(with: ["balafon", "zai", "pits", "Bintou", "Sawadogo"]), "\(words)")
     }
 
-    @Test("with a grammar nothing else is recognized")
+    @Test("with a grammar, nothing else is recognized")
     func grammar() throws {
         let path = try file(
             "#JSGF V1.0;\ngrammar move;\npublic <move> = GO (forward | backward) <n> (meters | degrees);\n<n> = one | two | ten;\n",

@@ -13,7 +13,7 @@ import Testing
         #expect(SpokenSounds.ways(mnemonics).first?.joined(separator: " ") == expected)
     }
 
-    @Test("alternatives follow the first, each once; an unknown phoneme gives none")
+    @Test("alternatives follow the first, each once; an unknown phoneme yields none")
     func others() {
         #expect(
             SpokenSounds.ways("f_'0_n_I_,oU").map { $0.joined(separator: " ") } == ["F AA N IY OW", "F OW N IY OW"])

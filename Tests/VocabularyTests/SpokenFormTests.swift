@@ -29,7 +29,7 @@ import Testing
     func first(written: String, expected: String) { #expect(ways(written).first == expected) }
 
     @Test(
-        "other forms follow, each once",
+        "alternative forms follow, each once",
         arguments: [
             ("St.", ["saint", "street", "st"]), ("1905", ["one thousand nine hundred five", "one nine oh five"]),
             ("105", ["one hundred and five", "one oh five"]), ("NATO", ["nato"]), ("café", ["cafe", "café"]),
@@ -46,7 +46,7 @@ import Testing
         "punctuation alone has no spoken form", arguments: ["", "—", "-", "...", "♪", "♪♪♪", "\"", "'", ".", "🎉", " "])
     func silent(written: String) { #expect(ways(written).isEmpty, "\(ways(written))") }
 
-    @Test("in $5 million the dollars come last")
+    @Test("in $5 million, the dollars come last")
     func money() {
         let forms = SpokenForm.forms(of: ["$5", "million", "dollars"])
         #expect(forms[0].ways.contains(["five"]))

@@ -1,4 +1,4 @@
-# Completion of fieldscribe and fieldscribe-office for bash. The program itself says what can come next.
+# Completion of fieldscribe and fieldscribe-office for bash. The program itself lists what can come next.
 
 _fieldscribe() {
     local program=${COMP_WORDS[0]} word=${COMP_WORDS[COMP_CWORD]} line words=''

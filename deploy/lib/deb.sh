@@ -1,9 +1,10 @@
 # shellcheck shell=bash
-# Sourced by deploy/deb and deploy/model: what the packages have in common. SOURCE_DATE_EPOCH is every date in them.
+# Sourced by deploy/deb and deploy/model: the parts common to all packages. All their dates are
+# SOURCE_DATE_EPOCH.
 
 maintainer=$(sed -n 's/^Upstream-Contact: //p' deploy/debian/copyright)
 
-# changes: the newest section of deploy/CHANGELOG.md, as a Debian change log has it.
+# changes: the newest section of deploy/CHANGELOG.md, in the format of a Debian change log.
 changes() {
     awk '/^## /{if (++sections > 1) exit; next} sections' deploy/CHANGELOG.md |
         awk '/^- /{if (item) print item; item = substr($0, 3); next} /^  /{item = item " " substr($0, 3); next} END {if (item) print item}' |
@@ -20,10 +21,10 @@ write_documents() {
     chmod 0644 "$documents/changelog.gz"
 }
 
-# size_of ROOT: kilobytes that its files take when installed.
+# size_of ROOT: the installed size in kilobytes.
 size_of() { du --apparent-size --summarize --block-size=1K --exclude=DEBIAN "$1" | cut -f1; }
 
-# build_package ROOT FILE COMPRESSION...: sums of all but configuration, and the package.
+# build_package ROOT FILE COMPRESSION...: writes the checksums of all files but configuration, and the package.
 build_package() {
     local root=$1 file=$2
     shift 2

@@ -1,20 +1,20 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # cache and suite are of the script that sources this
-# Sourced by the scripts beside: packages of another Debian than this machine's, unpacked and not installed.
+# shellcheck disable=SC2154 # the script that sources this sets cache and suite
+# Sourced by the scripts beside it: unpacks packages of another Debian release than this machine's, without installing them.
 
 say() { echo "$*" >&2; }
 
-# Debian's mirrors among this machine's sources, as far as apt has their indices.
+# Debian's mirrors among this machine's sources, if apt has their indices.
 known_mirrors() {
     # shellcheck disable=SC2016 # apt's own variable
     apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Created-By: Packages' | grep -v security || true
 }
 
-# From where this machine itself installs.
+# The sources of this machine itself.
 debian_mirror() {
     local mirror
     mirror=$(known_mirrors | head -n 1)
-    # Without indices apt does not know whose a source is.
+    # Without indices apt does not know a source's origin.
     if [ -z "$mirror" ] && [ "$(id -u)" -eq 0 ]; then
         apt-get -qq update >&2
         mirror=$(known_mirrors | head -n 1)
@@ -26,10 +26,10 @@ debian_mirror() {
     echo "$mirror"
 }
 
-# update_indices PLACE: fetches the signed indices of the apt that is configured there. Until when they are valid is passed over
-# only where that date is all that apt has against them, as at a mirror that was frozen on purpose, and it is said. Sets
-# the list $frozen to what mmdebstrap is then to be told.
-# shellcheck disable=SC2034 # for who makes a root of the same mirror
+# update_indices PLACE: fetches the signed indices of the apt configured there. Ignores their expiry date, with a
+# message, only if that is apt's sole objection, as with a mirror that was frozen on purpose. Sets the list $frozen to
+# the options that mmdebstrap then needs.
+# shellcheck disable=SC2034 # for callers that make a root from the same mirror
 update_indices() {
     local place=$1 log=$1/update.log
     frozen=()
@@ -39,16 +39,16 @@ update_indices() {
     fi
     cat "$log" >&2
     if ! grep -q '^E: Release file for .* is expired' "$log" || grep '^E:' "$log" | grep -qv 'is expired'; then
-        say "$0: apt cannot have the indices of this mirror; its reason is above"
+        say "$0: apt cannot read this mirror's indices; see above"
         return 1
     fi
-    say "$0: this mirror was frozen: its signatures hold, but the date of its indices is over (above); going on without that date"
+    say "$0: this mirror was frozen: its signatures are valid, but its indices have expired (above); continuing"
     frozen=('--aptopt=Acquire::Check-Valid-Until "false";')
     APT_CONFIG=$place/apt.conf apt-get -q -o Acquire::Check-Valid-Until=false update >&2
 }
 
-# prepare_apt ARCHITECTURE SUITE...: an apt of its own in $cache/apt-ARCHITECTURE, as if nothing were installed, with these
-# suites of Debian; of each its main, or the $components.
+# prepare_apt ARCHITECTURE SUITE...: configures a separate apt in $cache/apt-ARCHITECTURE, as if nothing were installed,
+# for these Debian suites; of each its main, or the $components.
 prepare_apt() {
     local architecture=$1 place=$cache/apt-$1 mirror one
     shift
@@ -76,18 +76,18 @@ CONF
     update_indices "$place"
 }
 
-# fetch ARCHITECTURE PACKAGE...: downloads packages of the Debian $suite and all they need into $cache, as if nothing were
-# installed.
+# fetch ARCHITECTURE PACKAGE...: downloads packages of Debian $suite and their dependencies into $cache, as if nothing
+# were installed.
 fetch() {
     local architecture=$1 place=$cache/apt-$1
     shift
     prepare_apt "$architecture" "$suite" "$suite-updates" || return
-    # What an attempt that broke off left, as far as it is still current, is not fetched again.
+    # Reuses the still current files of an interrupted attempt.
     APT_CONFIG=$place/apt.conf apt-get -q -y autoclean >&2
     APT_CONFIG=$place/apt.conf apt-get -q -y --download-only install "$@" >&2
 }
 
-# unpack PACKAGE FOLDER TAR-OPTION...: without its maintainer scripts.
+# unpack PACKAGE FOLDER TAR-OPTION...: unpacks it without its maintainer scripts.
 unpack() {
     local package=$1 folder=$2
     shift 2
@@ -95,5 +95,5 @@ unpack() {
         --exclude='./usr/share/doc' --exclude='./usr/share/man' --exclude='./usr/share/locale' "$@"
 }
 
-# is_made FOLDER WHAT...: whether it is complete, and was made of just this.
+# is_made FOLDER WHAT...: whether it is complete and was made of exactly this.
 is_made() { [ "$(cat "$1/complete" 2>/dev/null)" = "${*:2}" ]; }

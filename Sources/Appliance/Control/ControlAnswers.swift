@@ -11,7 +11,7 @@ struct ControlAnswers: Sendable {
         do { request = try ControlLine.decode(ControlRequest.self, from: job.line) } catch {
             let refusal =
                 error as? DeviceError
-                ?? DeviceError(.unsupported, "control", "unknown request; the client may be of another version")
+                ?? DeviceError(.unsupported, "control", "unknown request; the client may have another version")
             return exchange.answer(job.client, ControlLine.encode(ControlResponse(refusal)))
         }
         Log.debug(.control, "request", ["command": request.name, "client": "\(job.client)"])

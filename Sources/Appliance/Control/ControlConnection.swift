@@ -39,7 +39,7 @@ struct ControlConnection {
     }
 
     /// Whether the client has no request running and no answer to read.
-    var isAtRest: Bool { phase == .asking && unsent == 0 }
+    var isIdle: Bool { phase == .asking && unsent == 0 }
 
     var unsent: Int { output.count - sent }
 

@@ -64,7 +64,7 @@ final class ControlExchange: Sendable {
         return deliver(line, to: client, answers: false)
     }
 
-    /// Takes a place for a long request; returns false if all are taken. The remaining clients can still send orders.
+    /// Reserves a slot for a long request; returns false if all are in use. Other clients can still send orders.
     func beginLongRequest(_ client: Int) -> Bool {
         state.withLock { state in
             guard state.waiting[client] != nil else { return false }
@@ -76,7 +76,7 @@ final class ControlExchange: Sendable {
         }
     }
 
-    /// Frees the place of a long request.
+    /// Releases the slot of a long request.
     func endLongRequest(_ client: Int) { state.withLock { _ = $0.longRequests.remove(client) } }
 
     /// Appends a part to the client's file; see `ImportedTexts.append`.
@@ -97,7 +97,7 @@ final class ControlExchange: Sendable {
     /// Bytes of files that clients are importing.
     var importedBytes: Int { state.withLock { $0.imported.bytes } }
 
-    /// Accepts nothing more.
+    /// Stops accepting requests.
     func stop() {
         state.withLock { $0.isStopping = true }
         posts.finish()

@@ -30,8 +30,8 @@ struct ControlListener: ~Copyable, Sendable {
         guard number >= 0 else { throw .system("socket", on: path) }
         do throws(DeviceError) {
             guard fieldscribe_unix_name(number, path, 1) == 0 else { throw .system("bind", on: path) }
-            // Permissions are set before listen(2), so that no client can connect with others.
-            // If the sandbox forbids chown(2), everybody may connect; `accept` checks the peer in any case.
+            // Permissions are set before listen(2), so that no client can connect before. If the sandbox forbids
+            // chown(2), everybody may connect; `accept` checks the peer in any case.
             let isGiven = group == nil || group == getegid() || chown(path, uid_t.max, group ?? gid_t.max) == 0
             guard chmod(path, isGiven ? 0o660 : 0o666) == 0 else { throw .system("chmod", on: path) }
             guard Glibc.listen(number, 16) == 0 else { throw .system("listen", on: path) }
@@ -47,9 +47,9 @@ struct ControlListener: ~Copyable, Sendable {
 
     var number: Int32 { socket.number }
 
-    /// Accepts the next connection; nil if none waits.
+    /// Accepts the next connection; nil if none is waiting.
     ///
-    /// - Returns: also whether the peer may control the appliance.
+    /// - Returns: the connection, and whether the peer may control the appliance.
     /// - Throws: `DeviceError` if a waiting connection cannot be accepted, for example because no descriptor is free; it
     ///   stays in the queue.
     borrowing func accept() throws(DeviceError) -> (connection: Int32, isAllowed: Bool)? {

@@ -1,17 +1,17 @@
 import Core
 
-/// What a client may order, as the button does.
+/// Orders that a client can give, like the button.
 package enum RecorderOrder: Hashable, Sendable {
     /// Resumes a paused recording. Does nothing while recording.
     case start
-    /// Does nothing while idle. Cancels a start that waits until the previous recording is closed.
+    /// Does nothing while idle. Cancels a start that is waiting for the previous recording to close.
     case stop
     case toggle
     /// Does nothing while paused.
     case pause
     /// Does nothing unless paused.
     case resume
-    /// Sets a bookmark at the place that is recorded now, with this text, which may be empty.
+    /// Sets a bookmark at the current position, with this text, which may be empty.
     case mark(text: String)
 }
 

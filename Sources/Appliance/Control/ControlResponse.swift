@@ -37,7 +37,7 @@ package struct ControlResponse: Hashable, Sendable, Codable {
     var recordings: [RecordingSummary]?
     /// For `show`; nil if there is no such recording.
     var transcript: Transcript?
-    /// For `pass`: the pass that is shown; nil if there is none.
+    /// For `pass`: the default pass; nil without one.
     var pass: PassSummary?
     /// For `passes`, ordered by start.
     var passes: [PassSummary]?
@@ -129,13 +129,13 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
 
     /// `Event.State`: `idle`, `recording`, `stopping` or `faulted`.
     package var state: String
-    /// The number of the current recording; nil while there is none.
+    /// The number of the current recording; nil while idle.
     package var recording: Int?
-    /// How long the current recording is, in seconds; 0 while there is none.
+    /// The length of the current recording in seconds; 0 while idle.
     package var recordedSeconds: Double
-    /// How far its transcript has come, in seconds.
+    /// The position that its transcript has reached, in seconds.
     package var transcribedUpTo: Double
-    /// Audio that is recorded and not yet transcribed, over all recordings.
+    /// Audio not yet transcribed, over all recordings.
     package var backlogSeconds: Double
     /// Hours of recording until the reserve of the disk is reached.
     package var runwayHours: Double

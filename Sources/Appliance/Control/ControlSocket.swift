@@ -7,7 +7,7 @@ import System
 /// Serves the control socket. One thread reads and writes, and never blocks on a client; tasks answer the requests.
 final class ControlSocket: Service {
     /// When more connect, an idle client is disconnected; if none is idle, the new one is refused with a message.
-    private static let mostClients = 16
+    private static let maxClients = 16
 
     /// How long to wait after `accept` failed, for example because no descriptor is free.
     private static let pause = Duration.seconds(1)
@@ -95,7 +95,7 @@ final class ControlSocket: Service {
         }
         /// Disconnects the client that has been idle longest; returns false if none is idle.
         func disconnectIdle() -> Bool {
-            let idle = clients.filter { $0.value.isAtRest }
+            let idle = clients.filter { $0.value.isIdle }
             guard let oldest = idle.min(by: { ($0.value.deadline ?? .zero) < ($1.value.deadline ?? .zero) })?.key
             else { return false }
             if var client = clients[oldest] {
@@ -149,8 +149,8 @@ final class ControlSocket: Service {
                 var client = ControlConnection(number, at: now)
                 if !isAllowed {
                     client.refuse(refusal("you may not control this appliance; join its group"), at: now)
-                } else if clients.count >= mostClients, !disconnectIdle() {
-                    client.refuse(refusal("\(mostClients) clients are connected already; try again later"), at: now)
+                } else if clients.count >= maxClients, !disconnectIdle() {
+                    client.refuse(refusal("\(maxClients) clients are connected already; try again later"), at: now)
                 }
                 // A refused client gets its message immediately and is not added to `clients`.
                 if client.unsent > 0 {
@@ -176,7 +176,7 @@ final class ControlSocket: Service {
         }
     }
 
-    /// Accepts the next client; nil if none waits, or if it cannot be accepted now.
+    /// Accepts the next client; nil if none is waiting, or if it cannot be accepted now.
     private static func arrival(
         at listener: borrowing ControlListener, _ listensFrom: inout Duration?, _ failed: (DeviceError) -> Void
     ) -> (connection: Int32, isAllowed: Bool)? {

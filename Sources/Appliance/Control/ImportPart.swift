@@ -2,7 +2,7 @@ import Core
 
 /// A part of a file to import, since requests are limited to 64 KiB.
 package struct ImportPart: Hashable, Sendable, Codable {
-    /// The same for all parts of a file.
+    /// Identical in all parts of a file.
     var token: String
     var name: String
     var text: String
@@ -13,7 +13,7 @@ package struct ImportPart: Hashable, Sendable, Codable {
     /// What the files beside it say about the recording.
     var neighbour: String?
 
-    /// The most bytes of text in a part; JSON may need six times as many.
+    /// The largest size of a part's text, in bytes; JSON may need six times as many.
     static let longest = 8_192
 
     /// Splits a text into pieces for the parts; an empty text gives one piece. Cuts are between Unicode scalars, since a
@@ -33,7 +33,7 @@ package struct ImportPart: Hashable, Sendable, Codable {
 
 /// The unfinished texts of clients, one for each client.
 struct ImportedTexts {
-    /// The most bytes of all texts together.
+    /// The largest total size of all texts, in bytes.
     static let most = 64 << 20
 
     private var texts: [Int: (token: String, text: String)] = [:]
@@ -43,8 +43,8 @@ struct ImportedTexts {
     /// Appends a part. A part with another token begins a new file, which replaces this client's unfinished one.
     ///
     /// - Returns: the whole text after the last part, otherwise nil.
-    /// - Throws: `DeviceError` with `unsupported` if this file is too long, `busy` if the others leave no room for it. The
-    ///   client's text is then dropped.
+    /// - Throws: `DeviceError` with `unsupported` if this file is too long, `busy` if other files leave no space for
+    ///   it. The client's text is then dropped.
     mutating func append(_ part: ImportPart, from client: Int) throws(DeviceError) -> String? {
         if texts[client]?.token != part.token { texts[client] = (part.token, "") }
         let own = texts[client]?.text.utf8.count ?? 0
@@ -55,7 +55,8 @@ struct ImportedTexts {
                     .unsupported, "import", on: part.name, "is longer than \(Self.most) bytes",
                     remedy: "nothing was changed")
                 : DeviceError(
-                    .busy, "import", on: part.name, "other files are being imported, and there is no room for this one",
+                    .busy, "import", on: part.name,
+                    "other files are being imported, and there is no space for this one",
                     remedy: "nothing was changed; try again later")
         }
         texts[client]?.text += part.text

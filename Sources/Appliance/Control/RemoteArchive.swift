@@ -1,9 +1,8 @@
 import Core
 import Settings
 
-/// The archive of the running appliance, over its control socket.
-///
-/// Each request has its own connection: the appliance disconnects silent clients, such as one that copies for an hour.
+/// The archive of the running appliance, over its control socket. Each request has its own connection: the appliance
+/// disconnects silent clients, and copying can take an hour.
 package actor RemoteArchive: ArchiveReading, ExportLedger {
     private let configuration: Configuration
     private let directory: String
@@ -62,7 +61,7 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
         return response.notes?.first ?? ""
     }
 
-    /// Adds a file that is prepared in a folder of this name beside the recordings' folders; returns the recording.
+    /// Adds a file prepared in the folder of this name beside the recordings' folders; returns the recording's number.
     package func add(prepared folder: String) throws -> Int {
         let response = try ask(.adding(folder: folder))
         guard let recording = response.recording else {

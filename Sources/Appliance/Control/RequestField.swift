@@ -13,7 +13,7 @@ struct RequestField: Sendable {
         (self.name, self.allowed, self.accepts) = (name, allowed, accepts)
     }
 
-    /// A field that only its type limits.
+    /// A field limited only by its type.
     private init(_ name: String, _ allowed: String) { self.init(name, allowed) { _ in true } }
 
     private static func number(
@@ -24,7 +24,7 @@ struct RequestField: Sendable {
         }
     }
 
-    /// - Parameter most: the largest count of numbers.
+    /// - Parameter most: how many numbers are allowed.
     private static func numbers(
         _ name: String, _ range: ClosedRange<Int>, most: Int, _ value: @escaping @Sendable (RequestObject) -> [Int]?
     ) -> RequestField {

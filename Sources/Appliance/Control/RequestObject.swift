@@ -54,7 +54,7 @@ extension ControlRequest: Codable {
         } catch {
             // FoundationEssentials does not report which number it cannot represent.
             throw DeviceError(
-                .unsupported, "control", "a number is not whole, or is out of range",
+                .unsupported, "control", "a number is fractional or out of range",
                 remedy: "give whole numbers of at most 53 bits")
         }
         try object.check()

@@ -1,7 +1,7 @@
 import Core
 import Settings
 
-/// The noise of a room while nobody speaks, and the speech threshold for it. Pure.
+/// The noise of a silent room, and the speech threshold for it.
 package struct Calibration: Hashable, Sendable {
     /// In dBFS.
     package var floor: Double
@@ -24,7 +24,7 @@ package struct Calibration: Hashable, Sendable {
             DeviceError(.unsupported, "calibrate", on: "\(microphone)", reason)
         }
         guard levels.count >= Self.leastFrames else {
-            throw refusal("gave less than 2 s of sound; check it with fieldscribe doctor")
+            throw refusal("delivered less than 2 s of audio; check it with fieldscribe doctor")
         }
         var noise = NoiseFloor()
         for level in levels { noise.take(level) }
@@ -34,7 +34,8 @@ package struct Calibration: Hashable, Sendable {
         spread = high - low
         guard high > -95 else {
             throw refusal(
-                "gives digital silence; look for a mute switch, or raise the capture level with alsamixer -V capture")
+                "delivers digital silence; look for a mute switch, or raise the capture level with alsamixer -V capture"
+            )
         }
         guard spread <= Self.largestSpread else {
             throw refusal(
@@ -54,7 +55,7 @@ package struct Calibration: Hashable, Sendable {
 
     /// Measures the configured microphone.
     ///
-    /// - Parameter progress: called with the share that was heard, 0 to 1.
+    /// - Parameter progress: called with the progress, 0 to 1.
     /// - Throws: `DeviceError` of the microphone, or as `init(levels:microphone:)`.
     package static func measure(
         _ configuration: Configuration, seconds: Int, progress: @escaping @Sendable (Double) -> Void = { _ in }

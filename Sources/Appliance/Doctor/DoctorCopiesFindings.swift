@@ -15,7 +15,7 @@ extension DoctorFacts {
             [
                 .init(
                     .copies, .notice,
-                    "not signed: \(error.reason), so that nobody can prove that a copy was not changed",
+                    "not signed: \(error.reason); nobody can prove that a copy is unchanged",
                     remedy: error.remedy)
             ]
         case .success(nil): [.init(.copies, .ok, "are signed; the key is made with the first start")]
@@ -32,7 +32,7 @@ extension DoctorFacts {
         case .success(let count):
             finding = DoctorFinding(
                 .copies, .ok,
-                "sealed for \(keys(count)); fieldscribe recipients check --key FILE checks whether a key opens them")
+                "sealed for \(keys(count)); to test a private key: fieldscribe recipients check --key FILE")
         }
         return [finding] + sticksFindings + recorderFindings
     }
@@ -47,16 +47,16 @@ extension DoctorFacts {
         return [
             .init(
                 .copies, .notice, "a private key has opened \(count), for \(minutes) min more",
-                remedy: "fieldscribe lock, once they are not needed any more")
+                remedy: "fieldscribe lock, once they are no longer needed")
         ]
     }
 
     /// Whether recordings are encrypted on the recorder, if that is configured.
     private var recorderFindings: [DoctorFinding] {
-        let asideFindings = keptAside.map {
+        let asideFindings = damagedDatabases.map {
             DoctorFinding(
                 .copies, .notice,
-                "\($0): a damaged database, kept aside, may still have the text of what is sealed, readable",
+                "\($0): a damaged database that was set aside may still contain readable text of sealed recordings",
                 remedy: "remove it once you do not need it")
         }
         switch recorderSealing {
@@ -72,7 +72,7 @@ extension DoctorFacts {
 
     /// The consequence of copies without encryption.
     private var openFinding: DoctorFinding {
-        let remedy = "set export.recipients to the public keys of those who may, if nobody else may"
+        let remedy = "to encrypt them, set export.recipients to the public keys of those who may read them"
         if configuration.export.sticks != .any {
             return .init(
                 .copies, .notice, "not sealed: anyone who finds a stick can read what is on it", remedy: remedy)
@@ -87,7 +87,7 @@ extension DoctorFacts {
     private var sticksFindings: [DoctorFinding] {
         switch configuration.export.sticks {
         case .any: return []
-        case .none: return [.init(.copies, .ok, "to no stick (export.sticks is none)")]
+        case .none: return [.init(.copies, .ok, "no stick (export.sticks is none)")]
         case .known: break
         }
         switch knownSticks {
@@ -96,11 +96,11 @@ extension DoctorFacts {
         case .success(0):
             return [
                 .init(
-                    .copies, .notice, "to known sticks alone, and none is known: nothing is copied",
+                    .copies, .notice, "only known sticks, and none is known: nothing is copied",
                     remedy: "sudo fieldscribe stick allow, while the stick is plugged in")
             ]
         case .success(let count):
-            return [.init(.copies, .ok, "to \(count == 1 ? "1 known stick" : "\(count) known sticks") alone")]
+            return [.init(.copies, .ok, "only to \(count == 1 ? "1 known stick" : "\(count) known sticks")")]
         }
     }
 
@@ -113,7 +113,7 @@ extension DoctorFacts {
             guard let port = ports.first else {
                 return [
                     .init(
-                        .drive, .missing, "none of this board's USB ports can be a drive for a laptop",
+                        .drive, .missing, "no USB port of this board can be a drive for a laptop",
                         remedy:
                             "on a 4, 5 or Zero 2 W write dtoverlay=dwc2,dr_mode=peripheral into config.txt and start again; "
                             + "elsewhere set usb.drive = no")

@@ -22,7 +22,7 @@ package struct DoctorExamination: Sendable {
         self.seconds = seconds
     }
 
-    /// Takes all measurements; failures are facts, too. `progress` is called before each check.
+    /// Takes all measurements; failures are also facts. `progress` is called before each check.
     package func run(progress: (DoctorFinding.Check) -> Void = { _ in }) async -> DoctorFacts {
         var problems: [ConfigurationError.Problem] = []
         var refused: DeviceError?
@@ -31,7 +31,7 @@ package struct DoctorExamination: Sendable {
         do {
             configuration = try Configuration.load(explicitPath: explicitPath, environment: environment)
         } catch let error as ConfigurationError {
-            // The other lines are examined.
+            // The other lines are still checked.
             problems = error.problems
             configuration = Configuration.salvage(explicitPath: explicitPath, environment: environment) ?? configuration
         } catch let error as DeviceError {
@@ -54,7 +54,7 @@ package struct DoctorExamination: Sendable {
         facts.appliance = appliance
         facts.microphoneIsOurs = appliance == .running && doctorMicrophoneIsOurs(configuration)
         facts.microphones = ((try? captureDevices()) ?? []).map { "\($0.name) (\($0.description))" }
-        // The defaults say nothing about what a wrong line about copies means.
+        // The default would not tell what the wrong line about copies meant.
         let isAboutCopies = problems.contains {
             $0.setting.map { setting in ["export.", "storage.", "usb."].contains { setting.hasPrefix($0) } } ?? true
         }
@@ -64,7 +64,7 @@ package struct DoctorExamination: Sendable {
             facts.opened = doctorOpened(configuration)
             if !configuration.storage.seal.isEmpty {
                 facts.recorderSealing = doctorRecorderSealing(configuration)
-                facts.keptAside = (try? Erasure.keptAside(in: configuration.storage.directory)) ?? []
+                facts.damagedDatabases = (try? Erasure.damagedDatabases(in: configuration.storage.directory)) ?? []
             }
             if configuration.usb.drive { facts.drivePorts = doctorDrivePorts() }
             if configuration.export.sticks == .known { facts.knownSticks = doctorSticks(configuration) }
@@ -190,7 +190,8 @@ func doctorDrivePorts(system: String = "/sys", programs: [String] = ["/usr/sbin"
     guard programs.contains(where: { access("\($0)/mkfs.vfat", X_OK) == 0 }) else {
         return .failure(
             DeviceError(
-                .missing, "usb.drive", on: "mkfs.vfat", "what makes the drive's file system is not installed",
+                .missing, "usb.drive", on: "mkfs.vfat",
+                "the program that makes the drive's file system is not installed",
                 remedy: "sudo apt install dosfstools"))
     }
     // A kernel without such a port has no such folder.

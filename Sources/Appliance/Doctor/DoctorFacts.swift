@@ -144,7 +144,7 @@ package struct DoctorFacts: Sendable {
     /// The number of public keys that recordings on the recorder are encrypted for, or why none are; nil if not configured.
     var recorderSealing: Result<Int, DeviceError>?
     /// Damaged databases that were kept, on a recorder that encrypts.
-    var keptAside: [String] = []
+    var damagedDatabases: [String] = []
     /// The sealed recordings that are open, and the seconds until they are locked; nil if none are.
     var opened: (recordings: Int, secondsLeft: Double)?
     /// The public key of the recorder's signatures, nil before the first start; or why nothing is signed. Nil if not checked.

@@ -38,7 +38,7 @@ package struct DoctorFinding: Hashable, Sendable, Encodable {
 }
 
 extension [DoctorFinding] {
-    /// 3 if something is missing, otherwise 1 if something failed, otherwise 0.
+    /// The exit status: 3 if something is missing, otherwise 1 if something failed, otherwise 0.
     package var exitStatus: Int32 {
         if contains(where: { $0.status == .missing }) { return 3 }
         return contains(where: { $0.status == .failed }) ? 1 : 0

@@ -17,7 +17,7 @@ extension DoctorFacts {
         }
     }
 
-    /// The checks that a refused setting decides, with that setting: its default says nothing about this machine.
+    /// The checks that depend on a refused setting, with that setting: its default may not suit this machine.
     private var unchecked: [DoctorFinding.Check: String] {
         let deciding: [(DoctorFinding.Check, [String])] = [
             (.microphone, ["capture.device"]), (.button, ["panel.button"]), (.lamp, ["panel.lamp"]),
@@ -92,7 +92,7 @@ extension DoctorFacts {
         case .running: .init(.appliance, .ok, "running; see fieldscribe status")
         case .stopped:
             .init(
-                .appliance, .notice, "is not running",
+                .appliance, .notice, "not running",
                 remedy: "once every check is ok, sudo systemctl start fieldscribe")
         case .denied:
             .init(
@@ -127,12 +127,12 @@ extension DoctorFacts {
         }
         if sound.isStuck {
             return .init(
-                .microphone, .failed, "\(name): gives a constant value",
+                .microphone, .failed, "\(name): delivers a constant value",
                 remedy: "look for a mute switch, then raise the capture level with alsamixer -V capture")
         }
         if let channel = sound.stuckChannel {
             return .init(
-                .microphone, .notice, "\(heard); channel \(channel) gives a constant value",
+                .microphone, .notice, "\(heard); channel \(channel) delivers a constant value",
                 remedy: "plug its microphone in, or set capture.channels = 1")
         }
         if sound.lost > 0 {
@@ -146,8 +146,8 @@ extension DoctorFacts {
         }
         if sound.peak < -70 {
             return .init(
-                .microphone, .notice, "\(heard); almost nothing is heard",
-                remedy: "speak while the doctor listens; else raise the capture level with alsamixer -V capture")
+                .microphone, .notice, "\(heard); almost silent",
+                remedy: "speak while the doctor listens, or raise the capture level with alsamixer -V capture")
         }
         if sound.channelsCancel {
             return .init(
@@ -158,7 +158,7 @@ extension DoctorFacts {
             return .init(
                 .microphone, .notice,
                 "\(heard); " + (sound.channels == 1 ? "it has one channel" : "both channels are the same")
-                    + ", so speakers cannot be told apart by their microphones",
+                    + ", so speakers cannot be identified by their microphones",
                 remedy: "set capture.channels = 1, or use a device with two microphones")
         }
         return .init(.microphone, .ok, heard)
@@ -202,7 +202,7 @@ extension DoctorFacts {
             return rememberedFindings + [.init(.speakers, .ok, "speakers are identified with \(model), which loads")]
         case .failure(let error):
             var finding = DoctorFinding(.speakers, error: error)
-            // Only speaker identification needs it.
+            // Needed only for speaker identification.
             finding.status = .notice
             if configuration.capture.kept > 1 {
                 finding.message += "; without it, speakers are identified only where the two microphones differ"
@@ -211,13 +211,13 @@ extension DoctorFacts {
         }
     }
 
-    /// What prevents voices from being remembered.
+    /// Why voices cannot be saved.
     private var rememberedFindings: [DoctorFinding] {
         guard configuration.speakers.remember, !configuration.storage.seal.isEmpty else { return [] }
         return [
             .init(
                 .speakers, .notice,
-                "speakers.remember with storage.seal: recordings are sealed before anyone can name their speakers, "
+                "speakers.remember with storage.seal: recordings are sealed before their speakers can be named, "
                     + "so no voices are learned from them",
                 remedy: "set speakers.remember = no, or leave storage.seal out")
         ]

@@ -9,7 +9,7 @@ extension DoctorFacts {
             var finding = DoctorFinding(.disk, error: error)
             if error.code == .denied {
                 finding.remedy =
-                    "ask as root: sudo fieldscribe doctor; or name a folder of your own with storage.directory"
+                    "run it as root: sudo fieldscribe doctor; or name a folder of your own with storage.directory"
             }
             return [finding]
         case .success(let disk): return [room(on: disk), latency(of: disk)] + privacy(of: disk)
@@ -21,7 +21,7 @@ extension DoctorFacts {
         return [
             .init(
                 .disk, .notice,
-                "\(disk.directory): others on this machine may read \(disk.readable.joined(separator: ", "))",
+                "\(disk.directory): other users of this machine can read \(disk.readable.joined(separator: ", "))",
                 remedy: "chmod -R go= \(disk.directory)")
         ]
     }
@@ -36,7 +36,7 @@ extension DoctorFacts {
                 "\(disk.directory): \(megabytes) MB are free, and \(configuration.storage.reserveMegabytes) MB are reserved",
                 remedy: "export recordings and delete them (fieldscribe export, fieldscribe delete)")
         }
-        let message = "\(disk.directory): room for \(hours.oneDecimal) hours (\(megabytes) MB free)"
+        let message = "\(disk.directory): space for \(hours.oneDecimal) hours (\(megabytes) MB free)"
         return hours >= 8
             ? .init(.disk, .ok, message)
             : .init(
@@ -52,7 +52,7 @@ extension DoctorFacts {
             return .init(.disk, .failed, "\(message): slower than real time", remedy: "use another card (A1 or A2)")
         }
         return disk.worstSeconds > 2
-            ? .init(.disk, .notice, message, remedy: "the card stalls at times; keep a better one (A1 or A2) ready")
+            ? .init(.disk, .notice, message, remedy: "the card stalls at times; have a better one (A1 or A2) ready")
             : .init(.disk, .ok, message)
     }
 

@@ -3,7 +3,7 @@ import Glibc
 import Settings
 import System
 
-/// Measures the configured microphone for some seconds.
+/// Measures the configured microphone for a few seconds.
 func doctorSound(_ configuration: Configuration, seconds: Double) async -> Result<DoctorFacts.Sound, DeviceError> {
     await measured("doctor") {
         let microphone = try configuration.microphone().open()
@@ -23,7 +23,7 @@ func doctorSound(_ configuration: Configuration, seconds: Double) async -> Resul
     }
 }
 
-/// Reads a microphone for some seconds, or until it ends, on the thread that opened it.
+/// Reads a microphone for a few seconds, or until it ends, on the thread that opened it.
 ///
 /// - Parameters:
 ///   - samples: called with the samples, two channels mixed into one.

@@ -83,7 +83,7 @@ package struct DrivePlan {
         return try configuration.sealRecipients()
     }
 
-    /// The space on the card if this many bytes are free.
+    /// The space for copies if the card has this many free bytes.
     package func room(free: Int64) -> DriveRoom { DriveRoom(free: free, held: image, reserve: reserve) }
 
     /// The size of a new, sparse image: that of the disk that holds it, at most 1 TiB.

@@ -4,7 +4,7 @@ import Recognition
 import Synchronization
 import System
 
-/// Passes on what the writer thread reports of a recording.
+/// Forwards the writer thread's reports about a recording.
 final class LiveObserver: RecordingSink {
     private struct State {
         /// Nanoseconds on the monotonic clock; 0 before the first sync.
@@ -44,7 +44,7 @@ final class LiveObserver: RecordingSink {
     /// The pauses that have ended, up to what is in the file.
     var pauses: [SampleRange] { state.withLock { $0.gaps }.paused }
 
-    /// Read each time, since subscribers come and go.
+    /// Queried each time, since subscribers come and go.
     var wantsLevel: Bool { hub.wantsPartials }
 
     /// The end of what is in the file, whether on the disk or not.

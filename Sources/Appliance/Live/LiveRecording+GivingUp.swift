@@ -11,8 +11,8 @@ extension LiveRecording {
     /// Grows while the disk makes progress.
     var progress: Int64 { observer.growth }
 
-    /// Logs that what is still in memory is lost because the disk has stalled, and adds a gap if the archive accepts it. The
-    /// file still says that it was cut short. Blocks for up to a second.
+    /// Logs that samples still in memory are lost because the disk has stalled, and adds a gap if the archive accepts
+    /// it. The file still says that it was cut short. Blocks for up to a second.
     ///
     /// - Returns: what was lost, or is not on the disk.
     func giveUp() -> DeviceError {

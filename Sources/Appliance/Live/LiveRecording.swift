@@ -35,8 +35,8 @@ package final class LiveRecording: Sendable {
 
     /// Adds a new recording to the archive and makes its folder; `run` then records.
     ///
-    /// - Parameter session: the source, started or not. The recording begins with its first sample, or with the pre-roll of its
-    ///   microphone and the wall time of that.
+    /// - Parameter session: the source, started or not. The recording begins with its first sample, or with its
+    ///   microphone's pre-roll and the wall time of that.
     /// - Throws: `DeviceError`, `full` if the disk has less than its reserve left; the capture is then stopped.
     package init(
         configuration: Configuration, archive: any Archive, capture session: RecordingSession, hub: EventHub
@@ -88,7 +88,7 @@ package final class LiveRecording: Sendable {
     /// Whether the microphone is connected; while it is not, the recording has a gap.
     var microphoneIsAlive: Bool { observer.faults[DeviceError.Code.disconnected.rawValue] == nil }
 
-    /// Adds a bookmark at the position that was recorded this long ago.
+    /// Adds a bookmark at the position recorded this long ago.
     @discardableResult
     func mark(_ text: String = "", ago: Duration = .zero) async throws -> Bookmark {
         let back = Int64(SamplePosition.rate) * ago.milliseconds / 1_000
@@ -107,10 +107,10 @@ package final class LiveRecording: Sendable {
         session.stop(reason: reason)
     }
 
-    /// Records until `stop`, and transcribes meanwhile with the pool's workers; without a pool it only records.
+    /// Records until `stop`, and transcribes with the pool's workers; without a pool it only records.
     ///
-    /// - Parameter waitsForRoom: whether to wait until a full disk has room for the end of the recording, until the task is
-    ///   cancelled. Otherwise that is an error, and the next start repairs the recording.
+    /// - Parameter waitsForRoom: whether to wait until a full disk has space for the end of the recording, or the task
+    ///   is cancelled. Otherwise that is an error, and the next start repairs the recording.
     /// - Throws: `DeviceError` if the microphone cannot be opened or the file cannot be made; the recording is then removed from
     ///   the archive. `CancellationError` if it was erased meanwhile.
     package func run(
@@ -198,7 +198,7 @@ package final class LiveRecording: Sendable {
 extension RecordingSession {
     /// Creates a session with the configured settings.
     ///
-    /// - Parameter length: where the recording ends by itself; nil for never.
+    /// - Parameter length: where the recording ends; nil for no limit.
     package convenience init(
         _ microphone: any MicrophoneProvider, configuration: Configuration, length: SamplePosition? = nil
     ) {

@@ -25,7 +25,7 @@ final class EventDescriptor: Sendable {
         return Glibc.poll(&poll, 1, 0) > 0
     }
 
-    /// Ends the current wait; without one, the next wait ends immediately.
+    /// Ends the current wait, or the next one immediately.
     func signal() {
         var one: UInt64 = 1
         // Fails only if the counter is at its maximum, and then the descriptor is signalled already.

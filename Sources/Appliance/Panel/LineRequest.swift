@@ -20,7 +20,7 @@ struct LineRequest: ~Copyable {
     }
 
     private let name: String
-    // Safety: taken in init and given back in deinit, never copied.
+    // Safety: requested in init and released in deinit, never copied.
     private let handle: OpaquePointer
 
     /// - Throws: `DeviceError` with `busy`, `denied`, `missing` or `disconnected`.

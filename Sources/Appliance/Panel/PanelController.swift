@@ -2,10 +2,9 @@ import Core
 import Synchronization
 import System
 
-/// Shared by the recorder and the panel's thread: the button, the lamp's pattern, and its history.
-///
-/// What the lamp shows follows from the recorder's state alone. Only the blink that answers a press is the panel's own: it
-/// comes before the recorder has received the press.
+/// Shared by the recorder and the panel's thread: the button, the lamp's pattern, and its history. What the lamp shows
+/// follows from the recorder's state alone. Only the blink that acknowledges a press is the panel's own: it precedes
+/// the recorder's reaction.
 final class PanelController: Sendable {
     private struct State {
         var pattern = LampPattern()
@@ -59,17 +58,17 @@ final class PanelController: Sendable {
         return isSimulated
     }
 
-    /// How long after power-on a stick that is plugged in while the button is held becomes known.
+    /// How long after power-on a stick can be allowed by holding the button while plugging it in.
     static let allowsSticks = Duration.seconds(60)
 
-    /// Whether the button is held for a stick that is being plugged in; that press then has no other effect.
+    /// Whether the button is held to allow a stick that is being plugged in; that press then has no other effect.
     ///
     /// - Parameter now: since power-on.
     func claimHold(at now: Duration = PanelController.now) -> Bool {
         now <= Self.allowsSticks && state.withLock { $0.button?.claim(at: now) ?? false }
     }
 
-    /// Reports no gesture from now on.
+    /// Stops reporting gestures.
     func stop() {
         state.withLock { $0.isStopping = true }
         wakeup.signal()

@@ -109,7 +109,7 @@ private final class SimulatedButton: Button {
 }
 
 extension Configuration.Panel {
-    /// The durations; `RecorderLoop` gives the style to `ButtonInterpreter`.
+    /// The durations; `RecorderLoop` passes the style to `ButtonInterpreter`.
     var gesture: ButtonGesture.Settings {
         var gesture = ButtonGesture.Settings()
         gesture.hold = .milliseconds(holdMilliseconds)

@@ -43,7 +43,7 @@ struct LogLine: Hashable, Sendable {
 }
 
 extension Log {
-    /// Logs a line, where that is asked for.
+    /// Logs a line for the effects that ask for one.
     static func report(_ line: LogLine) {
         report(line.priority, line.event, pairs: line.pairs.map { ($0.key, $0.value) })
     }

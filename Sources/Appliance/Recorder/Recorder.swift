@@ -13,13 +13,13 @@ import System
 final class Recorder: Service {
     /// The result of an order.
     struct Answer: Hashable, Sendable {
-        /// The recording that was started, stopped, paused or marked, or the current one; nil if there is none.
+        /// The recording that was started, stopped, paused or marked, or the current one; nil without one.
         var recording: Int?
         /// For `mark`: the new bookmark.
         var mark: Bookmark?
         /// What the order changed; nil if nothing.
         var change: OrderChange?
-        /// The state that follows: that of `recording`, which is idle or faulted once it has ended.
+        /// The new state: that of `recording`, which is idle or faulted once it has ended.
         var state: Event.State?
     }
 
@@ -29,7 +29,7 @@ final class Recorder: Service {
     let name = "recorder"
     let configuration: Configuration
     let archive: SQLiteArchive
-    /// Repairs that the start has left; nil if none are.
+    /// Repairs that remain after the start; nil without any.
     let repairs: Repairs?
     /// Every event published here also reaches the recorder's loop, even if slow subscribers miss it.
     let hub: EventHub
@@ -38,7 +38,7 @@ final class Recorder: Service {
     let secondPass = SecondPassProgress()
     /// Sealed recordings that a private key has opened.
     let opened: OpenedRecordings
-    /// Open while idle if there is a pre-roll, otherwise only while recording. Or why there is none.
+    /// Open while idle if there is a pre-roll, otherwise only while recording; or why there is no microphone.
     let microphone: Result<PrerollMicrophone, DeviceError>
     let inbox: RecorderInbox
 
@@ -48,7 +48,7 @@ final class Recorder: Service {
     private let published = Mutex(RecorderSnapshot())
 
     /// - Parameters:
-    ///   - repairs: what the start has left to repair.
+    ///   - repairs: repairs that remain after the start.
     ///   - microphone: the source; nil for the configured one.
     /// - Throws: `DeviceError` if the process has no descriptor left.
     init(
@@ -111,7 +111,7 @@ final class Recorder: Service {
         }
     }
 
-    /// Begins nothing more from now on; returns false, without effect, while something is being recorded or copied.
+    /// Stops accepting work; does nothing and returns false while something is being recorded or copied.
     func prepareForRestart() async -> Bool {
         await withCheckedContinuation { reply in
             if !inbox.post(.retire(reply)) { reply.resume(returning: false) }
@@ -129,7 +129,7 @@ final class Recorder: Service {
         }
     }
 
-    /// Closes the current recording and ends the decode workers. Text that is missing is written after the next start.
+    /// Closes the current recording and ends the decode workers. The next start writes missing text.
     func stop() async {
         _ = await answer { .shutDown(.now, $0) }
         do { try archive.checkPlace() } catch { await archive.keepLog(true) }

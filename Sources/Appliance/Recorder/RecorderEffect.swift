@@ -4,14 +4,14 @@ import Core
 enum RecorderEffect: Hashable, Sendable {
     /// Opens the microphone and adds a recording to the archive. Answer: `opened` or `refused`.
     case open(attempt: Int)
-    /// Records what was opened. Answers: `begun`, `closed`, `ended`.
+    /// Starts recording from the opened microphone. Answers: `begun`, `closed`, `ended`.
     case record(Int)
     /// Checks a recording, 250 ms later. Answer: `checked`.
     case check(Int)
     case close(Int, StopReason)
     /// Pauses or resumes a recording.
     case setPaused(Int, Bool)
-    /// Marks the place that was recorded at that monotonic time. Answer: `marked`.
+    /// Marks the position recorded at that monotonic time. Answer: `marked`.
     case mark(Int, text: String, at: Duration, RecorderTicket?)
     /// Redacts the minute before that monotonic time. Answer: `marked`.
     case redact(Int, before: Duration)

@@ -26,7 +26,7 @@ struct RecorderHandler: Sendable {
         case .press, .release:
             guard recorder.panel.simulate(pressed: request == .press) else {
                 throw DeviceError(
-                    .unsupported, "press", "the button is a real one; press it by hand, or set panel.button = sim:")
+                    .unsupported, "press", "the button is real; press it by hand, or set panel.button = sim:")
             }
         case .lamp: response.lamp = recorder.panel.history
         case .status: response.status = try await status()
@@ -102,7 +102,7 @@ struct RecorderHandler: Sendable {
         return response
     }
 
-    /// Reads a transcript; that of a recording that has not ended gets its present length, and is not complete.
+    /// Reads a transcript; while recording, it has the current length and is incomplete.
     private func transcript(
         _ read: () async throws -> (RecordingSummary, Timeline)?
     ) async throws -> ControlResponse.Transcript? {
@@ -137,7 +137,7 @@ struct RecorderHandler: Sendable {
 extension RecordingSummary {
     fileprivate func with(_ live: [Int: Live]) -> RecordingSummary {
         var summary = self
-        // It may have ended since.
+        // It may have ended in the meantime.
         if stopReason == .cutShort { summary.live = live[id] }
         return summary
     }

@@ -28,7 +28,7 @@ struct RecorderInput: Hashable, Sendable {
     enum Timer: Hashable, Sendable {
         /// The decode workers may be ended if this recording is still the last.
         case release(after: Int)
-        /// Failed maintenance may be tried again if this run is still the last.
+        /// Failed maintenance may be retried if this run is still the last.
         case maintenance(run: Int)
     }
 
@@ -51,7 +51,7 @@ struct RecorderInput: Hashable, Sendable {
         case ended(Int, RecordingEnd)
         /// A mark is saved, or a redaction is done.
         case marked(Result<Recorder.Answer, DeviceError>, RecorderTicket?)
-        /// An event that another part published.
+        /// An event published elsewhere.
         case event(Event)
         /// A file was added as a recording, which waits for its text.
         case added(Int)

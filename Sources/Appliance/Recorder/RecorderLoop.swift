@@ -59,7 +59,7 @@ struct RecorderLoop {
         }
     }
 
-    /// Answers everyone who still waits; no more messages will come.
+    /// Answers all waiting callers; no more messages will come.
     mutating func end() {
         maintenanceEnd?.finish()
         for reply in replies.values { reply.resume(returning: .failure(RecorderState.isEndingError)) }
@@ -76,7 +76,7 @@ struct RecorderLoop {
     private mutating func apply(
         _ kind: RecorderInput.Kind, at moment: RecorderMoment, in group: inout DiscardingTaskGroup
     ) {
-        // Repairs join its parts once nothing is being recorded.
+        // Repairs join its files once nothing is being recorded.
         if case .ended(let id, _) = kind { recorder.repairs?.add(id) }
         let effects = state.handle(RecorderInput(kind, at: moment))
         // Published before anyone is answered, so that a client that asks again sees the result.

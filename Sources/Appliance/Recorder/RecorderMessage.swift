@@ -10,7 +10,7 @@ enum RecorderMessage: Sendable {
     case shutDown(RecorderMoment, Reply)
     /// A recording was added to the archive; its pool is nil if no worker can be started.
     case opened(attempt: Int, LiveRecording, WorkerPool?, RecorderMoment)
-    /// As `Recorder.prepareForRestart`.
+    /// See `Recorder.prepareForRestart`.
     case retire(CheckedContinuation<Bool, Never>)
     case isAlive(CheckedContinuation<Bool, Never>)
 }

@@ -42,7 +42,7 @@ extension RecorderState {
         return effects
     }
 
-    /// Answers those who wait for the first samples of a paused recording: none come before it is resumed.
+    /// Answers callers that wait for the first samples of a paused recording: none come before it is resumed.
     func answerStarts(of recording: inout Recording) -> [RecorderEffect] {
         guard case .awaited(let starts) = recording.beginning else { return [] }
         recording.beginning = .awaited([])
@@ -118,7 +118,7 @@ extension RecorderState {
         case .broken(let error): effects += answer(text.starts, .failure(error))
         case .failed(let error): effects += raise(error, at: moment) + answer(text.starts, .failure(error))
         }
-        guard isAtRest else { return effects }
+        guard isIdle else { return effects }
         switch maintenance {
         case .done, .waiting: maintenance = .due
         case .due, .working, .breakingOff: break

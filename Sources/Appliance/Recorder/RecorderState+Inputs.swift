@@ -5,19 +5,19 @@ extension RecorderState {
     /// Changes the state by an input; the caller then performs the effects in order.
     mutating func handle(_ input: RecorderInput) -> [RecorderEffect] { concluding { $0.follow(input) } }
 
-    /// Adds to the effects of `change` what follows from any new state: maintenance to start, the state to publish, and the
-    /// state in each answer.
+    /// Adds the effects that any new state has: maintenance to start, the state to publish, and the state in each
+    /// answer.
     mutating func concluding(_ change: (inout Self) -> [RecorderEffect]) -> [RecorderEffect] {
         let before = shown
         var effects = change(&self)
-        if isAtRest, !isEnding, maintenance == .due {
+        if isIdle, !isEnding, maintenance == .due {
             maintenance = .working(writingSince: nil)
             maintenanceRuns += 1
             effects.append(.maintenance)
         }
         // `LiveRecording` itself publishes that it begins and that it stops.
-        let goesOn = before == .paused && shown == .recording
-        if shown != before, goesOn || shown == .idle || shown == .faulted || shown == .paused {
+        let hasResumed = before == .paused && shown == .recording
+        if shown != before, hasResumed || shown == .idle || shown == .faulted || shown == .paused {
             effects += [.publish(.state(shown)), .log(LogLine(shown, recording: recording))]
         }
         return effects.map { effect in
@@ -55,7 +55,7 @@ extension RecorderState {
             if case .working = maintenance { maintenance = .working(writingSince: writes ? now : nil) }
             return []
         case .maintenanceEnded(let end): return maintenanceEnded(end, at: input.moment)
-        case .due(.release(let id)): return id == latest && isAtRest ? [.releaseWorkers] : []
+        case .due(.release(let id)): return id == latest && isIdle ? [.releaseWorkers] : []
         case .due(.maintenance(let run)):
             if maintenance == .waiting, run == maintenanceRuns { maintenance = .due }
             return []
@@ -115,7 +115,7 @@ extension RecorderState {
             export = .refused(at: moment.monotonic)
         case .failed:
             if case .running = export { export = .none }
-            // A fault for lamp and status; subscribers already have the export event.
+            // Raises a fault for lamp and status; subscribers already have the export event.
             return [.log(line)] + raise("export", message, at: moment, isPublished: true)
         }
         return [.log(line)]
@@ -172,7 +172,7 @@ extension RecorderState {
         raise(error.code.rawValue, error.message, at: moment)
     }
 
-    /// Acknowledges the alarm if it was already shown at that time; nobody has seen a later fault.
+    /// Acknowledges the alarm if it was already shown at that time; a later fault has not been seen.
     private mutating func acknowledge(at time: Duration) -> [RecorderEffect] {
         guard case .raised(_, let latest) = alarm, latest <= time else { return [] }
         alarm = .quiet

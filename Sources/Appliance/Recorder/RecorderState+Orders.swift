@@ -98,7 +98,7 @@ extension RecorderState {
         }
     }
 
-    /// Marks the place that was recorded at that time.
+    /// Marks the position recorded at that time.
     mutating func mark(_ text: String, at time: Duration, _ ticket: RecorderTicket?) -> [RecorderEffect] {
         let tickets = [ticket].compactMap { $0 }
         if let error = noRecording(for: "mark") { return refuse(tickets, error) }
@@ -112,7 +112,7 @@ extension RecorderState {
         return [.mark(recording.id, text: text, at: time, ticket)]
     }
 
-    /// Redacts the minute before three presses, which began at that time.
+    /// Redacts the minute before the three presses that began at that time.
     func redact(before time: Duration) -> [RecorderEffect] {
         guard case .recording(let recording) = phase, recording.beginning == .begun else {
             return refuse([], noRecording(for: "redact") ?? Self.notBegun("redact"))
@@ -120,7 +120,7 @@ extension RecorderState {
         return [.redact(recording.id, before: time)]
     }
 
-    /// Answers with an error. The button, which gets no answer, has a line in the log.
+    /// Answers with an error. For the button, the error goes to the log.
     private func refuse(_ tickets: [RecorderTicket], _ error: DeviceError) -> [RecorderEffect] {
         guard tickets.isEmpty else { return answer(tickets, .failure(error)) }
         let values: KeyValuePairs = ["state": "refused", "order": error.operation, "message": error.message]

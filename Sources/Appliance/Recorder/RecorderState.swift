@@ -62,7 +62,7 @@ struct RecorderState: Hashable, Sendable {
         let reason: StopReason
         /// Waiting for it to be closed.
         var stops: [RecorderTicket]
-        /// Waiting for the next recording, which starts then; nil if none does.
+        /// Waiting for the next recording, which starts then; nil without one.
         var next: [RecorderTicket]?
     }
 
@@ -86,7 +86,7 @@ struct RecorderState: Hashable, Sendable {
         case waiting
     }
 
-    /// The last failure of maintenance, and the pause after it.
+    /// Maintenance's last failure, and the pause after it.
     struct Setback: Hashable, Sendable {
         var error: DeviceError
         var pause: Duration
@@ -97,13 +97,13 @@ struct RecorderState: Hashable, Sendable {
         case running(since: Duration)
         /// The stick may be removed.
         case done(at: Duration)
-        /// A stick was plugged in that is not allowed.
+        /// A stick that is not allowed was plugged in.
         case refused(at: Duration)
     }
 
     enum Alarm: Hashable, Sendable {
         case quiet
-        /// Faults that are not acknowledged: when the first and the latest came.
+        /// When the first and the latest unacknowledged fault occurred.
         case raised(since: Duration, latest: Duration)
     }
 
@@ -120,9 +120,9 @@ struct RecorderState: Hashable, Sendable {
     var setback: Setback?
     var maintenanceRuns = 0
     var export = Export.none
-    /// Since when a laptop is connected to the board's own USB port.
+    /// When a laptop was connected to the board's own USB port.
     var laptopSince: Duration?
-    /// Since when sealed recordings are open.
+    /// When sealed recordings were opened.
     var openSince: Duration?
     var alarm = Alarm.quiet
     var lastFault: RecorderFault?
@@ -133,7 +133,7 @@ struct RecorderState: Hashable, Sendable {
     var attempts = 0
     /// The last recording that was opened.
     var latest = 0
-    /// The appliance is shutting down; nothing new starts.
+    /// The appliance is shutting down; nothing else starts.
     var isEnding = false
 }
 
@@ -175,14 +175,14 @@ extension RecorderState {
 
     var isFaulted: Bool { alarm != .quiet }
 
-    /// The state of a recording, or of the recorder without a number, as an answer names it.
+    /// The state of a recording, or without a number of the recorder, as answers name it.
     func state(of id: Int?) -> Event.State {
         if id == nil || id == recording { return shown }
         return isFaulted ? .faulted : .idle
     }
 
     /// Whether nothing is being recorded or transcribed.
-    var isAtRest: Bool { phase == .idle && texts.isEmpty }
+    var isIdle: Bool { phase == .idle && texts.isEmpty }
 
     /// Whether nothing is being recorded or copied to a stick, and the lamp shows no finished copy.
     func isFree(at now: Duration) -> Bool {
@@ -193,7 +193,7 @@ extension RecorderState {
         }
     }
 
-    /// Since when text is being written.
+    /// When writing of the current text began.
     var writingSince: Duration? {
         var since = texts.values.map(\.since)
         switch maintenance {

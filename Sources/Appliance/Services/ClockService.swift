@@ -6,7 +6,7 @@ struct ClockService: Service {
     /// How often the clock is checked until it is set.
     private static let period = Duration.seconds(30)
 
-    /// The pause between two calls of timedatectl. It doubles each time, since without a network the clock is never set.
+    /// The first pause between calls of timedatectl. It doubles each time: without a network the clock is never set.
     private static let pauses = Duration.seconds(30)...Duration.seconds(600)
 
     let name = "clock"

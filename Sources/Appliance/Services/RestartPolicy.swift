@@ -1,4 +1,4 @@
-/// The pauses before a failed service is restarted: short at first, then longer, without end.
+/// The pauses before a failed service is restarted: short at first, then longer, without a limit on their number.
 struct RestartPolicy: Hashable, Sendable {
     struct Settings: Hashable, Sendable {
         /// The pause after the first failure. The default is 0.5 s.

@@ -7,7 +7,7 @@ protocol Service: Sendable {
     /// restarts it; a service without work waits (`untilCancelled`).
     func run() async throws
 
-    /// Accepts nothing more, and returns once everything accepted is on the disk; `run` then ends.
+    /// Stops accepting work, and returns once everything accepted is on the disk; `run` then ends.
     func stop() async
 }
 

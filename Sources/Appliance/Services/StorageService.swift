@@ -1,12 +1,12 @@
 import Core
 
-/// Watches that the storage folder keeps its name. If it was renamed or removed, the service reports a fault; the current
-/// recording ends in the old folder, and the appliance restarts with the folder that has the name.
+/// Checks that the storage folder keeps its name. If it was renamed or removed, the service reports a fault; the
+/// current recording ends in the old folder, and the appliance restarts with the folder that has the name.
 struct StorageService: Service {
     /// How often the folder is checked.
     private static let period = Duration.seconds(1)
 
-    /// How long the folder may be missing, as while a disk is replaced.
+    /// How long the folder may be missing, for example while a disk is replaced.
     private static let graceTime = Duration.seconds(10)
 
     let name = "storage"

@@ -58,7 +58,7 @@ struct Supervisor: Sendable {
     }
 }
 
-/// The places of the services that were asked to stop.
+/// The indices of the services that were asked to stop.
 private final class StoppingServices: Sendable {
     private let places = Mutex<Set<Int>>([])
 

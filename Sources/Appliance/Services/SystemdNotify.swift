@@ -44,7 +44,7 @@ struct SystemdNotify: Sendable {
         return try await work()
     }
 
-    /// Sends a datagram; failures are ignored, since systemd then is not waiting for it.
+    /// Sends a datagram; failures are ignored: systemd is then not waiting for it.
     private func send(_ message: String) {
         guard let address else { return }
         let number = fieldscribe_unix_socket(1)

@@ -29,8 +29,8 @@ struct WatchdogService: Service {
     }
 }
 
-/// Whether the recorder is alive. Its answer may take as long as the ring bridges a stalled disk; a process that hangs gives
-/// no answer, so systemd ends it after that time.
+/// Whether the recorder is alive. It may answer as late as the ring buffer can bridge a stalled disk; a hung process
+/// never answers, so systemd kills it after that time.
 final class Pulse: Sendable {
     private enum State {
         case alive, stuck

@@ -1,18 +1,18 @@
 import Core
 
-/// A journal that lies in another recording's folder.
+/// A journal in another recording's folder.
 package struct ForeignJournal: Sendable {
     /// The recordings that it names; empty in old journals.
     package var recordings: Set<Int>
     /// SHA-256 of its recording's samples; nil if it was not signed.
     package var sound: String?
-    /// The lengths that it gives for its recording.
+    /// The lengths of its recording that it contains.
     package var lengths: Set<SamplePosition>
 
     static func error(_ path: String, _ reason: String) -> DeviceError {
         DeviceError(
             .unsupported, "journal", cause: .foreignJournal, on: path, reason,
-            remedy: "run fieldscribe recover, which sets it aside, and put it back where it belongs")
+            remedy: "run fieldscribe recover, which sets it aside; then put it back where it belongs")
     }
 }
 
@@ -42,7 +42,7 @@ extension SQLiteArchive {
         guard record.owner.numbers.isEmpty else { return }
         let path = journal.path(of: recording)
         if let audio, !record.lengths.isEmpty, !record.lengths.contains(audio) {
-            throw ForeignJournal.error(path, "has another length than the sound beside it")
+            throw ForeignJournal.error(path, "has a different length from the audio beside it")
         }
         let copies = Set(record.exports.compactMap { Self.number(ofCopy: $0.folder) })
         if let other = copies.subtracting([recording]).min() {
@@ -60,7 +60,7 @@ extension SQLiteArchive {
                 SamplePosition(seconds: $0)
             })
         if !known.isEmpty, !record.lengths.isEmpty, known.isDisjoint(with: record.lengths) {
-            throw ForeignJournal.error(path, "has another length than the history has for recording \(recording)")
+            throw ForeignJournal.error(path, "has a different length from recording \(recording) in the history")
         }
     }
 

@@ -1,7 +1,7 @@
 import Core
 import System
 
-/// Compares the lines of `history.jsonl` with the database, and each line with the hash in the next one. Pure.
+/// Compares the lines of `history.jsonl` with the database, and each line with the hash in the next one.
 struct HistoryCheck {
     /// What is wrong, one finding per fault, in the order of the entries.
     private(set) var findings: [StorageFinding] = []
@@ -17,19 +17,19 @@ struct HistoryCheck {
         self.file = file
         let rows = Dictionary(known.map { ($0.entry.number, $0) }) { first, _ in first }
         let last = known.last?.entry.number ?? 0
-        // A chain of so many lines has no higher number.
+        // A chain of this many lines has no higher number.
         let most = last + found.count
         var highest = 0
         for text in found {
             guard let entry = HistoryEntry(line: text), entry.number <= most else {
-                // After the last committed entry, a power cut can leave anything.
+                // A power cut can leave anything after the last committed entry.
                 if highest < last { report(highest + 1, rows[highest + 1]?.entry, "was changed and cannot be read") }
                 highest = max(highest, min(last, highest + 1))
                 continue
             }
             let line = HistoryLine(text: text, entry: entry)
             if entry.number <= highest {
-                report(entry.number, entry, lines[entry.number] == nil ? "is out of order" : "is there twice")
+                report(entry.number, entry, lines[entry.number] == nil ? "is out of order" : "is duplicated")
             } else if let row = rows[entry.number], row.text != text {
                 report(entry.number, entry, "was changed")
             }

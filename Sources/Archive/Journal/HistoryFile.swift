@@ -2,8 +2,8 @@ import Core
 import Glibc
 import System
 
-/// The history of who did what: `history.jsonl` beside the database, an entry per line. Only the archive's actor writes it,
-/// and only appends.
+/// The history of who did what: `history.jsonl` beside the database, one entry per line. Only the archive's actor
+/// writes it, and only appends.
 struct HistoryFile: Sendable {
     static let name = "history.jsonl"
 
@@ -12,13 +12,12 @@ struct HistoryFile: Sendable {
 
     var path: String { "\(folder.path)/\(Self.name)" }
 
-    /// Whether anything has its name.
+    /// Whether a file of its name exists.
     var isThere: Bool { get throws(DeviceError) { try folder.exists(Self.name) } }
 
-    /// Appends a line with its newline durably. If something else than our file has its name, that is set aside, so that
-    /// recording can continue.
+    /// Appends a line with its newline durably. Anything else of its name is set aside, so that recording can continue.
     ///
-    /// - Parameter end: where the last committed entry ends, in bytes; what follows is truncated.
+    /// - Parameter end: where the last committed entry ends, in bytes; later bytes are truncated.
     /// - Returns: where the new line ends.
     func append(_ line: [UInt8], behind end: Int64) throws(DeviceError) -> Int64 {
         try makeWay()
@@ -46,7 +45,8 @@ struct HistoryFile: Sendable {
             guard size > start else { return ([], false) }
             guard size - start <= Self.longest else {
                 throw DeviceError(
-                    .unsupported, "read", on: path, "is longer than any history", remedy: "move it away, and keep it")
+                    .unsupported, "read", on: path, "is longer than any history",
+                    remedy: "move it elsewhere, and keep it")
             }
             bytes = try file.bytes(at: start, count: Int(size - start))
         } catch {
@@ -64,10 +64,10 @@ struct HistoryFile: Sendable {
         return (lines, first < bytes.count)
     }
 
-    /// Enough for some hundred thousand recordings.
+    /// Enough for hundreds of thousands of recordings.
     private static let longest: Int64 = 1 << 28
 
-    /// Renames what is there, and returns the new path.
+    /// Renames whatever has the file's name, and returns the new path.
     @discardableResult
     func setAside() throws(DeviceError) -> String {
         let aside = try folder.freeName(for: Self.name, "damaged")

@@ -17,12 +17,12 @@ struct Journal: Sendable {
     private static let rootName = "recordings"
     private static let name = "journal.jsonl"
 
-    /// A folder with a higher number does not count as a recording's.
+    /// A folder with a higher number is not a recording's.
     static let highest = 999_999_999
 
     func path(of recording: Int) -> String { "\(root)/\(folderName(of: recording))/\(Self.name)" }
 
-    /// Sets aside anything that is not a folder at `recordings`, also a link to one, and returns its new path.
+    /// Sets aside anything at `recordings` that is not a folder, even a link to one, and returns its new path.
     func setAsideNonFolder() throws(DeviceError) -> String? {
         guard let kind = try storage.status(Self.rootName)?.kind, kind != .folder else { return nil }
         let aside = try storage.freeName(for: Self.rootName, "damaged")
@@ -50,7 +50,7 @@ struct Journal: Sendable {
         return true
     }
 
-    /// Makes a prepared folder that of a new recording, with a journal of these lines.
+    /// Turns a prepared folder into that of a new recording, with a journal of these lines.
     ///
     /// - Returns: false if the name is taken.
     func claim(_ recording: Int, for prepared: String, _ entries: [JournalEntry]) throws -> Bool {
@@ -65,15 +65,15 @@ struct Journal: Sendable {
         return true
     }
 
-    /// Makes a recording's folder a prepared one again, after its row could not be added.
+    /// Turns a recording's folder back into a prepared one, after its row could not be added.
     func release(_ recording: Int, as prepared: String) {
         try? top().rename(folderName(of: recording), toFree: prepared)
     }
 
     /// Appends lines durably, and creates the recording's folder if it is missing.
     ///
-    /// - Parameter committed: the length that the database has for the journal, in bytes, or 0 if unknown. What follows was
-    ///   never committed, and is truncated.
+    /// - Parameter committed: the length that the database has for the journal, in bytes, or 0 if unknown. Later bytes
+    ///   were never committed, and are truncated.
     /// - Returns: the journal's new length in bytes.
     func append(_ entries: [JournalEntry], recording: Int, committed: Int64) throws -> Int64 {
         let lines = try entries.flatMap(Self.line)
@@ -207,8 +207,8 @@ struct Journal: Sendable {
         }.sorted()
     }
 
-    /// The highest number in any name beside the recordings' folders, including those of unfinished erasures. The number in
-    /// a scratch folder's name is a process's.
+    /// The highest number in any name beside the recordings' folders, including those of unfinished erasures. The
+    /// number in a scratch folder's name is a process ID.
     func highestNumber() throws(DeviceError) -> Int {
         try names().filter { !ScratchFolder.isName($0, for: AddedFile.purpose) }.compactMap { name in
             Self.number(name.drop { !$0.isASCII || !$0.isNumber }.prefix { $0.isASCII && $0.isNumber })
@@ -257,7 +257,8 @@ func folderName(of recording: Int) -> String { recording.padded(to: 6) }
 extension Folder {
     /// Appends lines to a file durably, and creates the file if it is missing.
     ///
-    /// - Parameter committed: where the last committed line ends, in bytes; what follows is truncated. Nil keeps all.
+    /// - Parameter committed: where the last committed line ends, in bytes; later bytes are truncated. Nil keeps
+    ///   everything.
     /// - Returns: the file's new length in bytes.
     func append(_ lines: [UInt8], to name: String, committed: Int64?) throws(DeviceError) -> Int64 {
         let isNew = try !exists(name)

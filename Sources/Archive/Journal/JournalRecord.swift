@@ -39,9 +39,9 @@ struct JournalRecord {
     }
 
     var owner = Owner()
-    /// Every start that it gives.
+    /// Every start that it contains.
     private(set) var starts: Set<Double> = []
-    /// Every length that it gives: a repaired recording may have several.
+    /// Every length that it contains: a repaired recording may have several.
     private(set) var lengths: Set<SamplePosition> = []
     var start: Start?
     var passes: [Pass] = []

@@ -3,7 +3,7 @@ import Core
 extension ArchiveQueries {
     /// How many matches are ranked. A word with more matches returns the newest: ranking reads every match, and `the` is in
     /// every second segment.
-    static let mostCompared = 2_000
+    static let maxCompared = 2_000
 
     /// Finds what contains all words: bookmarks, newest first, then segments, best match first. Segments come newest first
     /// if the words are too common to rank. `speaker:A` or `speaker:Anna` limits the search to segments in which that
@@ -44,9 +44,9 @@ extension ArchiveQueries {
 
     private func spoken(_ query: String, by speaker: SpokenPhrases? = nil, limit: Int) throws -> [SearchHit] {
         let count = try connection.number(
-            "SELECT count(*) FROM (SELECT 1 FROM segment_text WHERE segment_text MATCH ? LIMIT \(Self.mostCompared + 1))",
+            "SELECT count(*) FROM (SELECT 1 FROM segment_text WHERE segment_text MATCH ? LIMIT \(Self.maxCompared + 1))",
             .text(query))
-        return count > Self.mostCompared
+        return count > Self.maxCompared
             ? try newest(query, by: speaker, limit: limit) : try best(query, by: speaker, limit: limit)
     }
 
@@ -98,7 +98,7 @@ extension ArchiveQueries {
             if chosen.count == limit { break }
         }
         guard let first = chosen.min(), let last = chosen.max() else { return [] }
-        // Excerpts for these only: each one reads its text.
+        // Excerpts for these only: each excerpt reads its segment's text.
         let hits = try connection.rows(
             """
             SELECT pass.recording, segment.number, segment.start_sample, segment.end_sample, segment.text,
@@ -118,7 +118,7 @@ extension ArchiveQueries {
         return chosen.compactMap { known[$0] }
     }
 
-    /// Whether a pass is the one that its recording is shown with.
+    /// Whether a pass is its recording's default.
     ///
     /// - Parameter shown: a cache of the shown passes.
     private func isShown(_ pass: Int, of recording: Int, _ shown: inout [Int: Int]) throws(DeviceError) -> Bool {

@@ -93,7 +93,7 @@ extension ArchiveQueries {
         return true
     }
 
-    /// The words that are marked, wholly or in part, in the text that they make.
+    /// The words that are marked, wholly or in part, in their joined text.
     private static func isMarked(_ words: [String], _ marked: String) -> [Bool] {
         var rest = Array(marked.utf8)[...]
         var isOpen = false

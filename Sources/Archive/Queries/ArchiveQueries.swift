@@ -4,7 +4,7 @@ import Core
 struct ArchiveQueries {
     let connection: Connection
 
-    /// - Parameter turn: SQL for the recording's place among those of its boot, used if the clock was not set.
+    /// - Parameter turn: SQL for the recording's ordinal within its boot, used if the clock was not set.
     private static func summaries(turn: String = "NULL") -> String {
         let isTimeless = "clock = 'unverified' AND boot_id IS NOT NULL"
         return """
@@ -46,7 +46,7 @@ struct ArchiveQueries {
         }
     }
 
-    /// The titles that people gave recordings. A person's last pass is the one that is shown.
+    /// The titles that people gave recordings. A person's last pass is the default.
     private func titles() throws -> [Int: String] {
         let rows = try connection.rows(
             """
@@ -108,7 +108,7 @@ struct ArchiveQueries {
         return (summary, timeline)
     }
 
-    /// How far the transcription has come; nil if it is complete.
+    /// The position that the transcription has reached; nil if it is complete.
     private func written(_ summary: RecordingSummary) -> SamplePosition? {
         summary.transcribedUpTo < summary.length ? summary.transcribedUpTo : nil
     }
@@ -130,8 +130,8 @@ struct ArchiveQueries {
         FROM pass WHERE recording = ?
         """
 
-    /// The order in which passes are preferred: complete ones, then a person's correction, then those with text, then those
-    /// with the fewest unreadable stretches.
+    /// The order in which passes are preferred: complete ones, then a person's correction, then those with text, then
+    /// those with the fewest unreadable segments.
     static func bestFirst(_ pass: String) -> String {
         """
         \(pass).complete DESC, CASE WHEN \(pass).correction IS NULL THEN 0 ELSE \(pass).id END DESC,

@@ -4,7 +4,7 @@ import System
 ///
 /// Each has a thread with a lower priority than the recorder's.
 actor ArchiveReaders {
-    /// How many reads run at the same time; others wait.
+    /// The number of reads that run at the same time; others wait.
     private static let most = 3
 
     /// Used for its path and its shared file only, which never change.
@@ -85,7 +85,7 @@ actor ArchiveReaders {
 /// A read connection and its thread, which opens it for the first read.
 // Safety: one read uses it at a time.
 private final class Reader: @unchecked Sendable {
-    /// Kept between reads, since copying everything reads some thousand times.
+    /// Kept between reads: copying everything takes thousands of them.
     let thread = WorkThread(named: "reading", niceness: 5)
     private let writer: LentConnection
     private let storage: Folder

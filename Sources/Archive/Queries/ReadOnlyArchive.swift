@@ -8,9 +8,8 @@ import System
 ///   version wrote it, `damaged` if it is not a file.
 package func readOnlyArchive(path: String) throws -> any ArchiveReading { try ReadOnlyArchive(path: path) }
 
-/// An archive that can be read but not written: on a card that is mounted read-only, or of another user.
-///
-/// If a power cut left a log, this reads a copy of both: SQLite cannot read a log without writing.
+/// An archive that can be read but not written: on a card mounted read-only, or owned by another user. If a power cut
+/// left a log, this reads a copy of database and log: SQLite cannot read a log without writing.
 actor ReadOnlyArchive: ArchiveReading {
     private let connection: Connection
 
@@ -59,7 +58,7 @@ actor ReadOnlyArchive: ArchiveReading {
         if fcntl(file.number, F_GETLK, &lock) == 0, lock.l_type != Int16(F_UNLCK) {
             throw DeviceError(
                 .busy, "fcntl",
-                "\(path): the appliance or another fieldscribe is using this archive, and you may only read it; join the "
+                "\(path): the appliance or another fieldscribe is using this archive, and you can only read it; join the "
                     + "appliance's group (control.group), or wait until it is done")
         }
     }

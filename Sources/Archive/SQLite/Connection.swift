@@ -21,7 +21,7 @@ package final class Connection {
         try configure(path)
     }
 
-    /// Opens another connection's database again, for reading.
+    /// Opens a second, read-only connection to another connection's database.
     convenience init(readingBeside writer: Connection) throws(DeviceError) {
         guard let file = writer.file else {
             throw DeviceError(.unsupported, "sqlite3_open_v2", "\(writer.path): is open for reading only")
@@ -74,7 +74,7 @@ package final class Connection {
 
     /// Returns SQLite's status, and the handle if there is one.
     ///
-    /// - Parameter vfs: the name of another VFS than SQLite's own, valid while the handle exists.
+    /// - Parameter vfs: the name of a VFS instead of SQLite's default, valid while the handle exists.
     static func open(
         _ name: String, _ flags: Int32, vfs: UnsafePointer<CChar>? = nil
     ) -> (status: Int32, handle: OpaquePointer?) {
@@ -186,7 +186,7 @@ package final class Connection {
     /// Sets whether closing the database leaves the log in place instead of applying it.
     func keepsLog(_ keep: Bool) { _ = fieldscribe_sqlite_keep_log(handle, keep ? 1 : 0) }
 
-    /// How many rows were changed since it was opened.
+    /// The number of rows changed since it was opened.
     var changes: Int64 { sqlite3_total_changes64(handle) }
 
     /// Runs SQL statements, ignoring their rows.

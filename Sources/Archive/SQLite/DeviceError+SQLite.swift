@@ -42,11 +42,11 @@ extension DeviceError {
         case (SQLITE_ERROR, _) where detail.hasPrefix("invalid fts5 file format"):
             damaged(detail)
         case (SQLITE_FULL, _), (SQLITE_IOERR, ENOSPC), (SQLITE_IOERR, EDQUOT), (SQLITE_CANTOPEN, ENOSPC):
-            (.full, "no space is left; make room on that disk")
+            (.full, "no space is left; free space on that disk")
         case (SQLITE_CANTOPEN, ENOENT), (SQLITE_CANTOPEN, ENOTDIR):
             (.missing, "cannot be opened or created; check the path")
         case (SQLITE_CANTOPEN, EISDIR):
-            (.unsupported, "a folder; name a file")
+            (.unsupported, "is a folder; name a file")
         case (SQLITE_PERM, _), (SQLITE_READONLY, _), (SQLITE_AUTH, _), (SQLITE_CANTOPEN, EACCES),
             (SQLITE_CANTOPEN, EPERM), (SQLITE_CANTOPEN, EROFS):
             (.denied, "cannot be written; ask for permission on the file and its folder, or name another archive")

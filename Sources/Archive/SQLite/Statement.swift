@@ -17,7 +17,7 @@ final class Statement {
 
     /// Runs the statement to its end with `values` bound, and passes each row to `row`.
     func run(with values: [SQLValue], row: (Row) -> Void) throws(DeviceError) {
-        // To the end even if one row is enough: only the last step commits.
+        // Runs to the end even if one row is enough: only the last step commits.
         try run(with: values) { found in
             row(found)
             return true

@@ -66,7 +66,7 @@ package struct AlsaMicrophone: MicrophoneProvider {
         throw refused ?? DeviceError(.missing, "snd_pcm_open", "microphone: no name", remedy: "write alsa:default")
     }
 
-    /// The card itself first: our conversions are better than ALSA's.
+    /// Tries the card itself first: our conversions are better than ALSA's.
     private var candidates: [String] {
         let plug = "plughw:"
         return device.hasPrefix(plug) ? ["hw:" + device.dropFirst(plug.count), device] : [device]

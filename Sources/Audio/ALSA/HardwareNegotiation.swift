@@ -1,9 +1,8 @@
 internal import CAlsa
 import Core
 
-/// Finds the device setting that is closest to the request, without ALSA's rate converter.
-///
-/// The order is rate, channels, format: a wrong rate loses quality; the others only cost CPU time.
+/// Finds the device setting that is closest to the request, without ALSA's rate converter. The order is rate, channels,
+/// format: a wrong rate loses quality; the others cost only CPU time.
 final class HardwareNegotiation {
     /// Fallback rates in this order: 48 kHz, three times 16 kHz, converts best.
     private static let otherRates: [UInt32] = [48_000, 44_100, 96_000, 32_000, 22_050, 8_000]

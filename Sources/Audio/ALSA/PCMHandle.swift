@@ -32,7 +32,7 @@ final class PCMHandle {
         return snd_pcm_info(pcm, info) == 0 && snd_pcm_info_get_card(info) >= 0
     }
 
-    /// Starts capturing, also after an overrun or a suspend.
+    /// Starts capturing, initially or after an overrun or a suspend.
     func start() throws(DeviceError) {
         var status = snd_pcm_prepare(pcm)
         guard status >= 0 else { throw .alsa("snd_pcm_prepare", status, on: device) }
@@ -42,7 +42,7 @@ final class PCMHandle {
 
     /// Waits for frames and reads them. Returns nil after an overrun or a suspend, when the device has stopped.
     ///
-    /// - Throws: `DeviceError` with `disconnected` if the device is gone or gives no frames within the timeout.
+    /// - Throws: `DeviceError` with `disconnected` if the device is gone or delivers no frames within the timeout.
     func read(
         into buffer: UnsafeMutableRawBufferPointer, frames: Int, timeoutMilliseconds: Int32, clock: () -> Int64
     ) throws(DeviceError) -> Int? {

@@ -13,7 +13,7 @@ struct Pacer: Sendable {
     private var frames: Int64 = 0
     private var verdict: Verdict
 
-    /// - Parameter isClocked: whether it is known to have a clock, as every sound card.
+    /// - Parameter isClocked: whether it is known to have a clock, like every sound card.
     init(rate: Int, start: Int64, isClocked: Bool) {
         self.rate = Int64(rate)
         self.start = start

@@ -3,19 +3,18 @@ import FoundationEssentials
 import Glibc
 import System
 
-/// Prepares files from elsewhere for the archive.
-///
-/// A file and its converted sound are complete in a folder of their own, which needs no archive, before the archive takes
-/// the folder at once. So a recording that is being made is not disturbed, and a kill leaves nothing half added: the next
-/// start, or the next file, removes the folder.
+/// Prepares files from elsewhere for the archive. A file and its converted sound are completed in a separate folder
+/// before the archive adopts it in one step. So a running recording is not disturbed, and a kill leaves nothing half
+/// added: the next start, or the next file, removes the folder.
 package struct FileAdding: Sendable {
-    /// A file that is ready for the archive. The folder is removed with the last reference, unless the archive took it.
+    /// A file that is ready for the archive. The folder is removed with the last reference, unless the archive adopted
+    /// it.
     package struct Prepared: Sendable {
         /// The file and its sound.
         package let file: AddedFile
-        /// What was read compared with what the file holds.
+        /// The comparison of what was read with what the file should contain.
         package let report: SoundAccount
-        /// The recording that was made from the same file before; then nothing is prepared.
+        /// The recording made earlier from the same file; then nothing is prepared.
         package let known: Int?
         fileprivate let scratch: ScratchFolder
 
@@ -134,7 +133,7 @@ package struct FileAdding: Sendable {
             }
             guard length <= Self.largest else {
                 throw DeviceError(
-                    .unsupported, "read", on: given.path, "is larger than 4 GB, which not every stick can hold",
+                    .unsupported, "read", on: given.path, "is larger than 4 GB, too large for some sticks",
                     remedy: "add its sound alone: ffmpeg -i FILE -vn SOUND.flac")
             }
         }

@@ -45,7 +45,7 @@ package final class GivenFile: Sendable {
         }
     }
 
-    /// Reads it once, from where it is, a megabyte at a time.
+    /// Reads it once, from its current offset, a megabyte at a time.
     func forEachBlock(_ body: (UnsafeRawBufferPointer) throws(DeviceError) -> Void) throws(DeviceError) {
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4_096)
         defer { room.deallocate() }

@@ -196,7 +196,7 @@ final class Capture {
         return nil
     }
 
-    /// Waits for room instead of dropping samples, for a microphone that is faster than real time.
+    /// For a microphone faster than real time: waits for space instead of dropping samples.
     private func put(waiting samples: UnsafeBufferPointer<Int16>) {
         var rest = samples[...]
         while !rest.isEmpty {

@@ -7,7 +7,7 @@ final class CaptureLink: Sendable {
     enum Outcome {
         /// `stop` was called.
         case stopped
-        /// The microphone ended by itself.
+        /// The microphone ended.
         case ended
         /// The microphone could not be opened.
         case refused(DeviceError)
@@ -30,7 +30,7 @@ final class CaptureLink: Sendable {
     /// Wakes the writer when samples arrive, when the microphone opens and when capture ends.
     let data = Wakeup()
 
-    /// Wakes a capture thread that waits for room in the ring.
+    /// Wakes a capture thread that waits for space in the ring.
     private let room = Wakeup()
     private let stopping = StopFlag()
     private let paused = Atomic<Bool>(false)
@@ -61,7 +61,7 @@ final class CaptureLink: Sendable {
 
     var isPaused: Bool { paused.load(ordering: .acquiring) }
 
-    /// Capture: waits until the ring has room, or capture is stopping.
+    /// Capture: waits until the ring has space, or capture is stopping.
     func waitForRoom(for count: Int) {
         while !ring.hasRoom(for: count), !isStopping { room.wait() }
     }
@@ -110,7 +110,7 @@ final class CaptureLink: Sendable {
     /// Writer: the end of the requested sync.
     var syncRequestedUpTo: SamplePosition { SamplePosition(syncRequested.load(ordering: .acquiring)) }
 
-    /// Writer: reports that the ring has more room.
+    /// Writer: reports that the ring has more space.
     func signalRoom() { room.signal() }
 
     /// Capture: reports that the microphone is open.

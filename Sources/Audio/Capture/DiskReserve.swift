@@ -22,7 +22,7 @@ package struct DiskReserve: Sendable {
     private let free: @Sendable (String) throws(DeviceError) -> Int64
 
     /// - Parameters:
-    ///   - directory: any folder of the disk; the ballast file lies in it.
+    ///   - directory: any folder of the disk; it holds the ballast file.
     ///   - megabytes: the reserve, in units of 1,000,000 bytes.
     package init(directory: String, megabytes: Int) {
         self.init(directory: directory, reserveBytes: Int64(megabytes) * 1_000_000, free: availableBytes)
@@ -57,7 +57,7 @@ package struct DiskReserve: Sendable {
     /// Whether the disk is really full: ENOSPC can have other causes.
     var isExhausted: Bool { ((try? freeBytes()) ?? .max) < Self.exhaustedBytes }
 
-    /// Creates the ballast file and syncs it, if it is missing and there is room above the reserve.
+    /// Creates the ballast file and syncs it, if it is missing and there is space above the reserve.
     package func keepBallast() throws(DeviceError) {
         guard try freeBytes() >= reserveBytes + Self.ballastBytes else { return }
         let folder = try Folder(opening: directory, crosses: true)

@@ -27,15 +27,15 @@ struct MicrophoneHealth: Sendable {
         func message(microphone: String, channel: Int? = nil) -> String {
             let remedy =
                 switch self {
-                case .silent: "gives nothing but zeros; check its switch, its plug and the capture volume (alsamixer)"
-                case .stuck: "gives a constant value; unplug it and plug it in again, or replace it"
+                case .silent: "delivers only zeros; check its switch, its plug and the capture volume (alsamixer)"
+                case .stuck: "delivers a constant value; unplug it and plug it in again, or replace it"
                 case .faint: "is quieter than any room; check its plug and raise the capture volume (alsamixer)"
                 case .clipping: "is too loud and distorts; lower the capture volume (alsamixer) or move it away"
                 case .channels:
-                    "has the same in both channels, or one alone, so speakers cannot be told apart by channel; set "
+                    "has one channel, or two identical ones, so speakers cannot be identified by channel; set "
                         + "capture.channels = 1, or use a device with two microphones"
                 case .cancelling:
-                    "has channels that cancel each other, as with a balanced plug in a stereo input, so the louder one alone "
+                    "has channels that cancel each other, as with a balanced plug in a stereo input, so only the louder one "
                         + "is recorded; use an adapter, or set capture.channels = 2"
                 case .rate: "has a wrong sample rate; set capture.rate to one it offers, or replace it"
                 }

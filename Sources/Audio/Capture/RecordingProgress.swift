@@ -36,7 +36,7 @@ package final class RecordingProgress: Sendable {
         state = Mutex(State(upTo: position, hasEnded: hasEnded))
     }
 
-    /// The end of what is written.
+    /// The end of the written audio.
     package var position: SamplePosition { state.withLock { $0.upTo } }
 
     /// Whether the recording has ended.

@@ -127,7 +127,7 @@ final class SampleRing: @unchecked Sendable {
         restIsConsumed = true
     }
 
-    /// Consumer: whether so much is consumed but unreleased that the producer may soon run out of room.
+    /// Consumer: whether so much is consumed but unreleased that the producer may soon run out of space.
     var needsRelease: Bool {
         consumed - released.load(ordering: .relaxed) >= max(1, capacity / 2) || markers.needsRelease
     }

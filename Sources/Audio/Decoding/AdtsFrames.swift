@@ -41,7 +41,7 @@ struct AdtsFrames {
         }
     }
 
-    /// Returns only the frames, in an unnamed file; nil if nothing lies between them.
+    /// Returns only the frames, in an unnamed file; nil if there is nothing between them.
     ///
     /// Damaged bytes that look like a frame make ffmpeg skip whole frames after them.
     func withoutJunk(_ source: ByteSource) throws(DeviceError) -> ByteSource? {

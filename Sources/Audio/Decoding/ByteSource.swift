@@ -123,7 +123,7 @@ final class ByteSource: SeekableBytes {
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(DeviceError) {
-        throw DeviceError(.unsupported, "write", on: name, "is only read")
+        throw DeviceError(.unsupported, "write", on: name, "is read-only")
     }
 
     private func apply(_ patch: Patch, to room: UnsafeMutableRawBufferPointer, at place: Int64) {
@@ -155,7 +155,7 @@ func temporaryFile() throws(DeviceError) -> FileDescriptor {
     let folder = ScratchFolder.roomyParent
     var template = Array("\(folder)/fieldscribe-XXXXXX".utf8CString)
     let number = mkstemp(&template)
-    guard number >= 0 else { throw .system("mkstemp", on: folder, remedy: "set TMPDIR to a folder with room") }
+    guard number >= 0 else { throw .system("mkstemp", on: folder, remedy: "set TMPDIR to a folder with space") }
     _ = fcntl(number, F_SETFD, FD_CLOEXEC)
     unlink(template)
     return FileDescriptor(adopting: number, named: "the temporary file in \(folder)")

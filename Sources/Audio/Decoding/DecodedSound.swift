@@ -103,7 +103,7 @@ struct DecodedSound {
             }
         }
         if errors.contains(where: { $0.contains("No space left") }) {
-            throw .system("write", status: ENOSPC, on: target.path, remedy: "set TMPDIR to a folder with room")
+            throw .system("write", status: ENOSPC, on: target.path, remedy: "set TMPDIR to a folder with space")
         }
         // ffmpeg does not always report it. The kernel writes up to the limit exactly.
         if let limit = fileSizeLimit, try target.size() == limit {

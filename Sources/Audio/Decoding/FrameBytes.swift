@@ -2,7 +2,7 @@ import Core
 
 /// The bytes of a file's frames. In formats without timestamps such as MP3, other bytes are tags or damage.
 struct FrameBytes {
-    /// Shorter stretches may be part of a truncated frame, or an encoder's header.
+    /// Shorter sections may be part of a truncated frame, or an encoder's header.
     private static let least: Int64 = 600
     /// The longest frames; ffmpeg counts unreadable bytes as part of a frame.
     private static let longest: [String: Double] = [
@@ -75,12 +75,13 @@ struct FrameBytes {
         return (places, end)
     }
 
-    /// Estimates the duration of so many bytes from the mean bit rate.
+    /// Estimates the duration of this many bytes from the mean bit rate.
     func seconds(of bytes: Int64) -> Double {
         frames.bytes > 0 ? Double(bytes) * frames.seconds / Double(frames.bytes) : 0
     }
 
-    /// Estimates the durations of the stretches without frames; scaled to the total missing from the promised length if that is plausible.
+    /// Estimates the durations of the sections without frames; scaled to the total missing from the promised length if
+    /// that is plausible.
     func junk(since start: Double, promised: Double?) -> [FramePlacement.Junk] {
         let guessed = junk.reduce(0) { $0 + seconds(of: $1.bytes) }
         let missing = (promised ?? 0) - frames.seconds

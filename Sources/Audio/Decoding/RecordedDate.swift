@@ -5,17 +5,18 @@ import Glibc
 package struct RecordedDate: Hashable, Sendable {
     /// Wall time of the first sample, in seconds since 1970.
     package var seconds: Double
-    /// Whether the metadata has the time, by a clock that was set; if not, `seconds` is the beginning of the day.
+    /// Whether the metadata has the time of day from a clock that was set; otherwise, `seconds` is the beginning of the
+    /// day.
     package var isVerified: Bool
 
     /// Earlier dates are those of devices whose clock was not set.
     private static let earliest = 315_532_800.0  // 1980
 
     /// - Parameters:
-    ///   - tags: by names in lower case, as `ffprobe` gives them.
+    ///   - tags: by names in lower case, as `ffprobe` prints them.
     ///   - now: seconds since 1970; later dates do not count.
     init?(_ tags: [String: String], now: Double) {
-        // A Broadcast WAV has date and time apart.
+        // A Broadcast WAV has date and time in separate fields.
         let (date, time) = (tags["date"] ?? "", tags["creation_time"] ?? "")
         let stamps = [tags["com.apple.quicktime.creationdate"] ?? "", time, "\(date) \(time)", date]
         func counts(_ seconds: Double) -> Bool { (Self.earliest...(now + 86_400)).contains(seconds) }

@@ -2,10 +2,8 @@ import Core
 import Glibc
 import System
 
-/// The file into which a recording's parts are joined, `audio.wav.joining`. After a kill or a power cut, joining continues
-/// with what was copied.
-///
-/// Its header counts only synced samples, and identifies the files that it is a copy of.
+/// The file into which a recording's parts are joined, `audio.wav.joining`. After a kill or a power cut, joining
+/// continues with what was copied. Its header counts only synced samples, and identifies the source files.
 final class JoiningFile {
     /// Bytes to copy between two syncs: the most that a power cut can lose.
     private static let step: Int64 = 16 << 20

@@ -8,7 +8,7 @@ package struct ReadyRecording: Hashable, Sendable {
     /// Why the recording ended; `ended` if the file does not say.
     package let reason: StopReason
 
-    /// - Parameter channels: the most that the recording may have.
+    /// - Parameter channels: the largest number that the recording may have.
     /// - Returns: nil if the file has to be converted.
     package init?(_ file: borrowing FileDescriptor, channels: Int) throws(DeviceError) {
         let layout: WaveLayout

@@ -43,13 +43,13 @@ package struct RecordingFolder: Hashable, Sendable {
 
     /// The name of an added file that was converted: `original.m4a`.
     ///
-    /// - Parameter name: the name that it had; an ending is kept if it is short and plain.
+    /// - Parameter name: its former name; an extension is kept if it is short and plain.
     package static func originalName(for name: String) -> String {
         let ending = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
         return isOriginal("\(original).\(ending)") ? "\(original).\(ending)" : original
     }
 
-    /// Whether a file's name is one that `originalName` gives.
+    /// Whether a file's name is one that `originalName` returns.
     package static func isOriginal(_ name: String) -> Bool {
         if name == original { return true }
         guard name.hasPrefix("\(original).") else { return false }

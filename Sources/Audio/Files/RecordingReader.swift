@@ -102,7 +102,7 @@ package final class RecordingReader: Sendable {
     ) throws(DeviceError) -> Int {
         guard position >= .zero, position.samples < Int64.max / 4 else { return 0 }
         let count = try read(layers.withLock { $0 }, at: position, into: buffer)
-        // The end of what there is, unless there is a new part or joined file.
+        // The current end, unless there is a new part or joined file.
         guard count < buffer.count / channels, refresh() else { return count }
         return try read(layers.withLock { $0 }, at: position, into: buffer)
     }
@@ -175,7 +175,7 @@ package final class RecordingReader: Sendable {
 
 /// An added file that a recording was converted from, beside the recording.
 package struct OriginalFile: Sendable {
-    /// Its name, as `RecordingFolder.originalName` gives it.
+    /// Its name, as `RecordingFolder.originalName` returns it.
     package let name: String
     /// Its size.
     package let bytes: Int64

@@ -33,10 +33,10 @@ package struct RecordingRepair: Hashable, Sendable {
 
     /// Repairs the file at `path`.
     ///
-    /// - Parameter told: the archive's entry, used if the header is unreadable and the length matches.
+    /// - Parameter archived: the archive's entry, used if the header is unreadable and the length matches.
     /// - Throws: `DeviceError`, `unsupported` for a foreign file, which is not changed.
     package static func run(
-        path: String, told: (length: SamplePosition, reason: StopReason)? = nil
+        path: String, archived: (length: SamplePosition, reason: StopReason)? = nil
     ) throws(DeviceError) -> RecordingRepair {
         let place = try RecordingPlace(path)
         let file = try place.folder.openFile(place.name, O_RDWR)
@@ -59,7 +59,7 @@ package struct RecordingRepair: Hashable, Sendable {
         if size > Int64(WaveHeader.size), (size - Int64(WaveHeader.size)) % frame != 0 { changes.append(.halfSample) }
         if !changes.isEmpty { try file.truncate(to: Int64(WaveHeader.size) + dataBytes) }
         let length = SamplePosition(dataBytes / frame)
-        let reason = reason(of: layout, dataBytes: dataBytes, length: length, told: told)
+        let reason = reason(of: layout, dataBytes: dataBytes, length: length, archived: archived)
         // Before a power cut, a header may be ahead of the audio; in a closed file it may not.
         let isClosed = layout?.stopReason.map { $0 != .cutShort } ?? false
         let lost = isClosed ? layout.map { max(0, Int64($0.claimedBytes) - dataBytes) / frame } ?? 0 : 0
@@ -118,13 +118,13 @@ package struct RecordingRepair: Hashable, Sendable {
 
     private static func reason(
         of layout: WaveLayout?, dataBytes: Int64, length: SamplePosition,
-        told: (length: SamplePosition, reason: StopReason)?
+        archived: (length: SamplePosition, reason: StopReason)?
     ) -> StopReason {
         if let layout, let reason = layout.stopReason {
             return Int64(layout.claimedBytes) > dataBytes ? .cutShort : reason
         }
-        guard let told, told.length == length else { return .cutShort }
-        return told.reason
+        guard let archived, archived.length == length else { return .cutShort }
+        return archived.reason
     }
 
     /// Saves the bytes at the header's place before they are overwritten.

@@ -22,7 +22,7 @@ package struct RecordingSurplus: Hashable, Sendable {
     /// Checks a file with one of our headers, possibly damaged, for audio after the recording's end.
     ///
     /// - Parameter length: the end of the recording.
-    /// - Returns: nil if there is not a whole sample more.
+    /// - Returns: nil if there is not even one more whole sample.
     /// - Throws: `DeviceError` if the file cannot be read.
     package init?(path: String, behind length: SamplePosition) throws(DeviceError) {
         guard length > .zero else { return nil }
@@ -59,10 +59,10 @@ package struct RecordingSurplus: Hashable, Sendable {
 
     /// Moves the surplus to another file and corrects the header. After a kill at any moment, the next call completes it.
     ///
-    /// - Parameter told: why the recording ended, if the header is unreadable.
+    /// - Parameter fallback: why the recording ended, if the header is unreadable.
     /// - Returns: the path of the new file.
-    /// - Throws: `DeviceError` with `full` without enough space; nothing is changed then.
-    package func setAside(told: StopReason) throws(DeviceError) -> String {
+    /// - Throws: `DeviceError` with `full` without enough space; nothing is then changed.
+    package func setAside(fallback: StopReason) throws(DeviceError) -> String {
         let place = try RecordingPlace(path)
         let file = try place.folder.openFile(place.name, O_RDWR)
         let name = try keep(file, in: place)
@@ -70,7 +70,7 @@ package struct RecordingSurplus: Hashable, Sendable {
         // The header first: a closed file that is shorter than its header counts as damaged.
         var header = WaveHeader(channels: channels)
         header.set(dataBytes: end - Int64(WaveHeader.size))
-        header.set(reason: reason ?? told)
+        header.set(reason: reason ?? fallback)
         try header.write(to: file)
         try file.sync()
         try file.truncate(to: end)

@@ -9,7 +9,7 @@ struct WaveHeader {
     /// The offset of the samples.
     static let size = 512
 
-    /// The most sample bytes that 32-bit sizes can express.
+    /// The maximum number of sample bytes with 32-bit sizes.
     static let maximumDataBytes = (Int64(UInt32.max) - Int64(size - 8)) & ~3
 
     /// The beginning of the filler in a file that was joined from parts.
@@ -28,7 +28,7 @@ struct WaveHeader {
     private(set) var bytes: [UInt8] = []
     private let frameBytes: Int64
 
-    /// Creates a header without samples that says `cutShort`, which is true if nothing follows.
+    /// Creates a header without samples that says `cutShort`, which is correct if nothing follows.
     init(channels: Int = 1) {
         frameBytes = Frames.bytes(channels: channels)
         bytes.reserveCapacity(Self.size)
@@ -37,7 +37,7 @@ struct WaveHeader {
         bytes.append(contentsOf: repeatElement(0, count: 28))
         append("fmt ", 16)
         for field: UInt32 in [
-            0x0000_0001 | UInt32(channels) << 16,  // PCM, so many channels
+            0x0000_0001 | UInt32(channels) << 16,  // PCM, number of channels
             UInt32(SamplePosition.rate), UInt32(SamplePosition.rate) * UInt32(frameBytes),
             0x0010_0000 | UInt32(frameBytes),  // bytes a frame, 16 bits a sample
         ] { append(field) }

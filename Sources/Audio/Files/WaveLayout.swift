@@ -1,7 +1,7 @@
 import Core
 import System
 
-/// The chunks of a WAV or RF64 file. Any bytes give a layout or an error.
+/// The chunks of a WAV or RF64 file. Any input yields a layout or an error.
 struct WaveLayout: Equatable {
     /// The offset of the samples.
     var dataOffset: Int64
@@ -75,7 +75,7 @@ struct WaveLayout: Equatable {
         else {
             throw DeviceError(
                 .unsupported, "read",
-                "\(file.path): is not 16 kHz, 16-bit, of one or two channels as recordings are; use fieldscribe transcribe "
+                "\(file.path): is not 16 kHz, 16-bit, with one or two channels, like a recording; use fieldscribe transcribe "
                     + "for it")
         }
         return channels

@@ -25,8 +25,8 @@ final class ChannelConverter {
         self.channels = channels
         cancellation = ChannelCancellation(channels: channels, rate: rate)
         mixed = .allocate(capacity: outputs * max(1, block))
-        // The resampler consumes a whole block if there is room for all its output; twice the room also lets it return
-        // everything that it buffered internally.
+        // The resampler consumes a whole block if the output has space for all of it; twice the space also lets it
+        // return everything that it buffered internally.
         let output =
             2 * Int((Double(max(1, block)) * Double(SamplePosition.rate) / Double(max(1, rate))).rounded(.up)) + 1
         resampled = .allocate(capacity: outputs * (resampler == nil ? 1 : output))
@@ -43,10 +43,10 @@ final class ChannelConverter {
     /// Whether they cancel now.
     var isCancelling: Bool { cancellation.isCancelling }
 
-    /// The maximum output of one full block, per channel. With room for it, `convert` always consumes a full block.
+    /// The maximum output of one full block, per channel. With space for it, `convert` always consumes a full block.
     var maximumOutput: Int { (resampler == nil ? mixed.count : resampled.count) / outputs }
 
-    /// Converts as many frames as there is room for.
+    /// Converts as many frames as fit the output.
     ///
     /// - Parameter frames: interleaved, sanitized, whole frames.
     /// - Returns: the frames consumed, and the samples per channel written to `output`.
@@ -81,7 +81,7 @@ final class ChannelConverter {
         return produced
     }
 
-    /// Returns the resampler's output buffer, limited to the room in `output`.
+    /// Returns the resampler's output buffer, limited to the space in `output`.
     private func room(for output: UnsafeMutableBufferPointer<Int16>) -> UnsafeMutableBufferPointer<Float> {
         let frames = min(resampled.count, output.count) / outputs
         return UnsafeMutableBufferPointer(rebasing: resampled[..<(frames * outputs)])

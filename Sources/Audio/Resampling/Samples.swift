@@ -18,7 +18,7 @@ enum Samples {
         return invalid
     }
 
-    /// Averages the channels of interleaved frames, as many as `mono` has room for.
+    /// Averages the channels of interleaved frames, as many as fit `mono`.
     static func mixDown(
         _ interleaved: UnsafeBufferPointer<Float>, channels: Int, into mono: UnsafeMutableBufferPointer<Float>
     ) {

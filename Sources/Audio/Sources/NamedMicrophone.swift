@@ -1,6 +1,6 @@
 import Core
 
-/// Returns the microphone that a name as in `capture.device` means: `alsa:NAME`, `file:PATH`, `file+fast:PATH`, `tone:HZ`.
+/// Returns the microphone for a name as in `capture.device`: `alsa:NAME`, `file:PATH`, `file+fast:PATH`, `tone:HZ`.
 ///
 /// - Parameters:
 ///   - rate: of a sound card, in Hz.

@@ -342,7 +342,7 @@ static inline void fieldscribe_limit_child(int child, uint64_t memory, uint64_t 
 }
 
 /// Leaves the calling process, which has one thread, its memory and the files that are open, and nothing else: it can open, change or end
-/// no file, process or socket. For good. 0, or an errno.
+/// no file, process or socket, permanently. Returns 0 or an errno.
 static inline int fieldscribe_confine(void) {
     // What reading a pipe, computing and writing an answer needs; all else gets EPERM.
     static const int allowed[] = {

@@ -57,7 +57,7 @@ int fieldscribe_fe_end(fieldscribe_fe *fe, float *cepstra) {
 }
 
 int fieldscribe_ps_search(ps_decoder_t *decoder, float *cepstra, int width, int frames) {
-    // One streamed utterance switches the library to its own normalisation for good; here all is done already.
+    // One streamed utterance switches the library permanently to its own normalisation; this code normalises instead.
     ps_get_feat(decoder)->cmn = CMN_NONE;
     for (int done = 0; done < frames;) {
         // More at a time than fit into the library's buffer of a dozen frames it loses.

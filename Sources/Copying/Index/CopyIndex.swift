@@ -2,8 +2,8 @@ import Core
 import System
 import Transcripts
 
-/// Builds the list over all recordings: this recorder's with their text, other recorders' by folder name. Finds renamed folders by
-/// their manifest.
+/// Builds the list of all recordings: this recorder's with their text, other recorders' by folder name. Finds renamed
+/// folders by their manifest.
 struct CopyIndex {
     private static let entryLimit = 50_000
 
@@ -37,7 +37,7 @@ struct CopyIndex {
                 var facts = (copy.name?.recording ?? recording).map { ["recording \($0)"] } ?? []
                 if let listed { facts = Array(listed.facts.prefix(1)) + facts + Array(listed.facts.dropFirst()) }
                 let own = listed?.title ?? ""
-                // A person's title replaces the date, which is a fact then.
+                // A person's title replaces the date, which is then listed separately.
                 if !own.isEmpty, let name = copy.name, name.time != nil { facts.insert(name.title, at: 0) }
                 entries.append(
                     IndexEntry(

@@ -3,7 +3,7 @@ import Transcripts
 
 /// The list's texts, collected while recordings are copied, so that no text is read twice.
 struct IndexTexts {
-    /// Bytes of searchable text in the list; earlier recordings are cut to their beginning.
+    /// Bytes of searchable text in the list; earlier recordings are truncated.
     private static let limit = 8 << 20
     private static let beginning = 200
 

@@ -3,8 +3,8 @@ import Core
 import System
 import Transcripts
 
-/// Finds copies in a folder and below by their content, since people rename and move them. Follows no link and enters no other file
-/// system, since the names are untrusted.
+/// Finds copies in a folder and its subfolders by their content, since people rename and move them. Follows no link and
+/// enters no other file system, since the names are untrusted.
 struct PlacedCopies {
     private static let (deepest, most) = (8, 100_000)
 
@@ -16,11 +16,11 @@ struct PlacedCopies {
 
     /// - Throws: `DeviceError` if the folder itself cannot be read.
     init(in folder: Folder) throws(DeviceError) {
-        let names = try folder.names(limit: CopyVerification.mostFiles)
+        let names = try folder.names(limit: CopyVerification.maxFiles)
         search(folder, names, at: [])
     }
 
-    /// Returns whether a folder with these names in it is a copy or the rest of one.
+    /// Returns whether a folder with these names in it is a copy or the remains of one.
     private static func isCopy(_ names: Set<String>, named name: String?) -> Bool {
         let signs: Set<String> = [CopySettings.manifestName, CopySettings.signatureName, historyFileName]
         if name.flatMap({ CopyName($0) }) != nil || !names.isDisjoint(with: signs) { return true }
@@ -44,7 +44,7 @@ struct PlacedCopies {
         let path = "\(folder.path)/\(name)"
         guard let kind = try folder.status(name)?.kind else {
             if name.contains("\u{FFFD}") {
-                report(.unchecked, path, "has a name that is not in UTF-8, and was not looked at; rename it")
+                report(.unchecked, path, "has a name that is not UTF-8, and was skipped; rename it")
             }
             return
         }
@@ -55,14 +55,15 @@ struct PlacedCopies {
         }
         if CopyName.isTemporary(name) {
             return report(
-                .note, path, "is half of a copy; plug the stick into its recorder once more, which completes it")
+                .note, path, "is an incomplete copy; to complete it, plug the stick into its recorder again")
         }
         guard place.count < Self.deepest, count < Self.most else {
-            return report(.unchecked, path, "lies too deep, or behind too many folders; name it to have it looked at")
+            return report(
+                .unchecked, path, "is nested too deeply, or comes after too many folders; name it to have it checked")
         }
         count += 1
         let inner = try folder.folder(name)
-        search(inner, try inner.names(limit: CopyVerification.mostFiles), at: place + [name])
+        search(inner, try inner.names(limit: CopyVerification.maxFiles), at: place + [name])
     }
 
     private mutating func report(_ outcome: CopyVerification.Finding.Outcome, _ path: String, _ words: String) {

@@ -56,7 +56,7 @@ extension Age {
                 .damaged, "age", on: path,
                 gathered.count == 0
                     ? "age refuses it: it is sealed for another key, was changed, or is not a sealed copy"
-                    : "age refuses it after \(gathered.count) bytes: it was changed, or is not whole",
+                    : "age refuses it after \(gathered.count) bytes: it was changed, or is incomplete",
                 remedy: "copy the recording again")
         }
         return gathered.count

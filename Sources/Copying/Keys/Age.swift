@@ -7,7 +7,7 @@ package struct Age: Sendable {
     /// KiB of address space and of data, and seconds of CPU. It may not write files.
     private static let limits = (memory: 4 << 20, data: 256 << 10, cpu: 21_600)
 
-    /// Seconds without input or output.
+    /// The timeout without input or output, in seconds.
     static let timeout = 120
 
     /// The beginning of every encrypted file.
@@ -20,7 +20,7 @@ package struct Age: Sendable {
         guard let program = installedProgram("age") else {
             throw DeviceError(
                 .missing, "age", cause: .age,
-                "the program age is not installed, and nothing is sealed, opened or copied without it",
+                "the program age is not installed; without it nothing is sealed, opened or copied",
                 remedy: "install it: apt install age")
         }
         self.program = program
@@ -39,7 +39,7 @@ package struct Age: Sendable {
             throw DeviceError(
                 .unsupported, "age", cause: .age,
                 on: "recipient \(index + 1) of \(recipients.count) (\(recipient.short))",
-                "age does not take it: \(Self.reason(text))", remedy: "correct export.recipients")
+                "age rejects it: \(Self.reason(text))", remedy: "correct export.recipients")
         }
     }
 

@@ -7,10 +7,10 @@ import System
 package struct Minisign: Sendable {
     /// KiB of address space and of data, and seconds of CPU.
     private static let limits = (memory: 1 << 20, data: 128 << 10, cpu: 60)
-    /// Seconds for one run. It needs 10 ms, but a worn card may delay it by longer than a write, and after a timeout it is not run
-    /// again.
+    /// The timeout of one run, in seconds. A run needs 10 ms, but a worn card may delay it by longer than a write, and
+    /// after a timeout minisign is not run again.
     private static let timeout = 60
-    /// The most bytes of a signature's file; usual are some hundred.
+    /// The maximum size of a signature file in bytes; usually it has a few hundred.
     package static let longest = 4_096
 
     private let program: String
@@ -24,7 +24,7 @@ package struct Minisign: Sendable {
         guard let program = installedProgram("minisign") else {
             throw DeviceError(
                 .missing, "minisign", cause: .minisign,
-                "the program minisign is not installed, and nothing is signed or checked without it",
+                "the program minisign is not installed; without it nothing is signed or checked",
                 remedy: "install it: apt install minisign")
         }
         self.init(program: program, timeout: Self.timeout)
@@ -94,7 +94,7 @@ package struct Minisign: Sendable {
             do throws(DeviceError) {
                 try rethrowing { try bytes.withUnsafeBytes { try child.pipes.write($0, timeoutSeconds: timeout) } }
             } catch {
-                // It refused its input early; the exit status says so.
+                // It rejected its input early; the exit status says so.
                 guard error.status == EPIPE else { throw error }
             }
             child.pipes.closeInput()
@@ -123,7 +123,7 @@ package struct Minisign: Sendable {
     private func failed(_ status: Int32) -> DeviceError {
         DeviceError(
             .failed, "minisign", status: status, cause: .minisign,
-            "the program minisign ended before it was done (status \(status))",
+            "the program minisign ended early (status \(status))",
             remedy: "install Debian's: apt install --reinstall minisign; if signing.key is damaged, move it away")
     }
 }

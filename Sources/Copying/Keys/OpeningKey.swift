@@ -4,7 +4,7 @@ import System
 
 /// Private keys for encrypted recordings. They are kept only in memory, where `age` reads them.
 package final class OpeningKey: Sendable {
-    /// The most bytes of a key file.
+    /// The maximum size of a key file in bytes.
     static let longest = 16_384
 
     private let file: MemoryFile
@@ -64,25 +64,25 @@ package final class OpeningKey: Sendable {
         guard text.utf8.count <= longest else {
             throw refusal("is too long for a private key", remedy)
         }
-        // Nobody could answer age's question for it.
+        // Nobody could answer age's prompt for the passphrase.
         if isProtected(text) {
             throw refusal(
-                "is protected by a passphrase, which is not asked for here",
-                "open it on a laptop: age -d -o key.txt FILE; or, of SSH, ssh-keygen -p -f FILE on a copy")
+                "is protected by a passphrase, which cannot be entered here",
+                "remove it on a laptop: age -d -o key.txt FILE; for an SSH key: ssh-keygen -p -f FILE on a copy")
         }
         let capitals = text.uppercased()
         // age would run a program of that name.
         guard !capitals.contains("AGE-PLUGIN-") else {
             throw refusal(
-                "names a plugin of age, and none is run for it", "give a private key that age-keygen made")
+                "names an age plugin, which is not run", "give a private key that age-keygen made")
         }
         let isKey = text.split(whereSeparator: \.isNewline).contains { $0.uppercased().hasPrefix("AGE-SECRET-KEY-1") }
         let isOfSSH = ["OPENSSH", "RSA"].contains { capitals.contains("-----BEGIN \($0) PRIVATE KEY") }
         guard isKey || isOfSSH else {
             let isPublic = text.split(whereSeparator: \.isWhitespace).contains { Recipient(String($0)) != nil }
             throw refusal(
-                isPublic ? "holds a public key, which opens nothing" : "holds no private key",
-                "give the file that age-keygen made, or a private key of SSH")
+                isPublic ? "holds a public key, which cannot decrypt" : "holds no private key",
+                "give the file that age-keygen made, or a private SSH key")
         }
     }
 

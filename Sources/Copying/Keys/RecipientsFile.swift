@@ -4,7 +4,7 @@ import System
 
 /// A file of public keys, one per line; `#` starts a comment line.
 package enum RecipientsFile {
-    /// The most bytes of such a file.
+    /// The maximum size in bytes.
     package static let largest = 1 << 18
 
     /// Reads the public keys in a file. Refuses links, FIFOs and everything else that could block.
@@ -38,12 +38,12 @@ package enum RecipientsFile {
             guard let recipient = Recipient(String(line)) else {
                 throw wrong(
                     "\(path):\(index + 1)", "is not a public key",
-                    "give one a line: age1..., ssh-ed25519 ... or ssh-rsa ...")
+                    "write one per line: age1..., ssh-ed25519 ... or ssh-rsa ...")
             }
             if !found.contains(recipient) { found.append(recipient) }
         }
         guard !found.isEmpty else {
-            throw wrong(path, "holds no public key", "give one a line: age1..., as age-keygen -y key.txt shows it")
+            throw wrong(path, "holds no public key", "write one per line: age1..., as age-keygen -y key.txt prints it")
         }
         return found
     }

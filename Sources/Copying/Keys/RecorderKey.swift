@@ -43,7 +43,7 @@ package final class RecorderKey: Sendable {
         guard let text, let key = Self.key(in: text) else {
             throw DeviceError(
                 .damaged, "read", on: "\(storage)/\(Self.secretName)", "is not a minisign key",
-                remedy: "move it away; another is then made")
+                remedy: "move it elsewhere; a new one is then made")
         }
         publicKey = key
         publicText = text
@@ -104,7 +104,7 @@ package final class RecorderKey: Sendable {
 }
 
 extension Result<RecorderKey, DeviceError> {
-    /// Why something could not be signed, for lack of a key or later; nil if everything was.
+    /// Why something could not be signed: no key, or a later failure; nil if everything was.
     package var whyUnsigned: DeviceError? {
         switch self {
         case .success(let key): key.error

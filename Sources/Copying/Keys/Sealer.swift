@@ -98,7 +98,8 @@ package final class Sealer {
         }
         guard first.starts(with: Age.mark) else {
             throw DeviceError(
-                .failed, "age", cause: .age, "the program age does not give what age gives; nothing of it was written",
+                .failed, "age", cause: .age,
+                "the program age does not produce age's format; none of its output was written",
                 remedy: "install Debian's: apt install --reinstall age")
         }
         beginning = nil
@@ -107,7 +108,7 @@ package final class Sealer {
 
     private static func ended(_ status: Int32) -> DeviceError {
         DeviceError(
-            .failed, "age", status: status, cause: .age, "the program age ended before it was done (status \(status))",
+            .failed, "age", status: status, cause: .age, "the program age ended early (status \(status))",
             remedy: "see fieldscribe recipients check")
     }
 }

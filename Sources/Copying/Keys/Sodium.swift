@@ -11,7 +11,7 @@ struct Sodium: Sendable {
     private typealias Verify =
         @convention(c) (UnsafePointer<UInt8>?, UnsafePointer<UInt8>?, UInt64, UnsafePointer<UInt8>?) -> Int32
 
-    /// Debian's library, whose interface is stable since 2017; nil if it is not installed. Never closed.
+    /// Debian's library, whose interface has been stable since 2017; nil if it is not installed. Never closed.
     static let installed = Sodium("libsodium.so.23")
 
     private let hash: Hash
@@ -29,8 +29,8 @@ struct Sodium: Sendable {
         self.verify = unsafeBitCast(verify, to: Verify.self)
     }
 
-    /// Returns whether a signature has minisign's default format and is valid, as is that of its comment. False proves nothing, since
-    /// minisign knows more formats.
+    /// Returns whether a signature has minisign's default format and is valid, like that of its comment. False means
+    /// only that it is not of this format: minisign has others.
     ///
     /// - Parameters:
     ///   - signature: the content of a `.minisig`.

@@ -95,7 +95,7 @@ extension FolderExport {
     ) async throws {
         guard let manifest = summary.seal.flatMap({ SealedManifest($0) }) else { return }
         let earlier = session.entries.filter { $0.recording == summary.id }
-        // Only earlier copies need the history: a sealed recording cannot be redacted any more.
+        // Only earlier copies need the history: a sealed recording can no longer be redacted.
         let history = earlier.isEmpty ? [] : try await archive.history(of: summary.id).map(\.entry)
         let outdated = Set(earlier.beforeRedaction(in: history))
         let (folder, audio, shouldStop, progress) = (session.folder, audioPath(summary.id), shouldStop, progress)

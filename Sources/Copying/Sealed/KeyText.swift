@@ -1,8 +1,8 @@
 import Core
 import System
 
-/// Writes RESULT.txt on a stick with a private key, to which nothing is copied. It has no date, so that an unchanged text is not
-/// written again. Blocks.
+/// Writes RESULT.txt to a stick with a private key, to which nothing is copied. It has no date, so that an unchanged
+/// text is not written again. Blocks.
 ///
 /// - Parameters:
 ///   - path: the folder with the folder `Fieldscribe`.
@@ -14,7 +14,7 @@ package func tellKeyStick(_ path: String, key: [String], answer: [String]) throw
         [
             "Fieldscribe: a private key", "",
             "NOTHING WAS COPIED to this stick: anyone who finds it could open the copies with key.txt.",
-            "Copy to another stick, or take key.txt away from this one.", "",
+            "Copy to another stick, or delete key.txt from this one.", "",
         ] + section("Fieldscribe/key.txt on this stick:", key) + section("Settings on this stick:", answer)
     if try top.renewList("RESULT.txt", with: lines.map { $0 + "\n" }.joined()) { try top.syncFileSystem() }
 }

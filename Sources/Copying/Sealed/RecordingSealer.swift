@@ -12,22 +12,22 @@ package struct RecordingSealer {
 
     /// - Parameters:
     ///   - storage: the storage directory.
-    ///   - sound: the storage directory with the sound, if another one.
+    ///   - sound: the storage directory with the sound, if different.
     ///   - journal: the recording's current journal.
     ///   - signer: nil for an unsigned copy.
-    ///   - goesOn: polled; if false, sealing ends without a change.
+    ///   - shouldContinue: polled; if false, sealing ends without a change.
     package init(
         _ summary: RecordingSummary, _ timeline: Timeline, journal: String, history: [HistoryLine],
         signer: RecorderKey? = nil, in storage: String,
         soundIn sound: String? = nil, settings: CopySettings, for recipients: [Recipient],
-        goesOn: @escaping @Sendable () -> Bool
+        shouldContinue: @escaping @Sendable () -> Bool
     ) throws(DeviceError) {
         let place = RecordingFolder(storage: sound ?? storage, recording: summary.id)
         folder = try RecordingFolder.open(summary.id, in: storage)
         let source = try RecordingReader(path: place.audio)
         let recording = RecordingCopy(
             summary: summary, timeline: timeline, settings: settings, source: source, length: try source.length,
-            shouldStop: { !goesOn() }, progress: { _ in }, history: history, signer: signer,
+            shouldStop: { !shouldContinue() }, progress: { _ in }, history: history, signer: signer,
             original: try source.original())
         copy = SealedCopy(
             copy: recording, age: try Age(), recipients: recipients, extra: [("journal.jsonl", Array(journal.utf8))])
@@ -43,8 +43,8 @@ package struct RecordingSealer {
         guard free >= needed else {
             throw DeviceError(
                 .full, "statvfs", status: ENOSPC, on: folder.path,
-                "sealing this recording needs \(needed / 1_000_000 + 1) MB for a while, \(free / 1_000_000) MB are free",
-                remedy: "erase recordings that were copied; it is tried again")
+                "sealing this recording needs \(needed / 1_000_000 + 1) MB temporarily, \(free / 1_000_000) MB are free",
+                remedy: "erase recordings that were copied; sealing is tried again")
         }
         try folder.remove(Self.temporary)
         do throws(DeviceError) {
@@ -70,8 +70,9 @@ package struct RecordingSealer {
     }
 
     /// Returns the SHA-256 of a recording's encrypted file on the disk.
-    package static func digest(in folder: Folder, goesOn: @escaping @Sendable () -> Bool) throws(DeviceError) -> String
+    package static func digest(in folder: Folder, shouldContinue: @escaping @Sendable () -> Bool) throws(DeviceError)
+        -> String
     {
-        try ReadBack(RecordingFolder.sealedName, in: folder, shouldStop: { !goesOn() }).finish()
+        try ReadBack(RecordingFolder.sealedName, in: folder, shouldStop: { !shouldContinue() }).finish()
     }
 }

@@ -5,7 +5,7 @@ import Transcripts
 /// Encrypts one recording: a copy's folder as a tar, streamed through `age` into one file. Nothing readable is written anywhere.
 /// Blocks; used on one thread.
 struct SealedCopy {
-    /// The first bytes that identify an encrypted file: they hold its unique keys.
+    /// The number of first bytes that identify an encrypted file: they hold its unique keys.
     static let headLength = 4_096
 
     let copy: RecordingCopy
@@ -68,7 +68,7 @@ struct SealedCopy {
         return Plan(audio: audio, sound: sound, texts: texts, bytes: bytes)
     }
 
-    /// Returns the most bytes that the encrypted file and the files beside it need.
+    /// Returns an upper bound of the bytes of the encrypted file and the files beside it.
     func expectedBytes(_ plan: Plan) -> Int64 {
         // The header's part for each key, 16 bytes per 64 KiB, the signature, and whole clusters for this and three small files.
         plan.bytes + plan.bytes / 4_096 + Int64(recipients.count + 1) * 1_024 + 5 * 65_536
@@ -87,7 +87,7 @@ struct SealedCopy {
         try sealer.finish()
         guard file.length > plan.bytes else {
             throw DeviceError(
-                .failed, "age", cause: .age, "the program age gave less than it was given",
+                .failed, "age", cause: .age, "the program age wrote less than it read",
                 remedy: "see fieldscribe recipients check")
         }
         let written = sink.digest.finish()

@@ -18,7 +18,7 @@ struct SealedFileWriter: CopyWriter {
 
     var firstName: SealedName { SealedName(recording) }
 
-    /// A copy for other keys stays: their owners cannot open the new one. One from before a redaction is replaced.
+    /// A copy for other keys stays: their owners cannot open the new one. A copy made before a redaction is replaced.
     func examine(_ known: KnownCopies<SealedName>.Copy) throws(DeviceError) -> ExaminedCopy<SealedName> {
         guard let copied = try folder.folder.manifest(of: known) else { return .unusable }
         let isForSame = copied.recipients == manifest.recipients
@@ -42,7 +42,7 @@ struct SealedFileWriter: CopyWriter {
         }
         guard digest.finish() == manifest.file else {
             throw DeviceError(
-                .damaged, "compare", on: file.path, "is not as it was sealed",
+                .damaged, "compare", on: file.path, "differs from what was sealed",
                 remedy: "look for an earlier copy of recording \(recording)")
         }
         let isDirect = try target.prove(manifest.file, as: temporary, in: folder.folder, shouldStop: shouldStop)
@@ -64,7 +64,7 @@ extension NewFile {
         let back = try ReadBack(name, in: folder, shouldStop: shouldStop)
         guard try back.finish() == digest, back.length == length else {
             throw DeviceError(
-                .damaged, "compare", on: "\(folder.path)/\(name)", "what was read back is not what was written",
+                .damaged, "compare", on: "\(folder.path)/\(name)", "the data read back differs from the data written",
                 remedy: "use another stick")
         }
         return back.isDirect

@@ -5,10 +5,10 @@ import System
 
 /// Decrypts a sealed recording into a folder in memory. Blocks; used on one thread.
 package struct SealedOpening {
-    /// The most bytes of a journal: some days of speech.
+    /// The maximum size of a journal in bytes: several days of speech.
     private static let longestJournal: Int64 = 512 << 20
 
-    /// Bytes of memory that stay free, for the index and for other programs.
+    /// Bytes of memory to keep free for the index and other programs.
     private static let spare: Int64 = 8 << 20
 
     private static let encoded = "encoded.partial"
@@ -21,21 +21,21 @@ package struct SealedOpening {
     private let key: OpeningKey
     private let age: Age
     private let memory: @Sendable () -> Int64?
-    private let goesOn: @Sendable () -> Bool
+    private let shouldContinue: @Sendable () -> Bool
 
     /// - Parameters:
     ///   - folder: the recording's folder.
     ///   - manifest: the manifest of the encrypted file.
     ///   - memory: returns the machine's available bytes; nil if unknown.
-    ///   - goesOn: polled; if false, opening ends with `ECANCELED`.
+    ///   - shouldContinue: polled; if false, opening ends with `ECANCELED`.
     /// - Throws: `DeviceError` with `damaged` if the file is gone or changed, `missing` without age.
     package init(
         _ folder: Folder, _ manifest: SealedManifest, key: OpeningKey,
         memory: @escaping @Sendable () -> Int64? = { MachineMemory.availableBytes },
-        goesOn: @escaping @Sendable () -> Bool
+        shouldContinue: @escaping @Sendable () -> Bool
     ) throws(DeviceError) {
         (self.folder, self.manifest, self.key) = (folder, manifest, key)
-        (self.memory, self.goesOn) = (memory, goesOn)
+        (self.memory, self.shouldContinue) = (memory, shouldContinue)
         age = try Age()
         guard try RecordingSealer.isThere(manifest, in: folder) else {
             throw DeviceError(
@@ -49,7 +49,7 @@ package struct SealedOpening {
     ///
     /// - Throws: `DeviceError` with `denied` if the key does not open it, `damaged` if it was changed, `full`.
     package func journal(into target: Folder) throws(DeviceError) {
-        let file = try NewFile("journal.jsonl", in: target, shouldStop: { [goesOn] in !goesOn() })
+        let file = try NewFile("journal.jsonl", in: target, shouldStop: { [shouldContinue] in !shouldContinue() })
         let isThere = try read(until: "journal.jsonl") { name, bytes throws(DeviceError) in
             guard name == "journal.jsonl" else { return nil }
             guard bytes <= Self.longestJournal else { throw foreign }
@@ -69,7 +69,7 @@ package struct SealedOpening {
     ///   - reason: why the recording ended.
     /// - Throws: as `journal`.
     package func sound(_ length: SamplePosition, _ reason: StopReason, into target: Folder) throws(DeviceError) {
-        let stops: @Sendable () -> Bool = { [goesOn] in !goesOn() }
+        let stops: @Sendable () -> Bool = { [shouldContinue] in !shouldContinue() }
         defer { try? target.remove(Self.encoded) }
         let encoded = try NewFile(Self.encoded, in: target, shouldStop: stops)
         var original: NewFile?
@@ -110,7 +110,7 @@ package struct SealedOpening {
             throw DeviceError(
                 .full, "statvfs", status: ENOSPC, cause: .memory, on: target.path,
                 memory < free
-                    ? "\(needed), and of the machine's \(memory / 1_000_000) MB are free"
+                    ? "\(needed), but only \(memory / 1_000_000) MB of this machine's memory are free"
                     : "\(needed) there, \(free / 1_000_000) MB are free", remedy: "open it on a laptop")
         }
     }
@@ -164,7 +164,7 @@ package struct SealedOpening {
             let file = try folder.openFile(RecordingFolder.sealedName, O_RDONLY)
             var place: Int64 = 0
             while case let bytes = try file.bytes(at: place, count: 1 << 18), !bytes.isEmpty {
-                if !goesOn() { throw Copying.interrupted }
+                if !shouldContinue() { throw Copying.interrupted }
                 bytes.withUnsafeBytes { digest.add($0) }
                 try opener.write(bytes)
                 place += Int64(bytes.count)
@@ -188,6 +188,6 @@ package struct SealedOpening {
     private static let enough = DeviceError(.failed, "age", "enough")
 
     private var foreign: DeviceError {
-        DeviceError(.damaged, "age", on: path, "holds something else than this recording, as it was sealed")
+        DeviceError(.damaged, "age", on: path, "does not contain this recording as it was sealed")
     }
 }

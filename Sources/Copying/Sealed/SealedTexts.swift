@@ -24,9 +24,9 @@ enum SealedTexts {
 
         3. Open index.html in the folder that this makes. In that folder, sha256sum -c SHA256SUMS checks its files.
 
-        What age refuses to open has been changed or is not whole: copy it from the recorder again. The SHA256SUMS beside the
-        sealed files checks them without any key. From here on the folder is as readable as any other: keep it where only
-        those can read it who may.
+        A file that age refuses to open was changed or is incomplete: copy it from the recorder again. The SHA256SUMS
+        beside the sealed files checks them without any key. The decrypted folder is as readable as any other: keep it
+        where only authorized people can read it.
 
         """
 
@@ -62,7 +62,7 @@ extension FolderExport {
         if !report.inClear.isEmpty {
             lines += [
                 "",
-                "NOT SEALED: \(SealedTexts.recordings(report.inClear)), copied to this stick before copies were sealed. Whoever has "
+                "NOT SEALED: \(SealedTexts.recordings(report.inClear)), copied to this stick before copies were sealed. Anyone with "
                     + "the stick can read and hear them. They were left as they are: delete them, and index.html, if they "
                     + "are not to be here.",
             ]

@@ -117,7 +117,7 @@ package struct TarReading {
         }
     }
 
-    /// `27 size=8589934592`, a line each.
+    /// `27 size=8589934592`, one per line.
     private mutating func readRecord() throws(DeviceError) {
         let text = String(decoding: gathered, as: UTF8.self)
         gathered = []

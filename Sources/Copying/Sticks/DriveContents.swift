@@ -8,7 +8,8 @@ package struct DriveContents: Hashable, Sendable {
     /// A digest of the copies' settings, in hexadecimal digits.
     var settings: String
 
-    /// Whether everything was copied and verified; false while the image is changed, and after a power cut meanwhile.
+    /// Whether everything was copied and verified; false while the image is being changed, and after a power cut during
+    /// that.
     package var isFinished: Bool
 
     /// By recording, a mark that changes with its sound and its shown pass.
@@ -78,7 +79,7 @@ package struct DriveRoom: Hashable, Sendable {
     var free: Int64
     /// The image's size; 0 without one.
     package var held: Int64
-    /// What recordings leave free.
+    /// The reserve that recordings leave free.
     package var reserve: Int64
 
     package init(free: Int64, held: Int64, reserve: Int64) {
@@ -89,7 +90,7 @@ package struct DriveRoom: Hashable, Sendable {
 
     private static let hour: Int64 = 3_600 * Int64(SamplePosition.rate) * 2
 
-    /// What a filled drive leaves for recordings: four hours.
+    /// The space that a full drive leaves for recordings: four hours.
     static let kept = 4 * hour
     /// If recordings have less than this hour, the drive is removed.
     static let least = hour

@@ -7,7 +7,7 @@ extension FolderExport {
     /// - Parameters:
     ///   - recordings: the numbers, in the order of copying.
     ///   - path: where the drive is mounted.
-    /// - Returns: as `copy(_:to:)`; the drive has nothing of a recording that failed.
+    /// - Returns: as `copy(_:to:)`; a recording that failed is not on the drive.
     /// - Throws: as `copy(_:to:)`.
     package func fillDrive(_ recordings: [Int], at path: String) async throws -> CopyReport {
         let wanted = Set(recordings)

@@ -49,7 +49,7 @@ package struct KnownSticks: Hashable, Sendable {
             else {
                 throw DeviceError(
                     .damaged, "read", on: "\(path):\(index + 1)",
-                    "is not a line for a known stick, so no stick is known",
+                    "is not a valid line, so no stick is known",
                     remedy: "remove the line, then allow that stick again: fieldscribe stick allow")
             }
             entries.append(Entry(stick: stick, way: way))
@@ -68,7 +68,7 @@ package struct KnownSticks: Hashable, Sendable {
             if known.contains(stick) { return false }
             guard known.entries.count < most else {
                 throw DeviceError(
-                    .full, "stick", on: "\(storage)/\(fileName)", "\(most) sticks are known, which is the most",
+                    .full, "stick", on: "\(storage)/\(fileName)", "\(most) sticks are known, the maximum",
                     remedy: "forget some: fieldscribe stick forget")
             }
             known.entries.append(Entry(stick: stick, way: way))

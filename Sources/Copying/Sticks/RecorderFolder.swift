@@ -43,7 +43,7 @@ package enum RecorderFolder {
         }
         throw DeviceError(
             .failed, "mkdir",
-            "\(top.path): every folder from \(device.text) to \(device.text)-99 is another recorder's; give this one another name"
+            "\(top.path): the folders \(device.text) to \(device.text)-99 all belong to other recorders; rename this one"
         )
     }
 

@@ -71,7 +71,7 @@ package struct PluggedSticks: Sendable {
         else {
             throw DeviceError(
                 .unsupported, "stick", on: name,
-                "has no identifier of its file system, or none of its device, by which it could be known again",
+                "lacks an identifier of its file system or its device, so it could not be recognized",
                 remedy: "format it, or use another stick")
         }
         return identity

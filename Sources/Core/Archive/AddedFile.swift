@@ -1,15 +1,15 @@
-/// A file from elsewhere whose sound is prepared as a recording. It lies with that sound in a folder of its own beside the
-/// recordings' folders until an archive takes it.
+/// A file from elsewhere whose sound is prepared as a recording. Both wait in a folder of their own beside the
+/// recordings' folders until an archive adopts them.
 package struct AddedFile: Hashable, Sendable, Codable {
-    /// The purpose of the folder, which begins its name after `fieldscribe-`.
+    /// The purpose in the folder's name, after `fieldscribe-`.
     package static let purpose = "adding"
 
-    /// The name of this description in the folder.
+    /// The name of this description's file in the folder.
     package static let description = "added.json"
 
-    /// The file's name, in one line.
+    /// The file's name, on one line.
     package var name: String
-    /// The SHA-256 of the file as it was given.
+    /// The SHA-256 of the original file.
     package var digest: String
     /// The name under which it is kept: `original.m4a`, or `audio.wav` if it is exactly what a recording is.
     package var kept: String
@@ -42,14 +42,14 @@ package struct AddedFile: Hashable, Sendable, Codable {
     /// The recording's `microphone`.
     package var source: String { Self.prefix + name }
 
-    /// What `source` becomes once the recording is sealed: a name may be a person's.
+    /// The replacement of `source` once the recording is sealed: a file name may contain a person's name.
     package static let sealedSource = "added"
 
     private static let prefix = "added: "
 
     /// The error for a file that is in the archive already.
     package static func known(_ recording: Int, _ name: String) -> DeviceError {
-        DeviceError(.busy, "add", on: name, "is recording \(recording) already, and was not added again")
+        DeviceError(.busy, "add", on: name, "already is recording \(recording), and was not added again")
     }
 
     /// Whether a recording's `microphone` says that the recording is an added file.
@@ -57,7 +57,8 @@ package struct AddedFile: Hashable, Sendable, Codable {
         microphone.hasPrefix(prefix) || microphone == sealedSource
     }
 
-    /// Returns the title of a recording that was added: the file's name without its ending; nil for other recordings.
+    /// Returns the title of a recording that was added: the file's name without its extension; nil for other
+    /// recordings.
     package static func title(from microphone: String) -> String? {
         guard microphone.hasPrefix(prefix) else { return nil }
         let name = microphone.dropFirst(prefix.count)
@@ -70,7 +71,7 @@ package struct AddedFile: Hashable, Sendable, Codable {
 }
 
 extension Sequence<HistoryEntry> {
-    /// Returns the recording that was made from a file and is still there.
+    /// Returns the existing recording that was made from a file.
     ///
     /// - Parameter digest: The file's SHA-256.
     package func recording(addedFrom digest: String) -> Int? {

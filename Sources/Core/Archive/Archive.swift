@@ -50,7 +50,7 @@ package protocol ArchiveReading: Sendable {
     /// One recording with the text of its best pass; nil if there is none of that number.
     func transcript(of recording: Int) async throws -> (RecordingSummary, Timeline)?
 
-    /// One recording with the text of one of its passes; nil if it has no such pass.
+    /// One recording with the text of one of its passes; nil if it lacks that pass.
     ///
     /// - Parameter pass: The pass's own number, from `passes(of:)`.
     func transcript(of recording: Int, pass: Int) async throws -> (RecordingSummary, Timeline)?

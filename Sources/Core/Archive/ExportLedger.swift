@@ -1,4 +1,4 @@
-/// Records which copies were made where. The next copy is incremental, and nothing is deleted before it was copied.
+/// Records which copies were made where. So the next copy is incremental, and nothing is deleted before it was copied.
 package protocol ExportLedger: Sendable {
     /// The copies on one volume, oldest first.
     func exports(to volume: String) async throws -> [ExportEntry]

@@ -1,4 +1,4 @@
-/// One act on a recording: what was done, when, by whom. It outlives the recording and contains neither words nor
+/// One action on a recording: what was done, when, by whom. It outlives the recording and contains neither words nor
 /// speakers.
 ///
 /// Entries are lines of JSON. Each holds the SHA-256 of the previous line and of the recording's previous line, so
@@ -39,7 +39,7 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
         package static let mended = Act(rawValue: "mended")
     }
 
-    /// An upper bound of numbers; an entry at or above it is invalid.
+    /// An upper bound of entry numbers; an entry at or above it is invalid.
     package static let highest = 1 << 31
     /// Counts from 1 over all recordings.
     package var number: Int
@@ -83,7 +83,7 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
     package var from: Double?
     /// The end of the part, in seconds.
     package var to: Double?
-    /// The boot in which an erased recording began: the others of that boot keep their order.
+    /// The boot in which an erased recording began: so the other recordings of that boot keep their order.
     package var begunIn: String?
 
     /// - Parameters:
@@ -132,9 +132,7 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
 
 extension BidirectionalCollection where Element == HistoryEntry {
     /// The valid signature of the recording's sound; nil before it is signed, and after a redaction until it is signed
-    /// again.
-    ///
-    /// Closing a recording again, as after its file was cut, keeps the signature.
+    /// again. Closing a recording again, for example after its file was truncated, keeps the signature.
     package var soundSignature: HistoryEntry? {
         last { $0.act == .signed || $0.act == .redacted }.flatMap { $0.act == .signed ? $0 : nil }
     }

@@ -6,7 +6,7 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
         case unverified
     }
 
-    /// A recording that the recorder is making; its row in the archive has no length and no reason of its end yet.
+    /// A recording in progress; its row in the archive has no length and no stop reason yet.
     package struct Live: Hashable, Sendable, Codable {
         /// `recording`, `paused` or `stopping`.
         package var state: Event.State
@@ -50,7 +50,7 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
     /// private key can read it.
     package var title: String?
 
-    /// The position since power-on; nil if the clock was set or nothing is known.
+    /// The position since power-on; nil if the clock was set or the position is unknown.
     package var powerOn: PowerOn?
 
     /// - Parameter startedAt: Seconds since 1970, clamped as by `Double.asWallTime`.

@@ -1,6 +1,6 @@
 /// The part of a recording to redact.
 package struct RedactionOrder: Hashable, Sendable, Codable {
-    /// The recording's number; nil for the running recording, else the latest.
+    /// The recording's number; nil for the current recording, or the latest one.
     package var recording: Int?
     /// The last seconds of the recording, or before now.
     package var last: Double?
@@ -42,7 +42,7 @@ package struct RedactionOrder: Hashable, Sendable, Codable {
         guard range.isEmpty else { return range }
         throw DeviceError(
             .unsupported, "redact",
-            "recording \(id) is \(length.seconds) s long: the range is empty; give a time before its end, and a later one"
+            "recording \(id) is \(length.seconds) s long: the range is empty; give a start before its end, and a later end"
         )
     }
 }

@@ -6,7 +6,7 @@ package struct StorageFinding: Hashable, Sendable, Codable {
         case repaired
         /// Damaged, and cannot be repaired here.
         case damaged
-        /// Worth knowing; nothing is lost.
+        /// Informational; nothing is lost.
         case note
     }
 

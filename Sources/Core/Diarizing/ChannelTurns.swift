@@ -1,9 +1,8 @@
 import Glibc
 
-/// Diarizes a recording of two channels, one person's microphone each: the own channel is louder.
-///
-/// Pure, and needs no model. If the channels do not distinguish people (identical, one dead, a voice equally loud in
-/// both), it returns nil instead of guessing.
+/// Diarizes a recording with two channels, one microphone per person: each person is loudest in their own channel.
+/// Needs no model. If the channels do not distinguish people (identical, one dead, a voice equally loud in both), it
+/// returns nil instead of guessing.
 package struct ChannelTurns: Sendable {
     private enum Limit {
         /// The minimum distance between the two people's mean differences, in decibels.
@@ -14,7 +13,7 @@ package struct ChannelTurns: Sendable {
         static let alone: Float = 6
         /// Frames below which a person is ignored.
         static let leastFrames = 25
-        /// The cost of a change of speaker, in clearly decided frames.
+        /// The cost of a speaker change, in clearly decided frames.
         static let change: Float = 8
         /// Decibels that speech rises above a channel's noise floor; a channel with less has no speaker.
         static let rise: Float = 9
@@ -31,7 +30,7 @@ package struct ChannelTurns: Sendable {
     }
 
     private var regions: [Region] = []
-    /// The mean squares of each channel's frames after pre-emphasis: a room carries high frequencies least.
+    /// The mean squares of each channel's frames after pre-emphasis: rooms carry high frequencies least.
     private var levels: (first: [Float], second: [Float]) = ([], [])
 
     package init() {}
@@ -123,7 +122,7 @@ package struct ChannelTurns: Sendable {
     private struct Judgement {
         /// Frames with a larger difference belong to the first channel.
         var threshold: Float
-        /// Both people's differences, the first channel's first; nil if one of them hardly speaks.
+        /// Both people's differences, the first channel's first; nil if one of them barely speaks.
         var groups: (Group, Group)?
     }
 
@@ -147,7 +146,7 @@ package struct ChannelTurns: Sendable {
             distance >= Limit.distance && distance >= Limit.distinctness * spread
             && min(best, sorted.count - best) >= Limit.leastFrames
         if isTwo { return Judgement(threshold: (high.mean + low.mean) / 2, groups: (high, low)) }
-        // One person, or a second one who hardly speaks: assume equal microphones.
+        // One person, or a second one who barely speaks: assume equal microphones.
         let middle = sorted[sorted.count / 2]
         return abs(middle) >= Limit.alone ? Judgement(threshold: 0, groups: nil) : nil
     }
@@ -159,18 +158,18 @@ package struct ChannelTurns: Sendable {
         return Group(mean: Float(mean), deviation: Float(squares.squareRoot()))
     }
 
-    /// Returns the speaker of each frame (Viterbi: each change of speaker has a cost).
+    /// Returns the speaker of each frame (Viterbi: each speaker change has a cost).
     private static func way(_ frames: [Frame], threshold: Float) -> [Int] {
         var totals: [Float] = [0, 0]
         var origins: [(Int, Int)] = []
         for frame in frames {
-            let told = frame.isHeard ? min(1, max(-1, (frame.difference - threshold) / 6)) : 0
+            let score = frame.isHeard ? min(1, max(-1, (frame.difference - threshold) / 6)) : 0
             let origin = (
                 totals[1] - Limit.change > totals[0] ? 1 : 0, totals[0] - Limit.change > totals[1] ? 0 : 1
             )
             let stay = totals
-            totals[0] = (origin.0 == 0 ? stay[0] : stay[1] - Limit.change) + told / 2
-            totals[1] = (origin.1 == 1 ? stay[1] : stay[0] - Limit.change) - told / 2
+            totals[0] = (origin.0 == 0 ? stay[0] : stay[1] - Limit.change) + score / 2
+            totals[1] = (origin.1 == 1 ? stay[1] : stay[0] - Limit.change) - score / 2
             origins.append(origin)
         }
         var person = totals[0] >= totals[1] ? 0 : 1
@@ -206,7 +205,7 @@ package struct ChannelTurns: Sendable {
         return lasting
     }
 
-    /// Ignores people who hardly speak, and numbers the others in the order of their first turns.
+    /// Ignores people who barely speak, and numbers the others in the order of their first turns.
     private static func numbered(_ turns: [Speakers.Turn]) -> [Speakers.Turn] {
         var samples: [Int64] = [0, 0]
         for turn in turns { samples[turn.speaker] += turn.range.count }

@@ -1,6 +1,5 @@
-/// Diarizes a recording: collects voices region by region, then clusters them.
-///
-/// Pure: the caller reads the sound and runs the network.
+/// Diarizes a recording: collects voices region by region, then clusters them. The caller reads the sound and runs the
+/// network.
 package struct Diarization: Sendable {
     /// Settings of the clustering; similarities are cosines of voice vectors.
     package struct Settings: Sendable {
@@ -12,11 +11,11 @@ package struct Diarization: Sendable {
         package var leastSeconds = 4.0
         /// The minimum share of all windows; 0.4 % of 3 hours is 43 s.
         var leastShare: Float = 0.004
-        /// The cost of a change of speaker; each 0.1 s scores its similarity.
+        /// The cost of a speaker change; each 0.1 s scores its similarity.
         package var change: Float = 0.3
         /// Whether negative values count as 0, as in the definition that comes with the weights.
         package var isRectified = true
-        /// Frames between windows, about: 0.5 s.
+        /// The approximate number of frames between windows: 0.5 s.
         package var hop = 50
         /// Settings for extending regions.
         package var edges = SpeechEdges.Settings()
@@ -87,7 +86,7 @@ package struct Diarization: Sendable {
         }
     }
 
-    /// The most samples of a piece's regions: a minute.
+    /// The maximum samples of a piece's regions: a minute.
     package static let longest = 60 * Int64(SamplePosition.rate)
     /// Frames per decision: 0.1 s.
     private static let step = 10
@@ -110,7 +109,7 @@ package struct Diarization: Sendable {
     /// Adds the regions of a piece, each extended by the speech around it.
     ///
     /// - Parameters:
-    ///   - samples: The whole piece, or as much of it as exists.
+    ///   - samples: The whole piece, or the existing part of it.
     ///   - start: The piece's start.
     ///   - speech: The piece's regions, in order.
     ///   - voice: The network: `MelFeatures.bins` numbers per frame in, a voice vector out.
@@ -226,7 +225,7 @@ package struct Diarization: Sendable {
         return found.clusters
     }
 
-    /// Returns the speaker of each step of a region (Viterbi: each change of speaker has a cost).
+    /// Returns the speaker of each step of a region (Viterbi: each speaker change has a cost).
     private func labels(of region: Region, _ centers: [[Float]]) -> [(steps: Range<Int>, speaker: Int)] {
         let count = max(1, (region.frames + Self.step - 1) / Self.step)
         let similar = region.windows.map { window in

@@ -1,9 +1,8 @@
 import Glibc
 
 /// Extends ranges of speech by quiet syllables, which the voice detector's loudness threshold misses but which exceed
-/// the noise in some bands.
-///
-/// Pure. It only looks near ranges with words, so that noise, music or a door does not become a person.
+/// the noise in some bands. It searches only near ranges with words, so that noise, music or a slamming door does not
+/// become a person.
 package struct SpeechEdges {
     /// Thresholds in decibels, and lengths in frames.
     package struct Settings: Sendable {
@@ -27,7 +26,7 @@ package struct SpeechEdges {
 
     /// Triangles of `MelFeatures` in a band.
     private static let triangles = 5
-    /// The most decibels that one band counts.
+    /// The maximum decibels that one band contributes.
     private static let most: Float = 15
     /// The maximum extension of a range, in frames: 1 s.
     static let reach = 100

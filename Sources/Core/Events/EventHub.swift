@@ -8,7 +8,7 @@ package final class EventHub: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Called with every event before the listeners, without a queue, so that it misses none.
+    /// Called with every event before the listeners, without a queue, so that it misses no event.
     private let first: (@Sendable (Event) -> Void)?
 
     /// - Parameter first: Called with every event before the listeners; must not block.

@@ -1,14 +1,12 @@
-/// Turns changes of the button's level into gestures of one press; `ButtonInterpreter` counts presses and decides what they
-/// mean.
-///
-/// Gestures follow from the times of the changes alone, however late those arrive.
+/// Turns changes of the button's level into gestures of one press; `ButtonInterpreter` counts presses and decides what
+/// they mean. Gestures depend only on the times of the changes, however late those arrive.
 package struct ButtonGesture: Sendable {
     /// The durations that distinguish gestures.
     package struct Settings: Hashable, Sendable {
         /// A press that lasts this long is held. The default is 1 s.
         package var hold = Duration.seconds(1)
 
-        /// A press that lasts this long is held for long; nil: that is not reported. The default is nil.
+        /// A press that lasts this long is a long hold; nil (the default) for no such report.
         package var longHold: Duration?
 
         /// A button that is down this long is stuck. The default is 60 s.
@@ -20,7 +18,7 @@ package struct ButtonGesture: Sendable {
     /// What the gesture reads, in chronological order.
     enum Input: Hashable, Sendable {
         case change(Debouncer.Change)
-        /// The time now; no later change has an earlier date.
+        /// The current time; no later change has an earlier one.
         case time(Duration)
     }
 
@@ -58,7 +56,7 @@ package struct ButtonGesture: Sendable {
         press = pressed ? Press(since: .zero, remaining: []) : nil
     }
 
-    /// When to call with the time if no change comes before.
+    /// When to call with the time if no change comes first.
     var wakeAt: Duration? {
         guard let press, let next = press.remaining.first else { return nil }
         return press.since + next.after

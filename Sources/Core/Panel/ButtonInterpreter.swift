@@ -7,7 +7,7 @@ package struct ButtonInterpreter: Hashable, Sendable {
         case start(at: Duration)
         case stop(at: Duration)
         case mark(at: Duration)
-        /// At the press itself, so that nothing after it is recorded.
+        /// Immediately at the press, so that nothing after it is recorded.
         case pause(at: Duration)
         case resume(at: Duration)
         /// Redacts the minute before the first of three presses, which began then.
@@ -34,9 +34,9 @@ package struct ButtonInterpreter: Hashable, Sendable {
 
     private let style: PanelStyle
     private let shutsDown: Bool
-    /// Nil once the press has had its effect.
+    /// Nil once the press has taken effect.
     private var press: Press?
-    /// When presses began that may become three.
+    /// The start times of presses that may become three.
     private var presses: [Duration] = []
 
     /// - Parameter shutsDown: whether a long hold while idle shuts down.

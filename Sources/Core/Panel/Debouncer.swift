@@ -1,4 +1,4 @@
-/// Debounces the button: takes raw edges, returns lasting changes of the level.
+/// Debounces the button: receives raw edges, returns lasting level changes.
 ///
 /// A level counts once it has lasted for `period`; the change is dated to its first edge. Contacts that keep bouncing
 /// change nothing.
@@ -12,7 +12,7 @@ struct Debouncer: Hashable, Sendable {
 
     /// The debounced level.
     private(set) var pressed: Bool
-    /// Since when the raw level differs; nil while it does not.
+    /// When the raw level began to differ; nil while it does not.
     private var since: Duration?
     private let period: Duration
 
@@ -36,7 +36,7 @@ struct Debouncer: Hashable, Sendable {
         case .time(let now): return settle(by: now)
         case .edge(let edge):
             let level = since == nil ? pressed : !pressed
-            // Between two edges of one kind another was lost, so it is unknown which level lasted.
+            // Two edges of one kind in a row: the one between was lost, so it is unknown which level lasted.
             let isWhole = edge.dropped == 0 && edge.pressed != level
             let changes = isWhole ? settle(by: edge.time) : []
             since = edge.pressed == pressed ? nil : edge.time

@@ -15,7 +15,7 @@ package struct LampPattern: Hashable, Sendable {
         case doubleBlink
         /// Safe to unplug: 3 s on, then off.
         case done
-        /// The stick was refused: four times three blinks.
+        /// The stick was rejected: four times three blinks.
         case refused
         /// Idle, and a laptop is connected: two short blinks every 3 s.
         case doubleFlash
@@ -29,7 +29,7 @@ package struct LampPattern: Hashable, Sendable {
         var mode: Mode
         /// When it began, on the monotonic clock.
         var since: Duration
-        /// When it ends; nil: with the next pattern.
+        /// When it ends; nil if only the next pattern ends it.
         var until: Duration?
 
         package init(_ mode: Mode, since: Duration, until: Duration? = nil) {
@@ -56,8 +56,8 @@ package struct LampPattern: Hashable, Sendable {
 
     /// - Parameters:
     ///   - layers: Shows the first that has not ended; off if there is none.
-    ///   - faultSince: Since when a fault overrides everything with five blinks a second; nil: no fault.
-    ///   - blinks: When the level is inverted.
+    ///   - faultSince: When a fault began, which overrides everything with five blinks a second; nil without a fault.
+    ///   - blinks: The times at which the level is inverted.
     package init(_ layers: [Layer] = [], faultSince: Duration? = nil, blinks: [Range<Duration>] = []) {
         self.layers = layers
         self.faultSince = faultSince

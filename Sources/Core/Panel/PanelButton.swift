@@ -3,7 +3,7 @@ package struct PanelButton: Sendable {
     /// What the button reads, in chronological order.
     package enum Input: Hashable, Sendable {
         case edge(ButtonEdge)
-        /// The time now, when no edge is waiting.
+        /// The current time, if no edge is waiting.
         case time(Duration)
 
         /// The time of the edge, or now.
@@ -33,7 +33,7 @@ package struct PanelButton: Sendable {
         initial = pressed ? [.stuck] : []
     }
 
-    /// When to call with the time if no edge comes before; nil if only an edge can change anything.
+    /// When to call with the time if no edge comes first; nil if only an edge can change anything.
     package var wakeAt: Duration? { initial.isEmpty ? debouncer.wakeAt ?? gesture.wakeAt : .zero }
 
     /// Returns the gestures that an input completes, in order.

@@ -1,7 +1,6 @@
-/// Groups utterances that are read as one. Pure.
-///
-/// An utterance joins the open group if its audio fits and the pause is short enough; only an utterance that ended at
-/// silence can be followed by another. Groups depend on utterances and gaps alone; `reach` only completes them earlier.
+/// Groups utterances that are read as one. An utterance joins the open group if its audio fits and the pause is short
+/// enough; only an utterance that ended at silence can be followed by another. Groups depend only on utterances and
+/// gaps; `reach` only completes them earlier.
 package struct Grouping: Sendable {
     private let longest: Int64
     private let longestGap: Int64
@@ -14,7 +13,7 @@ package struct Grouping: Sendable {
         longestGap = Int64(settings.longestGapSeconds * SamplePosition.rate)
     }
 
-    /// Adds the next utterance; returns the groups that it completes: the previous one, its own.
+    /// Adds the next utterance; returns the groups that it completes: the previous one, its own, or both.
     package mutating func add(_ utterance: Utterance) -> [UtteranceGroup] {
         var complete: [UtteranceGroup] = []
         if var group = open, joins(utterance, group) {
@@ -40,7 +39,7 @@ package struct Grouping: Sendable {
         return isOver ? close() : nil
     }
 
-    /// Completes the open group: audio is missing, or has ended.
+    /// Completes the open group, because audio is missing or has ended.
     package mutating func close() -> UtteranceGroup? {
         defer { open = nil }
         return open

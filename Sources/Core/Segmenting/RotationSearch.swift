@@ -4,7 +4,7 @@
 struct RotationSearch: Sendable {
     /// Frames of a quiet place: 200 ms.
     private static let window = 10
-    /// At the latest moment it cuts at the quietest place of the last 5 s.
+    /// When the time is up, it cuts at the quietest place of the last 5 s.
     private static let lastResort = 250
 
     private let from: Int

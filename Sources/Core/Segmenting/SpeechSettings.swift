@@ -28,14 +28,13 @@ package struct SpeechSettings: Hashable, Sendable {
     package var threshold = Threshold.aboveFloor(decibels: 9)
     /// How far below the threshold speech continues, in decibels. The default is 3.
     var hysteresisDecibels = 3.0
-    /// Speech begins when it lasts this long, with at most one dip of a frame. The default is 100: knocks of a room are
-    /// shorter.
+    /// Speech begins when it lasts this long, with at most one dip of a frame. The default is 100: knocks are shorter.
     package var startMilliseconds = 100
     /// Speech ends when silence lasts this long. The default is 300.
     package var hangoverMilliseconds = 300
     /// Audio before and after the speech that the recognizer gets. The default is 250.
     package var paddingMilliseconds = 250
-    /// An utterance is rotated at the latest after this time, 45 to 55. The default is 50.
+    /// An utterance is rotated after this time at the latest, 45 to 55. The default is 50.
     package var rotateSeconds = 50
     /// The age from which an utterance is rotated at a quiet place. The default is 8.
     var quietFromSeconds = 8

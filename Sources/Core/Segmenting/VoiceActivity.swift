@@ -7,7 +7,7 @@ package struct VoiceActivity: Sendable {
         case ended(framesAgo: Int)
     }
 
-    /// The lowest threshold: below it is the converter's own noise.
+    /// The lowest threshold: below it is the A/D converter's own noise.
     package static let lowestThreshold = -80.0
 
     private let settings: SpeechSettings

@@ -9,7 +9,7 @@ package protocol MicrophoneProvider: Sendable {
     /// Whether silence, distortion or a wrong rate are faults; a file may contain anything.
     var isMonitored: Bool { get }
 
-    /// The number of channels to record, 1 or 2; a device with fewer gives fewer.
+    /// The number of channels to record, 1 or 2; a device with fewer delivers fewer.
     var channels: Int { get }
 
     /// The length of the preroll in seconds.
@@ -39,13 +39,13 @@ package protocol Microphone: AnyObject {
     /// The number of channels, 1 or 2; not more than its provider's.
     var channels: Int { get }
 
-    /// Whether the channels that it mixes currently cancel each other, so that it uses the loudest alone.
+    /// Whether the channels that it mixes currently cancel each other, so that it uses only the loudest.
     var channelsCancel: Bool { get }
 
-    /// The most samples per channel in one `read`.
+    /// The maximum number of samples per channel in one `read`.
     var maximumBlock: Int { get }
 
-    /// The number of samples from before it was opened.
+    /// The number of samples captured before it was opened.
     var prerollSamples: Int { get }
 }
 

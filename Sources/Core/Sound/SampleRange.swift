@@ -32,7 +32,7 @@ package struct SampleRange: Hashable, Sendable, Codable {
     /// Halfway between start and end, rounded towards 0.
     package var middle: SamplePosition { SamplePosition((start.samples + end.samples) / 2) }
 
-    /// Whether a position lies in it; the end does not.
+    /// Whether it contains a position; it does not contain its end.
     func contains(_ position: SamplePosition) -> Bool { start <= position && position < end }
 
     /// The common part; nil if they share no sample.

@@ -8,7 +8,7 @@ package struct VoiceAnalytics: Hashable, Sendable, Codable {
     package let shimmer: Double
     /// The share of frames that are voiced, 0 to 1.
     package let voicing: Double
-    /// How far the last voiced 0.2 s lie below the median pitch, in semitones; nil if unknown.
+    /// How far the last voiced 0.2 s are below the median pitch, in semitones; nil if unknown.
     package let finalLowering: Double?
 
     /// Values are clamped; NaN becomes 0.
@@ -33,11 +33,11 @@ package struct VoiceAnalytics: Hashable, Sendable, Codable {
 
     /// The mean over segments, weighted by length; nil if no segment has it.
     package init?(of segments: [Segment]) {
-        let told = segments.compactMap { segment in segment.voice.map { ($0, segment.range.seconds) } }
-        let seconds = told.reduce(0) { $0 + $1.1 }
+        let voiced = segments.compactMap { segment in segment.voice.map { ($0, segment.range.seconds) } }
+        let seconds = voiced.reduce(0) { $0 + $1.1 }
         guard seconds > 0 else { return nil }
         func mean(_ value: (VoiceAnalytics) -> Double) -> Double {
-            told.reduce(0) { $0 + value($1.0) * $1.1 } / seconds
+            voiced.reduce(0) { $0 + value($1.0) * $1.1 } / seconds
         }
         self.init(
             pitch: mean(\.pitch), jitter: mean(\.jitter), shimmer: mean(\.shimmer), voicing: mean(\.voicing))

@@ -1,7 +1,7 @@
-/// Splits the reading of a group by its utterances. Pure.
+/// Splits the reading of a group by its utterances.
 struct GroupSplit: Sendable {
     /// Longer readings are not aligned: the time grows with the square.
-    private static let mostWords = 1_000
+    private static let maxWords = 1_000
 
     private let speech: [SampleRange]
 
@@ -16,8 +16,8 @@ struct GroupSplit: Sendable {
         return pieces
     }
 
-    /// Returns the alternatives of each utterance: what each alternative of the group has in place of the utterance's
-    /// words, by edit distance. Leaves out duplicates.
+    /// Returns the alternatives of each utterance: the part of each group alternative that corresponds to the
+    /// utterance's words, by edit distance. Leaves out duplicates.
     ///
     /// - Parameter best: The best reading of the group, in the order of the words' starts.
     func alternatives(_ readings: [Alternative], to best: [Word]) -> [[Alternative]] {
@@ -27,10 +27,10 @@ struct GroupSplit: Sendable {
             Set([zip(keys, places).filter { $1 == place && !$0.isEmpty }.map(\.0), []])
         }
         var pieces = [[Alternative]](repeating: [], count: speech.count)
-        guard best.count <= Self.mostWords else { return pieces }
+        guard best.count <= Self.maxWords else { return pieces }
         for reading in readings {
             let words = reading.text.split(separator: " ").map(String.init)
-            guard words.count <= Self.mostWords else { continue }
+            guard words.count <= Self.maxWords else { continue }
             let wordKeys = words.map { Word.key(of: $0) }
             var split = [[Int]](repeating: [], count: speech.count)
             var place = places.first ?? 0

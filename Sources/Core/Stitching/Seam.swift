@@ -1,8 +1,6 @@
-/// The overlap of two utterances.
-///
-/// The left side is already committed, so the seam decides which of the right side's words follow, and which withheld
-/// words of the left side return. It covers seven failures, each with a test: a word dropped, doubled, glued from two,
-/// words swapped, a clause missing, the tail or the head missing.
+/// The overlap of two utterances. The left side is already committed, so the seam decides which of the right side's
+/// words follow, and which withheld words of the left side return. It covers seven failures, each with a test: a word
+/// dropped, doubled, or merged from two, words swapped, a clause missing, the tail or the head missing.
 struct Seam: Sendable {
     /// The left utterance.
     struct Side: Sendable {
@@ -15,7 +13,7 @@ struct Seam: Sendable {
         var withheld: [Word]
     }
 
-    /// More words than fit into the longest overlap.
+    /// More words than the longest overlap can contain.
     static let reach = 16
     /// How far apart both sides may time the middle of the same word: 200 ms, in samples.
     private static let sameWord: Int64 = 3_200
@@ -25,7 +23,7 @@ struct Seam: Sendable {
     private static let unheard: Int64 = 4_000
     /// Equal words within this distance are the same one: 500 ms, in samples.
     private static let nearby: Int64 = 8_000
-    /// A shorter gap has no room for a word: 80 ms, in samples.
+    /// A shorter gap is too short for a word: 80 ms, in samples.
     private static let shortestHole: Int64 = 1_280
     /// Readings whose words end this close agree on where the next starts: 50 ms, in samples.
     private static let sameEnd: Int64 = 800

@@ -1,4 +1,4 @@
-/// Joins the readings of overlapping utterances into one text. Pure.
+/// Joins the readings of overlapping utterances into one text.
 ///
 /// Utterances come in order and each becomes one segment immediately. In an overlap each word belongs to the side of
 /// the cut that contains its middle; `Seam` corrects what that rule would double or drop because both sides time a word
@@ -45,7 +45,7 @@ package struct Stitcher: Sendable {
         let split = GroupSplit(group)
         let words = split.words(join(group.whole, hypothesis, third))
         let utterances = group.utterances
-        // Without words, each utterance has its own part of what was held back.
+        // Without words, each utterance gets its own part of the held-back text.
         let isHeldBack = hypothesis.words.isEmpty && hypothesis.alternatives.count == utterances.count
         let alternatives =
             isHeldBack

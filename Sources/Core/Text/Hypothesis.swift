@@ -2,8 +2,8 @@
 package struct Hypothesis: Hashable, Sendable {
     /// The best result, in chronological order, without fillers.
     package var words: [Word]
-    /// Alternatives, best first. If there are no words: what was held back, one for each requested part, empty where there
-    /// was no voice.
+    /// Alternatives, best first. Without words: the held-back texts, one for each requested part, empty for parts
+    /// without a voice.
     package var alternatives: [Alternative]
     /// The score of the best result in the engine's scale, to compare results for the same audio; nil if unknown.
     package var score: Double?
@@ -28,10 +28,10 @@ package struct Hypothesis: Hashable, Sendable {
 package struct Alternative: Hashable, Sendable, Codable {
     /// Its words, separated by spaces.
     package var text: String
-    /// Its share among the compared results, 0 to 1; 0 if the engine does not believe it.
+    /// Its share among the compared results, 0 to 1; 0 if the engine rejected it as improbable.
     package let confidence: Double
 
-    /// Whether the engine read it, but does not believe it.
+    /// Whether the engine read it, but rejected it as improbable.
     package var isHeldBack: Bool { confidence == 0 && !text.isEmpty }
 
     /// - Parameter confidence: Clamped to 0 to 1; NaN becomes 0.

@@ -1,4 +1,4 @@
-// Removes redacted words without a trace of what they were.
+// Removes redacted words without a trace.
 
 extension Segment {
     func overlaps(_ ranges: [SampleRange]) -> Bool { ranges.contains { range.intersection($0) != nil } }

@@ -25,7 +25,7 @@ package struct Segment: Hashable, Sendable, Codable {
         self.voice = voice
     }
 
-    /// The text that the engine read in a voice but does not believe; nil if it believes its words or read none.
+    /// The text that the engine rejected as improbable; nil if it accepted its words or read none.
     package var heldBack: String? {
         guard words.isEmpty, endedBy != .error, let first = alternatives.first, first.isHeldBack else { return nil }
         return first.text

@@ -113,7 +113,7 @@ package struct Speakers: Hashable, Sendable, Codable {
         return seconds
     }
 
-    /// Returns the speakers without their turns in these ranges; turns at the edges are cut.
+    /// Returns the speakers without their turns in these ranges; turns at the edges are truncated.
     package func without(_ ranges: [SampleRange]) -> Speakers {
         var left = all
         for range in ranges where !range.isEmpty {

@@ -14,7 +14,7 @@ package struct Timeline: Sendable, Codable {
     package var marks: [Bookmark]
     /// The cost of the transcription; nil if not measured.
     package var statistics: Statistics?
-    /// The end of the transcribed part; nil if complete. What follows is not silence, but not transcribed yet.
+    /// The end of the transcribed part; nil if complete. The rest is not silence, but not transcribed yet.
     var writtenUpTo: SamplePosition?
     /// The pass, counted from 1; nil without passes.
     package var pass: Int?
@@ -82,7 +82,7 @@ extension Timeline {
 
 /// Which engine wrote the text.
 package struct EngineDescription: Hashable, Sendable, Codable {
-    /// `moonshine`, `pocketsphinx`, or what another engine calls itself.
+    /// `moonshine`, `pocketsphinx`, or another engine's own name.
     package var name: String
     /// The engine's version; may be empty.
     package var version: String

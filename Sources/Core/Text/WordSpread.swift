@@ -2,7 +2,8 @@
 ///
 /// - Parameters:
 ///   - words: In order; their ranges are ignored.
-///   - speech: Ranges of speech, in order. Each word lies in the one that contains its middle. Without any, all words lie at the first sample.
+///   - speech: Ranges of speech, in order. Each word lies in the one that contains its middle. Without any, all words
+///     are at the first sample.
 package func spread(_ words: [Word], over speech: [SampleRange]) -> [Word] {
     let letters = words.map { max(1, Int64($0.text.count(where: { $0.isLetter || $0.isNumber }))) }
     let all = max(1, letters.reduce(0, +))

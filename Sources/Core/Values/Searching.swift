@@ -1,7 +1,7 @@
 extension Range<Int> {
     /// Returns the first number for which the predicate holds, by binary search; the upper bound if there is none.
     ///
-    /// - Parameter predicate: False up to some number of the range, and true from there on.
+    /// - Parameter predicate: False up to some number of the range, then true.
     package func partitionPoint(where predicate: (Int) -> Bool) -> Int {
         var (low, high) = (lowerBound, upperBound)
         while low < high {

@@ -14,11 +14,11 @@ package struct CorrectionImport: Sendable {
         package var name: String
         /// Its contents.
         package var text: String
-        /// The recording it belongs to, if a person said so; else the file says it.
+        /// The recording it belongs to, if a person named it; otherwise the file names it.
         package var recording: Int?
-        /// Who made it, unless the file says so.
+        /// Who made it, unless the file names them.
         package var person: String
-        /// What the files beside it say about the recording, for formats that cannot; nil without such files.
+        /// What the files beside it say about the recording, for formats that cannot name it; nil without such files.
         package var neighbour: RecordingIdentity?
 
         package init(
@@ -56,7 +56,7 @@ package struct CorrectionImport: Sendable {
         learning = Learning(configuration, archive: archive)
         proposes = configuration.recognizer.learn == .ask
         self.archive = archive
-        // Without the language model, the text that people saw had no full stops either.
+        // Without the language model, the text on the page had no full stops either.
         punctuator = configuration.punctuator { _ throws(DeviceError) in }
         times = WordTimes(configuration)
         model = configuration.pocketSphinxFolder
@@ -64,7 +64,7 @@ package struct CorrectionImport: Sendable {
 
     /// Imports a file; returns the result in one line.
     ///
-    /// - Throws: `DeviceError` in one line that names the file; nothing was changed then.
+    /// - Throws: `DeviceError` in one line that names the file; nothing is changed then.
     package func take(_ file: File) async throws -> String {
         let program = program
         let read = try await onThread(named: "read", niceness: 5) {
@@ -82,7 +82,7 @@ package struct CorrectionImport: Sendable {
             }
             let person = corrections.person.isEmpty ? file.person : corrections.person
             var annotations = corrections.annotations
-            // A page sends only what was changed on it.
+            // A page sends only its changes.
             annotations.turns = annotations.turns ?? base.timeline.annotations?.turns
             annotations.marks = annotations.marks ?? base.timeline.annotations?.marks
             let correction = Correction(
@@ -96,7 +96,7 @@ package struct CorrectionImport: Sendable {
             // A person's choice of recording overrides the files beside it.
             let neighbour = file.neighbour.flatMap { [nil, $0.recording].contains(file.recording) ? $0 : nil }
             guard let identity = own ?? neighbour ?? named else {
-                throw refusal(file, "does not say of which recording it is", "name it with --recording ID")
+                throw refusal(file, "does not name its recording", "name it with --recording ID")
             }
             let summary = try await recording(identity, file)
             let capacity = RecordingCapacity(summary.length)
@@ -104,18 +104,19 @@ package struct CorrectionImport: Sendable {
             try check(capacity.excess(of: written), file)
             guard let (base, text) = try await base(of: written, summary, pass: own?.pass) else {
                 throw refusal(
-                    file, "is of recording \(summary.id), which was not read yet", "import it again afterwards")
+                    file, "belongs to recording \(summary.id), which was not transcribed yet",
+                    "import it again afterwards")
             }
             guard text.words > 0 || text.changed == 0 else {
-                throw refusal(file, "has no words", "save the text again where it was corrected")
+                throw refusal(file, "has no words", "save the text again in the program in which it was corrected")
             }
             // A checksum, a place in a copy or a person identifies the recording; its words alone do not.
             guard text.isSimilar || own != nil || file.recording != nil || TranscriptFormat.isFileName(file.name) else {
                 throw refusal(
                     file, "has few of the words of recording \(summary.id)",
-                    "if it is of that one, say so with --recording \(summary.id)")
+                    "if it belongs to that one, use --recording \(summary.id)")
             }
-            // Such a file has only words: names, notes and all else stay as they are shown.
+            // Such a file has only words: names, notes and everything else stay.
             let shown = try await archive.shownPass(of: summary.id)?.correction?.annotations
             let correction = Correction(
                 person: file.person, savedAt: MonotonicClock.wallSeconds, base: base.number,
@@ -132,19 +133,19 @@ package struct CorrectionImport: Sendable {
     private func recording(_ identity: RecordingIdentity, _ file: File) async throws -> RecordingSummary {
         if let asked = file.recording, asked != identity.recording {
             throw refusal(
-                file, "is of recording \(identity.recording), not of \(asked)", "leave out --recording")
+                file, "belongs to recording \(identity.recording), not \(asked)", "leave out --recording")
         }
         guard let summary = try await archive.recordings().first(where: { $0.id == identity.recording }) else {
-            throw refusal(file, "is of recording \(identity.recording), which is not in this archive", nil)
+            throw refusal(file, "belongs to recording \(identity.recording), which is not in this archive", nil)
         }
         if summary.isSealed {
             throw refusal(
-                file, "is of recording \(summary.id), which is sealed, so that nothing can be added to it",
-                "open it with the private key, age -d -i key.txt \(RecordingFolder.sealedName) | tar x, and correct what comes out"
+                file, "belongs to recording \(summary.id), which is sealed and cannot be changed",
+                "open it with the private key, age -d -i key.txt \(RecordingFolder.sealedName) | tar x, and correct the result"
             )
         }
         guard summary.length > .zero, summary.transcribedUpTo >= summary.length else {
-            throw refusal(file, "recording \(summary.id) is still being written down", "import it again afterwards")
+            throw refusal(file, "recording \(summary.id) is still being transcribed", "import it again afterwards")
         }
         if !identity.sound.isEmpty {
             let audio = RecordingFolder(storage: storage, recording: summary.id).audio
@@ -160,14 +161,14 @@ package struct CorrectionImport: Sendable {
                         "was made before a redaction of recording \(summary.id)\(isKnown ? "" : ", or of another recording")",
                         "copy the recording again, and save the corrections again from that copy's page")
                 }
-                throw refusal(file, "is of another recording than recording \(summary.id) of this archive", nil)
+                throw refusal(file, "does not belong to recording \(summary.id) of this archive", nil)
             }
         }
         return summary
     }
 
-    /// The pass that a page was made from: the one it names, else the shown one, else the latest in which each segment
-    /// reads as on the page.
+    /// The pass that a page was made from: the one it names, else the default one, else the latest whose segments equal
+    /// the page's.
     private func base(of file: CorrectionsFile, _ summary: RecordingSummary, _ named: File) async throws -> Base? {
         for base in try await bases(of: summary, first: file.pass) {
             let known = Dictionary(base.timeline.segments.map { ($0.id, $0) }) { first, _ in first }
@@ -180,8 +181,7 @@ package struct CorrectionImport: Sendable {
         return nil
     }
 
-    /// Returns the pass that an edited text names, else the most similar one, and the changes; nil if the recording has no
-    /// pass yet.
+    /// Returns the pass that an edited text names, else the most similar one, and the changes; nil without a pass.
     private func base(
         of written: WrittenText, _ summary: RecordingSummary, pass: Int?
     ) async throws -> (Base, CorrectedText)? {
@@ -194,8 +194,8 @@ package struct CorrectionImport: Sendable {
         return best.map { ($0.base, $0.text) }
     }
 
-    /// The complete passes as they are shown: the named one, the shown one, then engines', then people's, latest first.
-    /// Each with and without punctuation, since a page may have been made with other settings.
+    /// The complete passes as they are shown: the named one, the default one, then engines', then people's, latest
+    /// first. Each with and without punctuation, since a page may have been made with other settings.
     private func bases(of summary: RecordingSummary, first: Int?) async throws -> [Base] {
         let shown = try await archive.shownPass(of: summary.id)?.id
         let passes = try await archive.passes(of: summary.id).enumerated().filter { $0.element.isComplete }
@@ -216,7 +216,7 @@ package struct CorrectionImport: Sendable {
         return bases
     }
 
-    /// - Parameter page: what a page saved, which includes all that a person added, and when; nil for other files.
+    /// - Parameter page: a saved page, with everything that a person added and the time; nil for other files.
     private func keep(
         _ lines: [CorrectedSegment], _ correction: Correction, page: CorrectionsFile?, over base: Base,
         of summary: RecordingSummary, _ file: File
@@ -224,20 +224,20 @@ package struct CorrectionImport: Sendable {
         let isPage = page != nil
         let isDivided = page?.isDivided ?? false
         var timed = try await timed(lines, of: summary)
-        // After the timing: the times of new words decide where a line is split.
+        // Done after the timing: the times of new words decide where a line is split.
         if let page { timed = page.divided(timed) }
         let segments = timed.map(\.segment)
         let name = "\(file.name): recording \(summary.id)"
         let passes = try await archive.passes(of: summary.id)
         let before = try await archive.shownPass(of: summary.id)
         if try await isKnown(segments, correction, isPage: isPage, among: passes, shown: before) {
-            return "\(name): this is in the archive already; nothing was changed"
+            return "\(name): already in the archive; nothing was changed"
         }
         let changes = timed.flatMap(\.changes)
         let isAnnotated = isPage && correction.annotations != base.timeline.annotations ?? Annotations()
         let moved = timed.count { $0.isMoved }
         if changes.isEmpty, !isAnnotated, !isDivided, moved == 0, !timed.contains(where: { $0.isConfirmed }) {
-            // If a person corrected more on the same page, saving the earlier state later takes that back.
+            // Importing an earlier state of a page again would revert the person's later corrections.
             guard isPage, let own = before?.correction, own.person == correction.person,
                 own.savedAt < correction.savedAt
             else { return "\(name): nothing was corrected in it; nothing was changed" }
@@ -266,17 +266,18 @@ package struct CorrectionImport: Sendable {
         do {
             let words = try await learning.learn()
             guard !words.isEmpty else { return "" }
-            let more = words.count > Self.mostTold ? " and \(words.count - Self.mostTold) more" : ""
-            let list = words.prefix(Self.mostTold).joined(separator: ", ") + more
+            let more = words.count > Self.maxListed ? " and \(words.count - Self.maxListed) more" : ""
+            let list = words.prefix(Self.maxListed).joined(separator: ", ") + more
             return proposes
                 ? "; to be accepted by fieldscribe vocabulary accept: \(list)" : "; preferred from now on: \(list)"
-        } catch { return "; nothing was learned from it: \(DeviceError(wrapping: error).message)" }
+        } catch { return "; no words were learned: \(DeviceError(wrapping: error).message)" }
     }
 
-    private static let mostTold = 10
+    private static let maxListed = 10
 
-    /// Whether the archive has the same correction by the same person. A page's correction counts if it is shown, or if it
-    /// was saved no later than the archive's: else a person takes back what came in between. Other files have no time.
+    /// Whether the archive has the same correction by the same person. A page's correction counts if it is the default,
+    /// or was saved no later than the archive's: otherwise the person reverts the one in between. Other files have no
+    /// time.
     private func isKnown(
         _ segments: [Segment], _ correction: Correction, isPage: Bool, among passes: [PassSummary], shown: PassSummary?
     ) async throws -> Bool {

@@ -1,15 +1,15 @@
 import Core
 import Transcripts
 
-/// Describes the changes of an imported file. Pure.
+/// Describes the changes of an imported file.
 struct CorrectionSummary {
-    /// In how many places the words differ from the page or text that it was made from.
+    /// The number of places where the words differ from the original page or text.
     var changes: Int
-    /// How many lines, or words of them, have other times.
+    /// The number of lines or words with changed times.
     var moved = 0
     /// Whether lines were split or joined.
     var isDivided = false
-    /// How many words have estimated times.
+    /// The number of words with estimated times.
     var estimated: Int
     var segments: [Segment]
     /// Who made it.
@@ -38,7 +38,7 @@ struct CorrectionSummary {
         if gone > 0 { parts.append("\(Self.count(gone, "name", "names")) removed") }
         if parts.isEmpty {
             let isSame = annotations == shown?.annotations ?? Annotations()
-            parts.append(isSame ? "confirmed where it was right" : "description changed")
+            parts.append(isSame ? "unchanged lines confirmed" : "description changed")
         }
         return parts.joined(separator: ", ")
     }

@@ -3,10 +3,10 @@ import Recognition
 import Settings
 import Transcripts
 
-/// Writes corrected words to `learned.txt`. The archive has all of them, too, so the file can be made again.
+/// Writes corrected words to `learned.txt`. The archive has all of them, too, so the file can be rebuilt.
 package struct Learning: Sendable {
-    /// How many corrected words are read, of the newest recordings: some twenty hours of speech.
-    private static let mostWords = 200_000
+    /// The maximum number of corrected words to read, newest recordings first: about twenty hours of speech.
+    private static let maxWords = 200_000
 
     private let configuration: Configuration
     private let archive: any ArchiveReading
@@ -17,7 +17,7 @@ package struct Learning: Sendable {
         self.archive = archive
     }
 
-    /// Learns the corrections that were not learned yet.
+    /// Learns the new corrections.
     ///
     /// - Returns: the added words, the most often corrected first; empty if `vocabulary.learn` is no.
     /// - Throws: `DeviceError` as `LearnedVocabulary.change`, or if the archive or the dictionary cannot be read.
@@ -56,16 +56,16 @@ package struct Learning: Sendable {
         var recordings: [String: [Int]] = [:]
         /// The new corrections.
         var new: Set<String> = []
-        /// The number of the last pass of each recording that was learned from.
+        /// The last learned pass of each recording, by number.
         var passes: [Int: Int] = [:]
     }
 
     private func evidence(since seen: [Int: Int]) async throws -> Evidence {
         var evidence = Evidence()
         var words = 0
-        for summary in try await archive.recordings().sorted(by: { $0.id > $1.id }) where words < Self.mostWords {
+        for summary in try await archive.recordings().sorted(by: { $0.id > $1.id }) where words < Self.maxWords {
             let passes = try await archive.passes(of: summary.id)
-            // The latest correction is shown; earlier ones are part of it, or another person's.
+            // The latest correction is the default; earlier ones are part of it, or another person's.
             guard let last = passes.lastIndex(where: { $0.correction != nil && $0.isComplete }) else { continue }
             let (phrases, count) = try await Self.missed(in: passes[last], of: passes, in: archive)
             words += count

@@ -9,7 +9,7 @@ import System
 package struct WordTimes: Sendable {
     /// The request and the answer, a line of JSON each.
     struct Piece: Codable, Sendable {
-        /// Where to look in the recording.
+        /// The range of the recording to search.
         var range: SampleRange
         /// The words spoken there, in order.
         var words: [String]
@@ -17,8 +17,8 @@ package struct WordTimes: Sendable {
 
     /// Seconds for one piece of at most a minute, on the smallest board, including loading the model.
     private static let timeoutSeconds = 120
-    /// After so many failures, the process is not started again.
-    private static let mostFailures = 3
+    /// After this many failures, the process is not started again.
+    private static let maxFailures = 3
 
     private let program: String
     private let model: PocketSphinxModel
@@ -35,7 +35,7 @@ package struct WordTimes: Sendable {
     func times(of pieces: [Piece], in audio: String, model folder: String) -> [[SampleRange]?] {
         var times: [[SampleRange]?] = []
         var failures = 0
-        while times.count < pieces.count, failures < Self.mostFailures {
+        while times.count < pieces.count, failures < Self.maxFailures {
             do {
                 try ask(Array(pieces.dropFirst(times.count)), audio, folder) { times.append($0) }
             } catch {

@@ -4,7 +4,7 @@ import Core
 import Recognition
 import Settings
 
-/// Transcribes what was recorded but not transcribed, from the last committed sample, from the audio on disk.
+/// Transcribes the missing text of recordings from the audio on disk, starting after the last committed segment.
 ///
 /// It may be cancelled between two utterances, or killed: committed text stays, and the next run continues.
 package struct Backlog: Sendable {
@@ -13,7 +13,7 @@ package struct Backlog: Sendable {
     private let hub: EventHub
     private let unreadable: UnreadableRecordings
 
-    /// - Parameter unreadable: the recordings to skip; it grows.
+    /// - Parameter unreadable: the recordings to skip; failures are added.
     package init(
         configuration: Configuration, archive: SQLiteArchive, hub: EventHub,
         unreadable: UnreadableRecordings = UnreadableRecordings()
@@ -34,7 +34,7 @@ package struct Backlog: Sendable {
 
     /// Transcribes them all. If one fails, this reports a fault and continues with the next; an erased one is skipped.
     ///
-    /// - Parameter recording: the one that is being recorded, which transcribes itself.
+    /// - Parameter recording: the current recording, which is transcribed live.
     /// - Returns: the recordings that are complete now.
     /// - Throws: `CancellationError`; `DeviceError` if the engine cannot be loaded, or two in a row failed for the same
     ///   reason.
@@ -66,7 +66,7 @@ package struct Backlog: Sendable {
         let (pass, start, firstID): (Int, SamplePosition, Int)
         var adaptation: AdaptationState?
         if let last = passes.last, !last.isComplete, last.engine == engine, last.profile == profile {
-            // The recording's own position includes silence, but may be another pass's.
+            // The recording's own position includes silence, but may belong to another pass.
             let settled = passes.count == 1 ? recording.transcribedUpTo : .zero
             pass = last.id
             start = min(

@@ -3,7 +3,7 @@ import Audio
 import Core
 import Settings
 
-/// Identifies the speakers of transcribed recordings. The result stays when they are transcribed again.
+/// Identifies the speakers of transcribed recordings. Transcribing them again keeps the result.
 ///
 /// It may be cancelled or killed: the current recording starts again.
 package struct DiarizationJob: Sendable {
@@ -15,9 +15,9 @@ package struct DiarizationJob: Sendable {
     private let progress: @Sendable (_ recording: Int, _ share: Double) -> Void
 
     /// - Parameters:
-    ///   - unreadable: the recordings to skip; it grows.
-    ///   - diarization: the diarization process; nil for one with the configuration's model.
-    ///   - progress: called with a recording's number and the share of it that is done, 0 to 1.
+    ///   - unreadable: the recordings to skip; failures are added.
+    ///   - diarization: the diarization process; nil to use the configuration's model.
+    ///   - progress: called with a recording's number and its progress, 0 to 1.
     package init(
         configuration: Configuration, archive: SQLiteArchive, hub: EventHub,
         unreadable: UnreadableRecordings = UnreadableRecordings(), diarization: DiarizationProcess? = nil,

@@ -7,8 +7,8 @@ import Settings
 import Synchronization
 import System
 
-/// Identifies speakers in a process of its own: a crash of the network's library ends nothing else, and the process can be
-/// killed at any moment.
+/// Identifies speakers in a process of its own: a crash of the network's library affects nothing else, and the process
+/// can be killed at any moment.
 package struct DiarizationProcess: Sendable {
     /// The request, one line of JSON.
     struct Order: Codable, Sendable {
@@ -28,8 +28,8 @@ package struct DiarizationProcess: Sendable {
         var message: String?
     }
 
-    /// Seconds for one region of at most a minute on the smallest board, including loading the model; also for clustering
-    /// all.
+    /// Seconds for one region of at most a minute on the smallest board, including loading the model; or for the
+    /// clustering.
     private static let timeoutSeconds = 600
     /// One heap for all threads saves a tenth of all memory: a thread reuses what another one freed.
     package static let environment = ["GLIBC_TUNABLES": "glibc.malloc.arena_max=1"]
@@ -82,10 +82,10 @@ package struct DiarizationProcess: Sendable {
         }
         let reader = try RecordingReader(path: audio)
         guard reader.channels == 2 else { return nil }
-        return try await onStoppableThread(named: "speakers", niceness: 19) { goesOn in
+        return try await onStoppableThread(named: "speakers", niceness: 19) { shouldContinue in
             var channels = ChannelTurns()
             for part in Self.parts(of: regions) {
-                guard goesOn() else { throw CancellationError() }
+                guard shouldContinue() else { throw CancellationError() }
                 let samples = try [Int16](unsafeUninitializedCapacity: 2 * Int(part.count)) { buffer, count in
                     buffer.initialize(repeating: 0)
                     count = 2 * (try reader.readFrames(at: part.start, into: buffer))
@@ -105,7 +105,7 @@ package struct DiarizationProcess: Sendable {
     ///
     /// - Parameters:
     ///   - audio: the path of a recording's `audio.wav`, or of any other file if `isFile`.
-    ///   - progress: called with the share that is done, 0 to 1.
+    ///   - progress: called with the progress, 0 to 1.
     /// - Throws: `CancellationError`; `DeviceError` with `missing`, `denied`, `damaged` or `failed`.
     package func speakers(
         in audio: String, isFile: Bool = false, regions: [SampleRange],
@@ -116,7 +116,7 @@ package struct DiarizationProcess: Sendable {
         return answer.speakers ?? Speakers(turns: [])
     }
 
-    /// The voices of a recording's known speakers: a unit vector for each; empty for one who is not heard.
+    /// The voices of a recording's known speakers: a unit vector for each; empty for one without usable speech.
     ///
     /// - Parameter audio: the path of its `audio.wav`.
     /// - Throws: as `speakers` does.
@@ -241,7 +241,7 @@ private final class EndableChild: Sendable {
         }
     }
 
-    /// From now on, its process number may be reused.
+    /// From now on, its process ID may be reused.
     func forget() { state.withLock { $0.id = nil } }
 
     func end() {

@@ -8,7 +8,7 @@ import Settings
 import System
 
 /// Runs the due second pass of recordings that a private key has opened, and seals them again with the better text. It
-/// holds the sound of one recording at a time in memory; if it is cancelled, the sealed file is unchanged.
+/// keeps one recording's sound at a time in memory; if it is cancelled, the sealed file is unchanged.
 struct OpenedSecondPass: Sendable {
     let configuration: Configuration
     let archive: SQLiteArchive
@@ -62,9 +62,9 @@ struct OpenedSecondPass: Sendable {
     private func openSound(of recording: RecordingSummary, _ open: OpenedRecordings.Open) async throws {
         guard let manifest = open.manifests[recording.id] else { return }
         let (storage, key) = (configuration.storage.directory, open.key)
-        try await onStoppableThread(named: "open") { goesOn in
+        try await onStoppableThread(named: "open") { shouldContinue in
             let source = try RecordingFolder.open(recording.id, in: storage)
-            try SealedOpening(source, manifest, key: key, goesOn: goesOn).sound(
+            try SealedOpening(source, manifest, key: key, shouldContinue: shouldContinue).sound(
                 recording.length, recording.stopReason, into: RecordingFolder.open(recording.id, in: open.storage))
         }
     }

@@ -15,7 +15,7 @@ package struct SecondPassJob: Sendable {
     private let progress: SecondPassProgress
 
     /// - Parameters:
-    ///   - unreadable: the recordings to skip; it grows.
+    ///   - unreadable: the recordings to skip; failures are added.
     ///   - progress: gets the current recording and position.
     package init(
         configuration: Configuration, archive: SQLiteArchive, hub: EventHub,
@@ -44,7 +44,7 @@ package struct SecondPassJob: Sendable {
     /// Transcribes them all. If one fails, this reports a fault and continues with the next; an erased one is skipped.
     ///
     /// - Parameters:
-    ///   - recordings: of those that are waiting; nil for all.
+    ///   - recordings: a subset of the waiting ones; nil for all.
     ///   - pool: niced workers with the profile `final`. If another engine replaces the wanted one, nothing is transcribed,
     ///     and a fault says why.
     /// - Returns: the recordings that were transcribed.
@@ -90,7 +90,7 @@ package struct SecondPassJob: Sendable {
             do {
                 return try await read(recording, at: path, pool: pool, engine: engine, pass: broken.id, behind: broken)
             } catch is Transcriber.Diverged {
-                // Settings or vocabulary have changed since: the incomplete pass stays, and is never shown.
+                // Settings or vocabulary have changed: the incomplete pass stays, and is never shown.
             }
         }
         let pass = try await archive.beginPass(
@@ -125,7 +125,7 @@ private struct QuietSink: TranscriptSink {
     let pool: WorkerPool
     let progress: SecondPassProgress
 
-    /// The replacement engine would give no better text.
+    /// The replacement engine's text would be no better.
     func isRead(by engine: EngineDescription) async throws {
         guard engine != self.engine else { return }
         let error = await pool.takeEngineError()

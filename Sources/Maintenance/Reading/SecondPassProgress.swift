@@ -8,13 +8,13 @@ package final class SecondPassProgress: Sendable {
         /// The recording's number.
         package var recording: Int
 
-        /// Seconds from its beginning that are done.
+        /// The position that has been reached, in seconds.
         package var readUpTo: Double
 
         /// Its length in seconds.
         package var length: Double
 
-        /// How many more recordings are waiting.
+        /// The number of other waiting recordings.
         package var waiting: Int
     }
 

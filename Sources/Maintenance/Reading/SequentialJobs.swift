@@ -13,7 +13,8 @@ struct SequentialJobs: Sendable {
     /// Processes the recordings. One that fails is reported and tried again at the next run; an erased one is skipped.
     ///
     /// - Returns: the recordings that were processed.
-    /// - Throws: `CancellationError`; `DeviceError` if two in a row failed for the same reason, which then is not theirs.
+    /// - Throws: `CancellationError`; `DeviceError` if two in a row failed for the same reason, which is then not
+    ///   theirs.
     func run(
         _ waiting: [RecordingSummary], _ read: (RecordingSummary) async throws -> Void
     ) async throws -> [Int] {

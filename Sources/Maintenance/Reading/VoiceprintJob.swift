@@ -14,7 +14,7 @@ struct VoiceprintJob: Sendable {
     private let diarization: DiarizationProcess
     private var storage: String { configuration.storage.directory }
 
-    /// - Parameter diarization: the diarization process; nil for one with the configuration's model.
+    /// - Parameter diarization: the diarization process; nil to use the configuration's model.
     init(configuration: Configuration, archive: SQLiteArchive, diarization: DiarizationProcess? = nil) {
         self.configuration = configuration
         self.archive = archive
@@ -32,7 +32,7 @@ struct VoiceprintJob: Sendable {
         var known = try VoiceprintStore(in: storage)
         let recordings = try await archive.recordings().sorted { $0.id < $1.id }
         let before = known
-        // A sealed recording keeps its voices: nobody can listen to it again.
+        // A sealed recording's voices stay: they cannot be learned again.
         let there = Set(recordings.map(\.id))
         known.drop { !there.contains($0) }
         if known != before { try known.save(in: storage) }
@@ -51,7 +51,7 @@ struct VoiceprintJob: Sendable {
         return known.proposals.keys.filter { known.proposals[$0] != before.proposals[$0] }.sorted()
     }
 
-    /// Processes a recording as it is shown.
+    /// Processes a recording's default pass.
     ///
     /// - Parameter isNaming: whether to process only recordings with named people.
     private func process(_ pass: PassSummary, isNaming: Bool, _ known: inout VoiceprintStore) async throws {
@@ -66,7 +66,7 @@ struct VoiceprintJob: Sendable {
         try diarization.check()
         let path = RecordingFolder(storage: storage, recording: recording).audio
         let voices = try await diarization.voices(in: path, of: Self.longest(speakers))
-        // Read again: a person may have removed all voices meanwhile.
+        // Read again: a person may have removed all voices in the meantime.
         known = try VoiceprintStore(in: storage)
         guard recording > known.ignoredUpTo else { return }
         known.learn(voices, names: names, recording: recording, pass: pass.id)

@@ -27,7 +27,7 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
     static let minimumLead: Float = 0.05
 
     private static let largest = 1 << 24
-    /// How many voices of one name are kept, the latest.
+    /// The number of latest voices to keep for one name.
     private static let most = 8
 
     /// Named voices, in the order of their recordings.

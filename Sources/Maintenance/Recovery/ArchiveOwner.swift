@@ -47,8 +47,8 @@ package struct ArchiveOwner: Sendable {
         if let account { setenv("HOME", account.home, 1) }
     }
 
-    /// Runs `body` as the owner, then becomes root again for root's own files. The process must not run anything else
-    /// meanwhile.
+    /// Runs `body` as the owner, then becomes root again for root's own files. Nothing else may run in the process at
+    /// the same time.
     ///
     /// - Throws: the error of `body`; `DeviceError` with `denied` as `switchToOwner` does.
     package func act<Value>(_ body: () async throws -> Value) async throws -> Value {
@@ -98,7 +98,7 @@ package struct ArchiveOwner: Sendable {
         for path in paths {
             guard let status = FileStatus(path), status.owner != geteuid() else { continue }
             let ours = accountName(of: geteuid()).map { "\($0):" } ?? "\(geteuid()):\(getegid())"
-            return "it belongs to \(name(of: status.owner)); give it back: sudo chown -R \(ours) \(path)"
+            return "it belongs to \(name(of: status.owner)); return it: sudo chown -R \(ours) \(path)"
         }
         return nil
     }

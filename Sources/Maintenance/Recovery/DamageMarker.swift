@@ -19,6 +19,6 @@ package struct DamageMarker {
         try durableReplace(path: path, with: "damage was found; the next start checks the whole database\n")
     }
 
-    /// If the file cannot be removed, later starts are slower, nothing else.
+    /// If the file cannot be removed, later starts are only slower.
     func remove() { if exists { unlink(path) } }
 }

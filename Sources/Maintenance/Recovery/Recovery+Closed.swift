@@ -4,7 +4,7 @@ import Glibc
 import System
 import Transcripts
 
-/// A closed recording keeps its length: what other programs appended is set aside.
+/// A closed recording keeps its length: audio that other programs appended is set aside.
 extension Recovery {
     /// The result of checking a recording.
     struct CheckResult {
@@ -12,7 +12,7 @@ extension Recovery {
             case proceed
             /// Neither file nor row must be changed.
             case leave
-            /// There was no time for it.
+            /// The time budget did not suffice.
             case later
         }
 
@@ -31,9 +31,9 @@ extension Recovery {
         let parts = RecordingPart.all(beside: audio)
         guard let length = signature?.signedLength, !parts.isEmpty else { return CheckResult() }
         do {
-            let (whole, own) = try await onStoppableThread(named: "repair", until: end) { goesOn in
-                let whole = try soundDigest(of: audio, length: length, goesOn: goesOn)
-                return (whole, try RecordingSurplus.digest(of: audio, upTo: length, while: goesOn))
+            let (whole, own) = try await onStoppableThread(named: "repair", until: end) { shouldContinue in
+                let whole = try soundDigest(of: audio, length: length, shouldContinue: shouldContinue)
+                return (whole, try RecordingSurplus.digest(of: audio, upTo: length, while: shouldContinue))
             }
             if whole == signature?.sound { return CheckResult() }
             guard let own else { return try Self.later() }
@@ -42,7 +42,7 @@ extension Recovery {
                     findings: [
                         StorageFinding(
                             .damaged, recording: id, file: audio,
-                            "is not what was signed, with the parts beside it or without; restore a copy of it")
+                            "differs from what was signed, with and without the parts beside it; restore a copy")
                     ], next: .leave)
             }
         } catch let error as DeviceError where error.status == ECANCELED { return try Self.later() }
@@ -52,13 +52,13 @@ extension Recovery {
                 try durableRename(part.path, to: aside)
                 return StorageFinding(
                     .repaired, recording: id, file: part.path,
-                    "was put beside recording \(id) after that was signed; it was set aside as \(aside)")
+                    "was added beside recording \(id) after that was signed; it was set aside as \(aside)")
             }
         }
         return CheckResult(findings: findings)
     }
 
-    /// Sets aside what follows the end of a closed recording.
+    /// Sets aside audio after the end of a closed recording.
     func checkEnd(
         of id: Int, _ row: RecordingSummary?, _ signature: HistoryEntry?, until end: Int64?
     ) async throws -> CheckResult {
@@ -69,8 +69,8 @@ extension Recovery {
         }
         guard let surplus else { return CheckResult() }
         if let signature {
-            let found = try await onStoppableThread(named: "repair", until: end) { goesOn in
-                try RecordingSurplus.digest(of: audio, upTo: length, while: goesOn)
+            let found = try await onStoppableThread(named: "repair", until: end) { shouldContinue in
+                try RecordingSurplus.digest(of: audio, upTo: length, while: shouldContinue)
             }
             guard let found else { return try Self.later() }
             guard found == signature.sound else { return Self.longer(id, audio, by: surplus.samples, than: signature) }
@@ -80,7 +80,7 @@ extension Recovery {
         let seconds = SamplePosition(surplus.samples).seconds
         do {
             let aside = try await onThread(named: "repair", niceness: 5) {
-                try surplus.setAside(told: row?.stopReason ?? .cutShort)
+                try surplus.setAside(fallback: row?.stopReason ?? .cutShort)
             }
             return CheckResult(
                 findings: [
@@ -93,14 +93,14 @@ extension Recovery {
         }
     }
 
-    /// A longer file that begins with other sound than was signed, or another program's file.
+    /// The file is longer and begins with different sound from the signed one, or is another program's.
     static func longer(_ id: Int, _ audio: String, by samples: Int64, than signature: HistoryEntry) -> CheckResult {
         CheckResult(
             findings: [
                 StorageFinding(
                     .damaged, recording: id, file: audio,
-                    "is \(SamplePosition(samples).seconds) s longer than what was signed at \(signature.time), and not the "
-                        + "same before that; it was left as it is. Restore a copy of it")
+                    "is \(SamplePosition(samples).seconds) s longer than what was signed at \(signature.time), and differs "
+                        + "before that, too; it was left unchanged. Restore a copy")
             ], next: .leave)
     }
 
@@ -115,11 +115,11 @@ extension Recovery {
         guard recorded?.length.map({ SamplePosition(seconds: $0) }) == surplus.length,
             case .read(let sums) = try await readSums(of: RecordingFolder(storage: storage, recording: id).audio)
         else { return false }
-        // The checksums match and end there: the same sound, with something appended.
+        // The checksums match and end there: the original sound, with something appended.
         return sums.damaged.isEmpty && sums.unknown.first?.start == surplus.length
     }
 
-    /// Computes missing checksums. During a start only those that a power cut lost, of a few seconds of sound.
+    /// Computes missing checksums. During a start, only those lost in a power cut, for a few seconds of sound.
     func sum(_ id: Int, wasCut: Bool, _ signature: HistoryEntry?) async throws -> [StorageFinding] {
         guard depth == .everything || wasCut && signature == nil else { return [] }
         let path = RecordingFolder(storage: storage, recording: id).audio
@@ -132,19 +132,19 @@ extension Recovery {
             return [
                 StorageFinding(
                     .damaged, recording: id, file: path,
-                    "lacks checksums, and none were made: the sound is not what was signed at \(signature.time); restore a "
-                        + "copy of it")
+                    "lacks checksums, and none were made: the sound differs from what was signed at \(signature.time); restore a "
+                        + "copy")
             ]
         }
-        let made = try await onStoppableThread(named: "checksums") { goesOn in
-            try RecordingSums.complete(path: path, behindLast: !isWhole, while: goesOn)
+        let made = try await onStoppableThread(named: "checksums") { shouldContinue in
+            try RecordingSums.complete(path: path, behindLast: !isWhole, while: shouldContinue)
         }
         try Task.checkCancellation()
         guard made > 0, isWhole else { return [] }
         return [
             StorageFinding(
                 .note, recording: id, file: path,
-                "checksums were made for \(clockTime(SamplePosition(made))) of sound, as it is now")
+                "checksums were made for \(clockTime(SamplePosition(made))) of sound in its current state")
         ]
     }
 

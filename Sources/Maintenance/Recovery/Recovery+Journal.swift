@@ -18,7 +18,7 @@ extension Recovery {
         }
     }
 
-    /// The length of a recording's audio, if it is complete and in one file; nil if the archive knows the recording.
+    /// The length of a recording's audio, if it is complete and in one file; nil if the archive has the recording.
     func wholeAudio(of id: Int) async throws -> SamplePosition? {
         guard try await archive.recording(id) == nil else { return nil }
         let audio = RecordingFolder(storage: storage, recording: id).audio
@@ -43,7 +43,7 @@ extension Recovery {
                 findings: [
                     StorageFinding(
                         .damaged, recording: id, file: folder.path,
-                        "is the folder of recording \(home), by its journal; rename it to \(name), and run fieldscribe recover"
+                        "belongs to recording \(home), according to its journal; rename it to \(name), and run fieldscribe recover"
                     )
                 ], next: .leave)
         }
@@ -57,7 +57,8 @@ extension Recovery {
             ])
     }
 
-    /// The recording whose whole folder has this number now; nil if only the journal is another recording's.
+    /// The recording whose whole folder was renamed to this number; nil if only the journal belongs to another
+    /// recording.
     private func home(of id: Int, _ foreign: ForeignJournal) async throws -> Int? {
         guard let home = foreign.recordings.first, foreign.recordings.count == 1,
             try await archive.recording(id) == nil,
@@ -65,12 +66,12 @@ extension Recovery {
         else { return nil }
         guard try Self.hasAudio(id, in: storage) else { return home }
         let audio = RecordingFolder(storage: storage, recording: id).audio
-        return try await onStoppableThread(named: "repair") { goesOn in
+        return try await onStoppableThread(named: "repair") { shouldContinue in
             let length = try RecordingReader(path: audio).length
             guard let sound = foreign.sound else {
                 return foreign.lengths.isEmpty || foreign.lengths.contains(length) ? home : nil
             }
-            return try soundDigest(of: audio, length: length, goesOn: goesOn) == sound ? home : nil
+            return try soundDigest(of: audio, length: length, shouldContinue: shouldContinue) == sound ? home : nil
         }
     }
 }

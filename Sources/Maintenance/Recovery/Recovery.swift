@@ -24,7 +24,7 @@ package struct Recovery: Sendable {
     package struct Opened: Sendable {
         /// The archive.
         package var archive: SQLiteArchive
-        /// What was repaired or cannot be, in the order of discovery.
+        /// Repairs and irreparable damage, in the order of discovery.
         package var findings: [StorageFinding]
         /// The recordings that remain to be checked.
         package var repairs: Repairs
@@ -33,7 +33,7 @@ package struct Recovery: Sendable {
         package var isChecked: Bool
     }
 
-    /// The largest database to check during a start: a card takes two seconds for it. A larger one is checked in the
+    /// The largest database to check during a start: a card needs two seconds for it. A larger one is checked in the
     /// background.
     private static let checkedAtOnce: Int64 = 32 << 20
 
@@ -61,7 +61,7 @@ package struct Recovery: Sendable {
             findings.append(
                 StorageFinding(
                     .repaired, file: path,
-                    "the database was damaged, not a file, or not ours to use; it was kept as \(aside) and "
+                    "the database was damaged, not a file, or not accessible; it was kept as \(aside) and "
                         + "rebuilt from the recordings"))
         }
         if let aside = opened.rootSetAside {
@@ -142,7 +142,7 @@ package struct Recovery: Sendable {
             findings += try await repair(id, row, signature)
         } catch let error as DeviceError where error.code != .full {
             let files = [folder(id).path, folder(id).audio, "\(folder(id).path)/journal.jsonl"]
-            // Opening a link is denied, too; its owner does not matter then.
+            // Opening a link is denied, too, whoever owns it.
             let isOthers = error.status == EACCES || error.status == EPERM
             let remedy = isOthers ? ArchiveOwner.remedy(for: files) : nil
             findings.append(
@@ -205,7 +205,7 @@ package struct Recovery: Sendable {
         let audio = folder(id).audio
         var findings: [StorageFinding] = []
         var repair = try await onThread(named: "repair", niceness: 5) {
-            try RecordingRepair.run(path: audio, told: row.map { ($0.length, $0.stopReason) })
+            try RecordingRepair.run(path: audio, archived: row.map { ($0.length, $0.stopReason) })
         }
         if let signature, let length = signature.signedLength, repair.length > length {
             return Self.longer(id, audio, by: repair.length - length, than: signature).findings
@@ -219,7 +219,7 @@ package struct Recovery: Sendable {
                 findings.append(
                     StorageFinding(
                         .note, recording: id, file: audio,
-                        "what was lost at the end of recording \(id) is now silence"))
+                        "the lost end of recording \(id) is now silence"))
             }
         }
         if repair.lost > 0 {
@@ -283,8 +283,8 @@ package struct Recovery: Sendable {
         let path = folder(id).path
         let joining: Joining
         do {
-            joining = try await onStoppableThread(named: "joining", until: end) { goesOn in
-                try Audio.joinParts(inFolder: path, while: goesOn)
+            joining = try await onStoppableThread(named: "joining", until: end) { shouldContinue in
+                try Audio.joinParts(inFolder: path, while: shouldContinue)
             }
         } catch let error as DeviceError where error.code == .full {
             return ([StorageFinding(.note, recording: id, error, at: folder(id).audio)], true)

@@ -34,7 +34,7 @@ package final class Repairs: Sendable {
         let end = limit.map { MonotonicClock.nanoseconds + Int64($0 / .nanoseconds(1)) }
         var findings: [(id: Int, found: [StorageFinding])] = []
         var broken: [Int] = []
-        // Interrupted ones come again after all others.
+        // Interrupted repairs come again after all others.
         defer { waiting.withLock { $0 = broken.reversed() + $0 } }
         while end.map({ MonotonicClock.nanoseconds < $0 }) ?? true {
             try Task.checkCancellation()

@@ -5,11 +5,11 @@ import System
 /// - Parameters:
 ///   - name: the thread's, at most 15 bytes.
 ///   - niceness: the thread's.
-///   - until: the time on the monotonic clock, in nanoseconds, at which it should stop as well; nil for none.
+///   - until: a deadline on the monotonic clock, in nanoseconds; nil for none.
 ///   - work: gets a function that says whether to continue.
 func onStoppableThread<Value: Sendable>(
     named name: String, niceness: Int32 = 5, until: Int64? = nil,
-    _ work: @escaping @Sendable (_ goesOn: @escaping @Sendable () -> Bool) throws -> Value
+    _ work: @escaping @Sendable (_ shouldContinue: @escaping @Sendable () -> Bool) throws -> Value
 ) async throws -> Value {
     let stop = StopFlag()
     return try await withTaskCancellationHandler {

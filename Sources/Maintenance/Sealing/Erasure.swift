@@ -15,7 +15,8 @@ package struct Erasure: Sendable {
         /// The erased recordings.
         var erased: [Int] = []
 
-        /// Recordings with files that cannot be removed, and why: their text is gone, and the rest is tried again.
+        /// Recordings with files that cannot be removed, and why: their text is gone, and removing the files is tried
+        /// again.
         package var refused: [Int: DeviceError] = [:]
     }
 
@@ -30,25 +31,25 @@ package struct Erasure: Sendable {
         self.archive = archive
     }
 
-    /// Erases recordings for a person; a number that is not in the archive erases a folder of that number. Tries all. Words
-    /// that were corrected only in these recordings are no longer preferred.
+    /// Erases recordings for a person; a number that is not in the archive erases a folder of that number. Tries all
+    /// numbers. Words that were corrected only in these recordings are no longer preferred.
     ///
     /// - Parameter recording: those that have not ended.
     /// - Returns: what to tell the user: removed words, and files that may still have the text.
-    /// - Throws: `DeviceError` with `busy` if one of `recording` is among them; nothing is erased then. Else the first reason why
-    ///   something could not be removed.
+    /// - Throws: `DeviceError` with `busy` if one of `recording` is among them; nothing is then erased. Otherwise the
+    ///   first reason why something could not be removed.
     @discardableResult
     package func erase(_ ids: [Int], recording: Set<Int> = []) async throws -> [String] {
         if let busy = ids.first(where: recording.contains) {
             throw DeviceError(.busy, "delete", "recording \(busy): is being recorded; stop it first, then delete it")
         }
-        // First: without the recording, nothing says which words to remove.
+        // Done first: afterwards, the words to remove are unknown.
         let notes = ids.flatMap { LearnedVocabulary(storage: storage).forget($0, keeping: []) }
         let refused = try await eraseFiles(ids).refused
         if let error = ids.compactMap({ refused[$0] }).first { throw error }
         return notes
-            + (try Self.keptAside(in: storage)).map {
-                "\($0): a damaged database, kept aside, may still hold the text; remove it once you do not need it"
+            + (try Self.damagedDatabases(in: storage)).map {
+                "\($0): a damaged database that was set aside may still contain the text; remove it once you do not need it"
             }
     }
 
@@ -56,7 +57,7 @@ package struct Erasure: Sendable {
     func eraseFiles(_ ids: [Int]) async throws -> Outcome {
         let folder = try top()
         var refused: [Int: DeviceError] = [:]
-        // Rename first: from then on, no start takes the folder for a recording.
+        // Rename first: then no start treats the folder as a recording.
         for id in ids {
             do throws(DeviceError) {
                 try rename(id, in: folder)
@@ -81,17 +82,17 @@ package struct Erasure: Sendable {
     }
 
     /// Damaged databases that were set aside: they may still have erased text, and a person must remove them.
-    package static func keptAside(in storage: String) throws(DeviceError) -> [String] {
+    package static func damagedDatabases(in storage: String) throws(DeviceError) -> [String] {
         try names(inFolder: storage).filter { $0.hasPrefix("archive.sqlite.damaged-") }.map { "\(storage)/\($0)" }
     }
 
     /// The same files if anything is sealed: they may still have its text unencrypted.
     package func keptBesideSealed() async throws -> [StorageFinding] {
         guard try await archive.recordings().contains(where: \.isSealed) else { return [] }
-        return try Self.keptAside(in: storage).map {
+        return try Self.damagedDatabases(in: storage).map {
             StorageFinding(
                 .damaged, file: $0,
-                "a damaged database, kept aside, may still have the text of recordings that are sealed, readable; remove it "
+                "a damaged database that was set aside may still contain readable text of sealed recordings; remove it "
                     + "once you do not need it")
         }
     }

@@ -87,7 +87,7 @@ package actor OpenedRecordings {
         defer { isOpening = false }
         let rows = try await sealed()
         guard !rows.isEmpty else {
-            throw DeviceError(.missing, "open", "nothing is sealed on this recorder, so that there is nothing to open")
+            throw DeviceError(.missing, "open", "no recording on this recorder is sealed")
         }
         _ = try Age()
         let before = locks
@@ -99,8 +99,9 @@ package actor OpenedRecordings {
         for (id, manifest) in rows.sorted(by: { $0.0 > $1.0 }) {
             guard locks == before else { throw Self.isLocked }
             do {
-                try await onStoppableThread(named: "open") { [storage] goesOn in
-                    try Self.journal(of: id, manifest, in: storage, to: folder.path, key, goesOn: goesOn)
+                try await onStoppableThread(named: "open") { [storage] shouldContinue in
+                    try Self.journal(
+                        of: id, manifest, in: storage, to: folder.path, key, shouldContinue: shouldContinue)
                 }
                 _ = try await opened.catchUp(with: id)
                 manifests[id] = manifest
@@ -210,10 +211,10 @@ package actor OpenedRecordings {
     /// Writes a sealed recording's journal to the tmpfs folder.
     private static func journal(
         of id: Int, _ manifest: SealedManifest, in storage: String, to path: String, _ key: OpeningKey,
-        goesOn: @escaping @Sendable () -> Bool
+        shouldContinue: @escaping @Sendable () -> Bool
     ) throws(DeviceError) {
         let source = try RecordingFolder.open(id, in: storage)
-        let opening = try SealedOpening(source, manifest, key: key, goesOn: goesOn)
+        let opening = try SealedOpening(source, manifest, key: key, shouldContinue: shouldContinue)
         try makeFolder(RecordingFolder(storage: path, recording: id).path)
         try opening.journal(into: RecordingFolder.open(id, in: path))
     }
@@ -234,7 +235,7 @@ package actor OpenedRecordings {
             remedy: "open it on a laptop, or erase what is no longer needed")
     }
 
-    /// The error of a key that opens nothing: the first one that is not `denied`, else that.
+    /// The error of a key that opens nothing: the first that is not `denied`, otherwise `denied`.
     private static func nothing(
         _ refused: [Int: DeviceError], of count: Int, name: String
     ) -> DeviceError {
@@ -281,6 +282,6 @@ package actor OpenedRecordings {
         }
         throw DeviceError(
             .missing, "open", on: places.joined(separator: ", "),
-            "is not in memory, and what was sealed is opened nowhere else", remedy: "put control.socket below /run")
+            "is not in memory, and sealed recordings are opened only there", remedy: "put control.socket below /run")
     }
 }

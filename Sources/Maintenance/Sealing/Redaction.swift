@@ -65,7 +65,7 @@ package struct Redaction: Sendable {
         // A voice may have been learned from it; it is learned again from the rest.
         try VoiceprintStore.drop(id, in: storage)
         try await archive.add(Gap(range, cause: .redacted), recording: id)
-        // Also if another redaction was completed meanwhile and removed the file.
+        // Also if another redaction was completed in the meantime and removed the file.
         let notes = try await complete(id, isGrowing: isGrowing, isBegun: true) ?? []
         return notes + (try await remainingCopies(id, in: folder))
     }
@@ -93,7 +93,7 @@ package struct Redaction: Sendable {
                 notes += LearnedVocabulary(storage: storage).forget(
                     id, keeping: try await Learning.corrected(in: id, of: archive))
                 for name in try folder.names().filter(RecordingFolder.isOriginal).sorted() {
-                    // In any format, a part of it cannot be silenced without writing all of it again.
+                    // Silencing a part would require encoding the whole file again.
                     try folder.remove(name)
                     notes.append("\(folder.path)/\(name): the file that was added was erased as a whole")
                 }
@@ -104,10 +104,10 @@ package struct Redaction: Sendable {
                     }
                 }
             }
-            // The laptop drive is on the same card: without known contents, it is rebuilt from nothing immediately.
+            // The laptop drive is on the same card: without known contents, it is rebuilt from scratch immediately.
             unlink(DriveContents.path(in: storage))
             if isGrowing { return notes }
-            // Another redaction may have begun meanwhile.
+            // Another redaction may have begun in the meantime.
             if try await archive.gaps(of: id).redacted == ranges { break }
         }
         try folder.remove(RecordingFolder.redactionName)
@@ -119,14 +119,14 @@ package struct Redaction: Sendable {
     private func remainingCopies(_ id: Int, in folder: Folder) async throws -> [String] {
         let (exports, history) = (try await archive.exports(of: id), try await archive.history(of: id).map(\.entry))
         let copies = Set(Self.current(exports, history).map { "\($0.folder) on the volume \($0.volume)" }).sorted()
-        var notes = copies.map { "\($0): was copied before; the next copy to that volume replaces it" }
+        var notes = copies.map { "\($0): was copied earlier; the next copy to that volume replaces it" }
         let aside = try folder.names().filter { $0.hasPrefix("journal.jsonl.damaged-") }.sorted()
         notes += aside.map {
-            "\(folder.path)/\($0): a damaged journal, kept aside, may still hold the text; remove it once you do not need it"
+            "\(folder.path)/\($0): a damaged journal that was set aside may still contain the text; remove it once you do not need it"
         }
         return notes
-            + (try Erasure.keptAside(in: storage)).map {
-                "\($0): a damaged database, kept aside, may still hold the text; remove it once you do not need it"
+            + (try Erasure.damagedDatabases(in: storage)).map {
+                "\($0): a damaged database that was set aside may still contain the text; remove it once you do not need it"
             }
     }
 

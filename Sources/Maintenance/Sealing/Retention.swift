@@ -8,7 +8,7 @@ struct Retention: Hashable, Sendable {
     /// The facts about one recording.
     struct Candidate: Hashable, Sendable {
         var recording: RecordingSummary
-        /// The pass that is shown; nil if it has none.
+        /// The default pass; nil without one.
         var shownPass: PassSummary?
         var exports: [ExportEntry]
     }
@@ -18,8 +18,8 @@ struct Retention: Hashable, Sendable {
 
     init(_ rule: Configuration.AfterExport) { self.rule = rule }
 
-    /// The recordings to erase: completely transcribed, with a verified copy of the shown text, and, if days count, ended
-    /// at least this many days ago by a clock that was set; of added files, the copy is as old.
+    /// The recordings to erase: completely transcribed, with a verified copy of the shown text, and, if days count,
+    /// ended at least this many days ago by a clock that was set; for added files, the copy must be that old.
     ///
     /// - Parameter now: seconds since 1970-01-01T00:00:00Z, by a clock that was set.
     func expired(_ candidates: [Candidate], now: Double) -> [Int] {
@@ -53,7 +53,7 @@ struct Retention: Hashable, Sendable {
 
     /// Erases them; if days count, only while the clock is set. Also completes earlier erasures.
     ///
-    /// - Parameter recording: the one that is being recorded, if any.
+    /// - Parameter recording: the current recording, if any.
     /// - Returns: the erased recordings, and what cannot be removed, which is reported and does not stop other work.
     func apply(
         to archive: SQLiteArchive, storage: String, recording: Int? = nil,

@@ -92,7 +92,7 @@ package struct SealingRecordings: Sendable {
             try await Self.end(id, in: storage, archive)
             return true
         }
-        // The file may contain what was redacted since.
+        // The file may contain passages that were redacted later.
         if let row = try await archive.recording(id), !row.isSealed, try await archive.seal(of: id) == nil {
             let storage = storage
             try await onThread(named: "seal", niceness: 5) {
@@ -161,7 +161,7 @@ package struct SealingRecordings: Sendable {
     ///
     /// - Parameters:
     ///   - source: the archive with its text.
-    ///   - sound: the storage directory with its sound, if that is another.
+    ///   - sound: the storage directory with its sound, if different.
     private func write(
         _ id: Int, of source: SQLiteArchive, _ journal: String, for recipients: [Recipient],
         as name: String = RecordingFolder.sealedName, soundIn sound: String? = nil
@@ -181,13 +181,13 @@ package struct SealingRecordings: Sendable {
         do {
             signer = .success(try await onThread(named: "signing", niceness: 5) { try RecorderKey(in: storage) })
         } catch { signer = .failure(DeviceError(wrapping: error)) }
-        let manifest = try await onStoppableThread(named: "seal") { goesOn in
+        let manifest = try await onStoppableThread(named: "seal") { shouldContinue in
             try RecordingSealer(
                 summary, shown, journal: journal, history: history, signer: try? signer.get(), in: storage,
-                soundIn: sound, settings: settings, for: recipients, goesOn: goesOn
+                soundIn: sound, settings: settings, for: recipients, shouldContinue: shouldContinue
             ).seal(as: name)
         }
-        // An unsigned recording cannot be signed later: its sound cannot be read here any more.
+        // An unsigned recording cannot be signed later: its sound can no longer be read here.
         if let error = signer.whyUnsigned {
             Log.report(.warning, "seal", ["message": "\(error.message); recording \(id) is sealed without a signature"])
         }
@@ -208,7 +208,7 @@ package struct SealingRecordings: Sendable {
     static func missing(_ id: Int, _ folder: Folder) -> DeviceError {
         DeviceError(
             .damaged, "seal", on: "\(folder.path)/\(RecordingFolder.sealedName)",
-            "is not there, or not what recording \(id) was sealed into", remedy: "put it back from a copy or a backup")
+            "is missing, or is not the sealed file of recording \(id)", remedy: "put it back from a copy or a backup")
     }
 
     /// The files of a sealed recording.
@@ -235,7 +235,7 @@ extension Recovery {
         }
         if let row, row.isSealed {
             guard let manifest = row.seal.flatMap({ SealedManifest($0) }) else { return [] }
-            // A sealed file that was to replace this one.
+            // A sealed file that should have replaced this one.
             if let announced = try await archive.seal(of: id),
                 try await Self.isMade(announced, instead: manifest, id, storage)
             {
@@ -275,7 +275,7 @@ extension Recovery {
         ]
     }
 
-    /// Whether there is a sealed file that is to replace another, with its final or its temporary name.
+    /// Whether there is a replacement sealed file, with its final or its temporary name.
     private static func isMade(
         _ announced: SealedManifest, instead manifest: SealedManifest, _ id: Int, _ storage: String
     ) async throws -> Bool {

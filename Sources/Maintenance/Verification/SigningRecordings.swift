@@ -4,7 +4,7 @@ import Copying
 import Core
 import System
 
-/// Signs the sound of recordings that ended or were redacted since: writes the SHA-256 of their samples, signed with the
+/// Signs the sound of recordings that ended or were redacted: writes the SHA-256 of their samples, signed with the
 /// recorder's key, to the history.
 struct SigningRecordings: Sendable {
     /// The storage directory, in which the key is, or is created.
@@ -13,7 +13,7 @@ struct SigningRecordings: Sendable {
 
     /// Signs all that are waiting.
     ///
-    /// - Returns: why recordings are not signed whose sound differs from what was recorded.
+    /// - Returns: why recordings with altered sound are not signed.
     /// - Throws: `CancellationError`; `DeviceError` if none can be signed, without minisign for example.
     @discardableResult
     func run() async throws -> [DeviceError] {
@@ -32,7 +32,7 @@ struct SigningRecordings: Sendable {
             guard sums.damaged.isEmpty, read.length == row.length else {
                 refused.append(
                     DeviceError(
-                        .damaged, "sign", on: audio, "is not what was recorded, and is not signed",
+                        .damaged, "sign", on: audio, "differs from what was recorded, and is not signed",
                         remedy: "see fieldscribe verify \(id)"))
                 continue
             }

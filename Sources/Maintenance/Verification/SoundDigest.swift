@@ -5,10 +5,10 @@ import System
 
 /// SHA-256 of a recording's samples, interleaved if stereo, which identifies files made from them. Blocks while it reads.
 ///
-/// - Parameter goesOn: called repeatedly; stops if it returns false.
+/// - Parameter shouldContinue: called repeatedly; stops if it returns false.
 /// - Throws: `DeviceError` if the samples cannot be read; with `ECANCELED` if it was stopped.
 func soundDigest(
-    of audio: String, length: SamplePosition, goesOn: () -> Bool = { true }
+    of audio: String, length: SamplePosition, shouldContinue: () -> Bool = { true }
 ) throws(DeviceError) -> String {
     let reader = try RecordingReader(path: audio)
     let room = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 65_536)
@@ -17,7 +17,7 @@ func soundDigest(
     var digest = Digest()
     var position = SamplePosition.zero
     while position < length {
-        guard goesOn() else { throw DeviceError(.failed, "digest", status: ECANCELED, "was interrupted") }
+        guard shouldContinue() else { throw DeviceError(.failed, "digest", status: ECANCELED, "was interrupted") }
         let wanted = UnsafeMutableBufferPointer(
             rebasing: room[..<(channels * Int(min(65_536 / Int64(channels), length - position)))])
         let count = try reader.readFrames(at: position, into: wanted)

@@ -25,7 +25,7 @@ extension Verification {
     func checkSound(of row: RecordingSummary) async throws -> ([StorageFinding], SoundEvidence?) {
         let audio = RecordingFolder(storage: storage, recording: row.id).audio
         let signature = try await archive.history(of: row.id).map(\.entry).soundSignature
-        // The check of journals reports one that cannot be read.
+        // The journal check reports an unreadable journal.
         let journaled = signature == nil ? try? await archive.journalSound(of: row.id) : nil
         guard case .read(let sums) = try await readSums(of: audio, digests: signature != nil || journaled != nil) else {
             return ([], nil)
@@ -37,7 +37,7 @@ extension Verification {
                 findings.append(
                     damage(
                         row.id, audio,
-                        "its sound is not what was signed (SHA-256, in its journal); restore a copy of it, and check the disk"
+                        "its sound differs from what was signed (SHA-256, in its journal); restore a copy, and check the disk"
                     ))
             }
             if signature != nil || journaled != nil, sums.sound == nil {
@@ -53,13 +53,13 @@ extension Verification {
             findings.append(
                 damage(
                     row.id, audio,
-                    "its sound is not what was signed at \(signature.time) (SHA-256, \(entry)); restore a copy of it, and "
+                    "its sound differs from what was signed at \(signature.time) (SHA-256, \(entry)); restore a copy, and "
                         + "check the disk"))
         } else if !findings.isEmpty {
             findings = [
                 damage(
                     row.id, RecordingSums.path(for: audio),
-                    "has other checksums than the sound, which is what was signed; move it away, and run fieldscribe recover"
+                    "has wrong checksums, although the sound matches its signature; move it elsewhere, and run fieldscribe recover"
                 )
             ]
         }
@@ -74,7 +74,9 @@ extension Verification {
                 return (findings, .uncheckedSignature("its public key, \(RecorderKey.openName), is not there"))
             }
             if fits { return (findings, .signature) }
-            if !Minisign.names(key, in: signature) { return (findings, .uncheckedSignature("it is of an earlier key")) }
+            if !Minisign.names(key, in: signature) {
+                return (findings, .uncheckedSignature("it was made with an earlier key"))
+            }
             findings.append(
                 damage(
                     row.id, "\(storage)/history.jsonl",
@@ -93,11 +95,13 @@ extension Verification {
         let storage = storage
         let path = "\(RecordingFolder(storage: storage, recording: row.id).path)/\(name)"
         do {
-            let digest = try await onStoppableThread(named: "verify") { goesOn throws(DeviceError) -> String in
+            let digest = try await onStoppableThread(named: "verify") { shouldContinue throws(DeviceError) -> String in
                 var digest = Digest()
                 let file = try RecordingFolder.open(row.id, in: storage).openFile(name, O_RDONLY)
                 try file.forEachBlock { bytes throws(DeviceError) in
-                    guard goesOn() else { throw DeviceError(.failed, "verify", status: ECANCELED, "was interrupted") }
+                    guard shouldContinue() else {
+                        throw DeviceError(.failed, "verify", status: ECANCELED, "was interrupted")
+                    }
                     digest.add(bytes)
                 }
                 return digest.finish()
@@ -127,11 +131,11 @@ extension Verification {
                 case .uncheckedSignature(let reason):
                     "the sound has the signed SHA-256; the signature itself was not checked: \(reason)"
                 case .journal:
-                    "the sound has the SHA-256 that the journal keeps of what was signed; the history lacks it"
+                    "the sound has the signed SHA-256 that the journal contains; the history lacks it"
                 case .sums:
-                    "the sound has the checksums of each second that were made while it was recorded; it is not signed"
+                    "the sound matches the checksums made for each second during the recording; it is not signed"
                 case .incompleteSums:
-                    "some of the sound has no checksum to compare it with, as in recordings of earlier versions; run "
+                    "some of the sound has no checksum to compare it with, as in recordings by earlier versions; run "
                         + "fieldscribe recover, which makes one"
                 }
             return StorageFinding(

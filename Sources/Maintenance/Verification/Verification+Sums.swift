@@ -15,14 +15,14 @@ enum Sums {
 ///   - digests: whether to compute the SHA-256, too.
 /// - Throws: `CancellationError` if the task was cancelled.
 func readSums(of path: String, isGrowing: Bool = false, digests: Bool = false) async throws -> Sums {
-    try await onStoppableThread(named: "verify") { goesOn in
+    try await onStoppableThread(named: "verify") { shouldContinue in
         do throws(DeviceError) {
             guard
-                let sums = try RecordingSums(path: path, isGrowing: isGrowing, digests: digests, while: goesOn)
+                let sums = try RecordingSums(path: path, isGrowing: isGrowing, digests: digests, while: shouldContinue)
             else { throw DeviceError(.failed, "verify", "ended") }
             return .read(sums)
         } catch {
-            if !goesOn() { throw CancellationError() }
+            if !shouldContinue() { throw CancellationError() }
             return .unread
         }
     }
@@ -35,7 +35,7 @@ extension Verification {
             StorageFinding(
                 .damaged, recording: id, file: RecordingFolder(storage: storage, recording: id).audio,
                 "differs from what was recorded, from \(range.start.seconds) s to \(range.end.seconds) s; "
-                    + "restore a copy of it, and check the disk")
+                    + "restore a copy, and check the disk")
         }
     }
 }

@@ -86,7 +86,7 @@ package struct Verification: Sendable {
         guard let manifest = row.seal.flatMap({ SealedManifest($0) }) else { return [] }
         var wrong: [(file: String, words: String)] = []
         do {
-            wrong = try await onStoppableThread(named: "verify") { goesOn -> [(file: String, words: String)] in
+            wrong = try await onStoppableThread(named: "verify") { shouldContinue -> [(file: String, words: String)] in
                 let folder = try RecordingFolder.open(row.id, in: storage)
                 guard try RecordingSealer.isThere(manifest, in: folder) else {
                     return [(path, "is gone or was changed; put it back from a copy or a backup")]
@@ -94,10 +94,10 @@ package struct Verification: Sendable {
                 var wrong: [(file: String, words: String)] = []
                 for name in try folder.names() where !SealingRecordings.kept.contains(name) {
                     wrong.append(
-                        ("\(folder.path)/\(name)", "lies in the clear beside what was sealed; run fieldscribe recover"))
+                        ("\(folder.path)/\(name)", "is readable beside the sealed file; run fieldscribe recover"))
                 }
-                if !isQuick, try RecordingSealer.digest(in: folder, goesOn: goesOn) != manifest.file {
-                    wrong.append((path, "is not as it was sealed; put it back from a copy or a backup"))
+                if !isQuick, try RecordingSealer.digest(in: folder, shouldContinue: shouldContinue) != manifest.file {
+                    wrong.append((path, "differs from what was sealed; put it back from a copy or a backup"))
                 }
                 return wrong
             }
@@ -126,7 +126,7 @@ package struct Verification: Sendable {
             findings.append(
                 damage(
                     row.id, path,
-                    "has another text than the database; keep both, move the wrong one away, and run "
+                    "differs from the database's text; keep both, move the wrong one elsewhere, and run "
                         + "fieldscribe recover"))
         }
         return findings
@@ -172,11 +172,11 @@ package struct Verification: Sendable {
         var end = SamplePosition.zero
         for segment in timeline.segments {
             if segment.range.start < end { wrong.append("segment \(segment.id) overlaps the previous one") }
-            if segment.range.end > row.length { wrong.append("segment \(segment.id) lies beyond the end of the audio") }
+            if segment.range.end > row.length { wrong.append("segment \(segment.id) is beyond the end of the audio") }
             var word = segment.range.start
             for next in segment.words {
                 if next.range.start < word || next.range.end > segment.range.end {
-                    wrong.append("a word of segment \(segment.id) lies outside it")
+                    wrong.append("a word of segment \(segment.id) is outside it")
                     break
                 }
                 word = next.range.end
@@ -184,10 +184,10 @@ package struct Verification: Sendable {
             end = segment.range.end
         }
         if timeline.gaps.contains(where: { $0.range.end > row.length }) {
-            wrong.append("a gap lies beyond the end of the audio")
+            wrong.append("a gap is beyond the end of the audio")
         }
         if timeline.marks.contains(where: { $0.position > row.length }) {
-            wrong.append("a bookmark lies beyond the end of the audio")
+            wrong.append("a bookmark is beyond the end of the audio")
         }
         return wrong.map {
             damage(row.id, folder.path, "\($0); if audio is missing, put back a copy, and run fieldscribe recover")
@@ -203,7 +203,7 @@ package struct Verification: Sendable {
         }.map {
             damage(
                 row.id, "\(storage)/archive.sqlite",
-                "the ledger's entry for \($0.volume) makes no sense; export recording \(row.id) again")
+                "the ledger's entry for \($0.volume) is invalid; export recording \(row.id) again")
         }
     }
 

@@ -26,7 +26,7 @@ package struct GatheredCopy: Sendable {
     /// Its transcript and corrections.
     var readings: [GatheredReading]
     var history: [HistoryLine]
-    /// SHA-256 of its samples, by which corrections name the recording; empty if the copy does not say.
+    /// SHA-256 of its samples, which identifies the recording in corrections; empty if the copy lacks it.
     var sound: String
     /// The number of redactions in the recording when the copy was made. A copy with fewer still contains redacted
     /// passages.
@@ -55,7 +55,7 @@ package struct GatheredCopy: Sendable {
         self.struck = struck
     }
 
-    /// Sorts the copy of a recording that is shown, played and exported first: the latest with the most redactions.
+    /// Sorts the copy to show, play and export first: the latest with the most redactions.
     static let preference = "struck DESC, id DESC"
 
     /// Selects the folders of copies that contain passages redacted later, according to other copies or readings. Copies
@@ -108,8 +108,7 @@ package struct GatheredReading: Sendable {
         return ([added?.people ?? ""] + names).filter { !$0.isEmpty }.joined(separator: "; ")
     }
 
-    /// The lines that a search looks through: one for each segment with words and each bookmark with a text, sorted by
-    /// time.
+    /// The searchable lines: one for each segment with words and each bookmark with a text, sorted by time.
     var lines: [SpokenLine] {
         let said = timeline.segments.filter { !$0.words.isEmpty }.map { segment in
             let speaker = timeline.speaker(of: segment)

@@ -37,7 +37,7 @@ package protocol OfficeArchive: AnyObject {
     /// Returns the recordings that match a filter, the earliest first.
     func recordings(_ filter: OfficeFilter) throws(DeviceError) -> [OfficeRecording]
 
-    /// Returns at most `limit` recordings that match a filter, from a place in the list on, the latest first.
+    /// Returns at most `limit` recordings that match a filter, starting at a place in the list, the latest first.
     func recordings(_ filter: OfficeFilter, from place: OfficePlace, limit: Int) throws(DeviceError)
         -> [OfficeRecording]
 
@@ -57,7 +57,7 @@ package protocol OfficeArchive: AnyObject {
     /// first.
     func places(of copies: [GatheredCopy]) throws(DeviceError) -> [[String]]
 
-    /// Returns the recorder of the recording whose history has a first line with this digest.
+    /// Returns the recorder of the recording whose history begins with a line of this digest.
     func recorder(ofRoot root: String) throws(DeviceError) -> Recorder?
 
     /// Returns the recording with this sound and this number on its recorder.
@@ -66,10 +66,10 @@ package protocol OfficeArchive: AnyObject {
     /// Returns the folders of copies that contain passages redacted later, relative to `files`; sorted.
     func outdated() throws(DeviceError) -> [String]
 
-    /// Returns the digest of a recording's sound, by which corrections name it; nil if no copy contains it.
+    /// Returns the digest of a recording's sound, which identifies it in corrections; nil if no copy contains it.
     func sound(of recording: Int) throws(DeviceError) -> String?
 
-    /// Returns all readings of a recording, the one that is shown first.
+    /// Returns all readings of a recording, the default one first.
     func readings(of recording: Int) throws(DeviceError) -> [OfficeReading]
 
     /// Returns the timeline of the reading with this id.
@@ -167,7 +167,7 @@ package struct OfficeReading: Hashable, Sendable {
     package var person: String?
     /// In seconds since 1970-01-01T00:00:00Z; 0 if unknown.
     package var madeAt: Double
-    /// Identifies the reading, also in other archives.
+    /// Identifies the reading across archives.
     var digest: String
 }
 
@@ -184,7 +184,7 @@ package struct OfficeHit: Hashable, Sendable {
     /// The text around the first match, with matching words between `start` and `end`.
     var marked: String
 
-    /// What no transcript has: somebody may have written `[laughs]`.
+    /// Characters that no transcript contains, unlike brackets: somebody may have written `[laughs]`.
     static let (start, end): (Character, Character) = ("\u{E000}", "\u{E001}")
 
     /// The text around the first match, with matching words between `[` and `]`.

@@ -86,7 +86,7 @@ extension HistoryLine {
     }
 }
 
-/// Returns names that `; ` separates, without those that an earlier part has: a speaker is often a participant, too.
+/// Returns names separated by `; `, without duplicates: a speaker is often a participant, too.
 func distinctPeople(_ people: String) -> String {
     var kept: [Substring] = []
     var names: Set<[String]> = []

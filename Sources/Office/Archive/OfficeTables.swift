@@ -57,8 +57,8 @@ extension OfficeTables {
         try query(Recorder.selection + " ORDER BY recorder.id", []) { Recorder($0) }
     }
 
-    /// Returns the recorder with this identity. Adds the recorder, or its key and machine, if they are new. The caller begins a
-    /// transaction.
+    /// Returns the recorder with this identity. Adds the recorder, or its key and machine, if they are new. Call it in
+    /// a transaction.
     func addRecorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder {
         let all = try recorders()
         if let known = all.known(identity) {

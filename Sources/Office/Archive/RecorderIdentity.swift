@@ -17,7 +17,7 @@ package struct RecorderIdentity: Hashable, Sendable {
 extension RecorderIdentity {
     /// Returns a name for its folder that is not in `taken`: `pi-1a2b3c4d`, or `pi` if only the name is known.
     func folder(excluding taken: Set<String>) -> String {
-        // The digits distinguish recorders on file systems that ignore case, too.
+        // The digits also distinguish recorders on file systems that ignore case.
         let mark = key.map { Digest.of($0).prefix(8) } ?? machine?.prefix(8)
         var plain = ""
         for character in name.lowercased() where plain.count < 32 {
@@ -73,7 +73,7 @@ extension Array where Element == Recorder {
     func known(_ identity: RecorderIdentity) -> Recorder? {
         if let key = identity.key {
             if let known = first(where: { $0.key == key }) { return known }
-            // The archive may have a copy from before it had a key.
+            // The archive may have a copy made before the recorder had a key.
             return identity.machine.flatMap { machine in first { $0.machine == machine && $0.key == nil } }
         }
         if let machine = identity.machine { return first { $0.machine == machine } }

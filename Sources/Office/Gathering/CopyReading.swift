@@ -6,7 +6,7 @@ import Glibc
 import System
 import Transcripts
 
-/// The content of a copy after each of its files was checked. All of it is untrusted.
+/// The content of a copy whose files were all checked. It is untrusted.
 struct CopyReading: Sendable {
     /// The size of its files, in bytes.
     let bytes: Int64
@@ -19,7 +19,7 @@ struct CopyReading: Sendable {
     let key: String?
     /// Whether the signature is valid for that key; nil without a signature, or without minisign.
     let isSigned: Bool?
-    /// Remarks for the user, a line each.
+    /// Remarks for the user, one per line.
     private(set) var notes: [String] = []
     let history: [HistoryLine]
     let number: Int
@@ -48,7 +48,7 @@ struct CopyReading: Sendable {
         let lines = staged.contents["history.json"] == nil ? [] : historyLines(in: content("history.json"))
         guard let lines, CopyVerification.brokenEntry(of: lines) == nil else {
             throw DeviceError(
-                .damaged, "read", on: "\(staged.source)/history.json", "is not a history, or was changed",
+                .damaged, "read", on: "\(staged.source)/history.json", "is not a valid history, or was changed",
                 remedy: "look for another copy of it")
         }
         history = lines
@@ -64,7 +64,7 @@ struct CopyReading: Sendable {
         guard let number = lines.first?.entry.recording ?? identity?.recording ?? copyName?.recording, number > 0 else {
             throw DeviceError(
                 .unsupported, "read", on: staged.source, "does not name its recording",
-                remedy: "rename its folder to the name that the recorder gave it")
+                remedy: "rename its folder to its original name")
         }
         self.number = number
         let entries = lines.map(\.entry)
@@ -76,7 +76,7 @@ struct CopyReading: Sendable {
             timeline = try TranscriptReading(bytes, name: name).timeline
         } else {
             notes.append(
-                "\(staged.source): has no transcript.json, so that searches do not find it; add json to export.formats")
+                "\(staged.source): has no transcript.json, so searches do not find it; add json to export.formats")
             timeline = Timeline(
                 name: name, length: SamplePosition(seconds: recorded?.length ?? 0),
                 engine: EngineDescription(name: "", version: "", model: ""))
@@ -84,7 +84,7 @@ struct CopyReading: Sendable {
         if let added = page?.annotations { timeline.annotations = added }
         timeline.pass = identity?.pass
         length = timeline.length
-        // Both contain the number of redactions; the transcript's gaps are what remains of them.
+        // Both contain the number of redactions; the transcript shows them as gaps.
         struck =
             staged.contents["transcript.json"] == nil
             ? entries.count { $0.act == .redacted } : timeline.gaps.count { $0.cause == .redacted }
@@ -103,10 +103,8 @@ struct CopyReading: Sendable {
         (startedAt, clock) = Self.beginning(copyName, tags, recorded)
     }
 
-    /// Returns the start by the copy's name, else by its sound's tags, else by its history.
-    ///
-    /// The history contains the time at which the recording was closed, by the clock of that moment. For a recording that a
-    /// power cut interrupted, that is when the power returned, even if the clock was set later.
+    /// Returns the start from the copy's name, else from its sound's tags, else from its history. The history has the
+    /// time at which the recording was closed: after a power cut, that is when the power returned.
     private static func beginning(
         _ name: CopyName?, _ tags: SoundTags, _ recorded: HistoryEntry?
     ) -> (Double, RecordingSummary.Clock) {
@@ -130,7 +128,7 @@ struct CopyReading: Sendable {
         let sums = staged.contents[CopySettings.manifestName] ?? []
         guard let key else {
             notes.append(
-                "\(staged.source): was signed, but has no \(CopySettings.publicKeyName), so that its signature was not checked; "
+                "\(staged.source): was signed, but has no \(CopySettings.publicKeyName), so its signature was not checked; "
                     + "check it with fieldscribe verify --copy FOLDER --key KEY and the key that the recorder's status shows"
             )
             return nil

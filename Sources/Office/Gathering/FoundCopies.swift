@@ -3,7 +3,7 @@ import Core
 import Glibc
 import System
 
-/// The copies and corrections in a folder or on a stick, however deep they lie. Names are untrusted: follows no links, and
+/// The copies and corrections in a folder or on a stick, at any depth. Names are untrusted: it follows no links, and
 /// stays on one file system.
 struct FoundCopies {
     /// A folder that was found. It is opened only when needed, because a process can have few open files.
@@ -48,7 +48,7 @@ struct FoundCopies {
     private(set) var copies: [Copy] = []
     /// Files that look like corrections and are not beside a copy.
     private(set) var corrections: [(place: Place, name: String)] = []
-    /// What was refused, a line each.
+    /// Rejected items, one per line.
     private(set) var problems: [String] = []
 
     /// The archive's own folder, which is skipped.
@@ -65,8 +65,8 @@ struct FoundCopies {
         if try top.exists(CopySettings.manifestName) {
             // The folder is a copy; the folder around it is its recorder's.
             around.name = Self.lastName(of: "\(path)/..")
-            if let parent = try? Folder(opening: "\(path)/.."), let told = try? Self.machine(in: parent) {
-                around = RecorderIdentity(name: told.name ?? around.name, machine: told.machine)
+            if let parent = try? Folder(opening: "\(path)/.."), let named = try? Self.machine(in: parent) {
+                around = RecorderIdentity(name: named.name ?? around.name, machine: named.machine)
             }
         }
         look(in: top, at: Place(top: top), named: Self.lastName(of: path), around)
@@ -86,8 +86,8 @@ struct FoundCopies {
             }
             if CopyName(name) != nil { return problems.append(Self.incomplete(folder.path)) }
             var inside = RecorderIdentity(name: name)
-            if let told = try Self.machine(in: folder) {
-                inside = RecorderIdentity(name: told.name ?? name, machine: told.machine)
+            if let named = try Self.machine(in: folder) {
+                inside = RecorderIdentity(name: named.name ?? name, machine: named.machine)
             } else if name.hasPrefix("sealed-"), let machine = Self.machine(String(name.dropFirst("sealed-".count))) {
                 inside.machine = machine
             }
@@ -99,7 +99,7 @@ struct FoundCopies {
                 } else if let status = try folder.status(entry) {
                     try look(at: entry, status, in: folder, place, inside)
                 } else if entry.contains("\u{FFFD}") {
-                    // Such a name is lost in decoding, so that the file cannot be opened.
+                    // Such a name is lost in decoding, so the file cannot be opened.
                     problems.append(
                         "\(folder.path)/\(entry): has a name that is not in UTF-8, and was skipped; rename it"
                     )

@@ -4,7 +4,7 @@ import System
 
 // Recorders' own archives, and other archives of this kind.
 extension Gathering {
-    /// Adds the recordings of a recorder's own archive, one at a time, as the copies that the recorder would make.
+    /// Adds the recordings of a recorder's own archive, one at a time, as copies like the recorder's.
     func addRecorder(_ path: String) throws(DeviceError) {
         let recorder: RecorderArchive
         let recordings: [Int]
@@ -49,7 +49,7 @@ extension Gathering {
         for (id, copies) in recordings {
             var own: OfficeRecording?
             for digest in copies where own == nil { own = try archive.recording(ofCopy: digest) }
-            // None of its copies was added; the report says so.
+            // None of its copies was added, which the report mentions.
             guard let own else { continue }
             let known = Set(try archive.readings(of: own.id).map(\.digest))
             var missing: [GatheredReading] = []

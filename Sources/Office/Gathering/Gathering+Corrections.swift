@@ -22,7 +22,7 @@ extension Gathering {
     /// Adds corrections in the order of saving, since later ones may build on earlier ones; reports a problem for each
     /// that does not fit.
     ///
-    /// - Parameter digest: of the copy beside them; nil if they are beside none and name their recording themselves.
+    /// - Parameter digest: of the copy beside them; nil if they are beside no copy and name their recording themselves.
     func addCorrections(_ files: [FoundCorrections], of digest: String?) throws(DeviceError) {
         var left = files.indices.sorted {
             (files[$0].saved.file.savedAt, $0) < (files[$1].saved.file.savedAt, $1)
@@ -39,7 +39,7 @@ extension Gathering {
                 try refuse(
                     DeviceError(
                         .unsupported, "import", on: file.path,
-                        "was made from another text of recording \(file.saved.file.identity.recording), which is not in the archive",
+                        "was made from a different text of recording \(file.saved.file.identity.recording), which is not in the archive",
                         remedy: "gather that copy, too"))
             }
             return
@@ -80,7 +80,7 @@ extension Gathering {
             guard let recording, recording.number == identity.recording else {
                 throw DeviceError(
                     .unsupported, "import", on: path,
-                    "is of a recording \(identity.recording) that \(digest == nil ? "is not in the archive" : "this copy is not of")",
+                    "belongs to a recording \(identity.recording) that \(digest == nil ? "is not in the archive" : "this copy is not of")",
                     remedy: digest == nil ? "gather its copy, too" : "put it beside its own page")
             }
             let isNew = try saved.add(found.bytes, isPage: path.hasSuffix(".html"), to: archive, of: recording)

@@ -6,14 +6,13 @@ import System
 /// Adds copies of recordings from sticks and folders to an archive. It verifies each copy's checksums before it adds a row.
 /// Each copy is added completely or not at all, even after an interruption. Blocks; used on one thread.
 ///
-/// A copy's files first come into a hidden folder. For a batch of copies, the file system is synced once, then the copies
-/// are renamed, then the rows are committed. A power cut leaves at most files without a row, which the next run adds again.
-///
-/// Several threads copy and verify files, while this one waits for the database and the disk.
+/// A copy's files first go into a hidden folder. For a batch of copies, the file system is synced once, then the copies
+/// are renamed, then the rows are committed. A power cut leaves at most files without a row, which the next run adds
+/// again.
 package final class Gathering {
-    /// The most copies, and bytes of copies, in a batch.
+    /// The maximum number of copies, and bytes of copies, in a batch.
     private static let (maxCopies, maxBytes): (Int, Int64) = (64, 128 << 20)
-    /// The most bytes of text in copies that are being read, beyond two copies per thread.
+    /// The maximum bytes of text in copies that are being read, beyond two copies per thread.
     private static let maxText: Int64 = 16 << 20
     private static let hidden = ".gathering"
 
@@ -29,7 +28,7 @@ package final class Gathering {
     private var batchBytes: Int64 = 0
     /// The digests of copies in the batch and in earlier batches.
     private var digests: Set<String> = []
-    /// The recorders of copies that were added before.
+    /// The recorders of copies that were added earlier.
     private var recorders: [RecorderIdentity: Recorder] = [:]
     private var number = 0
     var staging: Folder
@@ -92,9 +91,9 @@ package final class Gathering {
         threads = (1...processors).map { WorkThread(named: "gather \($0)") }
     }
 
-    /// Adds what these folders, sticks and archives contain.
+    /// Adds the contents of these folders, sticks and archives.
     ///
-    /// - Throws: `DeviceError` if nothing more can be added, such as when the disk is full; what was added before stays.
+    /// - Throws: `DeviceError` if nothing more can be added, such as when the disk is full; earlier additions stay.
     package func run(_ sources: [GatherSource]) throws(DeviceError) -> GatherReport {
         defer { try? files.removeAll(Self.hidden) }
         var loose: [(place: FoundCopies.Place, name: String)] = []
@@ -125,7 +124,7 @@ package final class Gathering {
         }
         report.problems += found.problems
         if found.copies.isEmpty, found.problems.isEmpty, found.corrections.isEmpty {
-            report.problems.append("\(path): holds no copy of a recording")
+            report.problems.append("\(path): contains no copy of a recording")
         }
         try add(found.copies)
         return found.corrections
@@ -150,8 +149,7 @@ package final class Gathering {
         while !inProgress.isEmpty { try finishNext() }
     }
 
-    /// Queries once which of several copies the archive has. Returns the result by path, without copies that cannot be
-    /// read.
+    /// Queries which of several copies the archive has. Returns the result by path, without copies that cannot be read.
     private func findKnown(_ copies: ArraySlice<FoundCopies.Copy>) throws(DeviceError) -> [String: (
         digest: String, isKnown: Bool
     )] {
@@ -181,7 +179,7 @@ package final class Gathering {
     private func attempt(_ body: () throws(DeviceError) -> Void) throws(DeviceError) {
         defer { progress(report) }
         do throws(DeviceError) { try body() } catch {
-            // All other copies on the stick would fail, too; they are not named.
+            // All other copies on the stick would fail, too, and are not listed.
             let isGone = [EIO, ENODEV, ENXIO].contains(error.status)
             if isReadable || !isGone { try refuse(error) }
             if isGone { isReadable = false }
@@ -311,7 +309,7 @@ package final class Gathering {
         if try !files.exists(recorder.folder) {
             try files.makeFolder(recorder.folder, mode: 0o750)
             try files.folder(recorder.folder).replace(
-                RecorderFolder.fileName, with: Array(recorder.told.utf8), mode: 0o640)
+                RecorderFolder.fileName, with: Array(recorder.fileText.utf8), mode: 0o640)
         }
         recorders[identity] = recorder
         return recorder

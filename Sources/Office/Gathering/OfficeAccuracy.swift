@@ -16,7 +16,7 @@ package enum OfficeAccuracy {
         for reading in readings.reversed() where reading.person == nil {
             if let timeline = try archive.timeline(ofReading: reading.id) { heard.append(timeline) }
         }
-        // A text that corrections restored counts only until a copy brings the engine's own.
+        // A text restored from corrections counts only until a copy with the engine's own text is added.
         let passes = heard.filter { $0.engine.model != EngineDescription.restored }.compactMap(\.pass)
         heard.removeAll { timeline in
             timeline.engine.model == EngineDescription.restored && timeline.pass.map(passes.contains) ?? false
@@ -26,7 +26,7 @@ package enum OfficeAccuracy {
         guard let base = heard.last(where: { places($0) == places(corrected) }) else { return [] }
         return heard.compactMap { timeline in
             let accuracy = Accuracy(of: timeline.segments, base: base.segments, corrected: corrected.segments)
-            // Notes without corrected words say nothing about accuracy.
+            // Notes without corrected words are no evidence of accuracy.
             return accuracy.heard.words + accuracy.heard.errors > 0 ? (timeline.engine, accuracy) : nil
         }
     }

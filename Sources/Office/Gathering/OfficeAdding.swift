@@ -2,8 +2,8 @@ import Core
 import Glibc
 import System
 
-/// Adds audio files to an archive. The program `fieldscribe` makes recordings of them, as on a recorder, in an archive of
-/// their own; that is gathered, and removed.
+/// Adds audio files to an archive. The program `fieldscribe` makes recordings of them in a temporary archive, which is
+/// gathered and removed.
 package struct OfficeAdding {
     /// The recorder's name in the archive.
     private static let recorder = "desk"
@@ -28,7 +28,7 @@ package struct OfficeAdding {
         return known
     }
 
-    /// Returns the SHA-256 of a file; nil for anything else, which may be readable once.
+    /// Returns the SHA-256 of a file; nil for anything else, which may be readable only once.
     package static func digest(of path: String) throws(DeviceError) -> String? {
         guard let real = try? realPath(path), FileStatus(real)?.kind == .file else { return nil }
         var digest = Digest()
@@ -36,9 +36,9 @@ package struct OfficeAdding {
         return digest.finish()
     }
 
-    /// Adds files; the program prints a line for each that it refuses.
+    /// Adds files; the program prints a line for each file that it rejects.
     ///
-    /// - Returns: what was added, and the exit status of the program.
+    /// - Returns: the added recordings, and the exit status of the program.
     /// - Throws: `CancellationError` if a signal asked the process to exit; `DeviceError` if the archive cannot be written.
     package func add(_ paths: [String]) throws -> (report: GatherReport, status: Int32) {
         let scratch = try ScratchFolder(for: "office-add", in: ScratchFolder.roomyParent)

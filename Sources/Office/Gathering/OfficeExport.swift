@@ -35,7 +35,7 @@ package struct OfficeExport {
         let top = try Self.folder("Fieldscribe", in: target)
         let recorder = try Self.folder(recording.recorder.folder, in: top)
         if try !recorder.exists(RecorderFolder.fileName) {
-            try recorder.replace(RecorderFolder.fileName, with: Array(recording.recorder.told.utf8), mode: 0o644)
+            try recorder.replace(RecorderFolder.fileName, with: Array(recording.recorder.fileText.utf8), mode: 0o644)
         }
         let name = recording.place.split(separator: "/").last.map(String.init) ?? "\(recording.number)"
         let wanted = try source.openFile(CopySettings.manifestName, O_RDONLY).content(limit: 1 << 20)
@@ -48,8 +48,8 @@ package struct OfficeExport {
                 return false
             }
             throw DeviceError(
-                .busy, "export", on: "\(recorder.path)/\(name)", "is another copy, or was changed",
-                remedy: "move it away, or name another folder")
+                .busy, "export", on: "\(recorder.path)/\(name)", "is a different copy, or was changed",
+                remedy: "move it elsewhere, or name another folder")
         }
         try recorder.removeAll(Self.partial)
         try recorder.makeFolder(Self.partial, mode: 0o755)
@@ -74,7 +74,7 @@ package struct OfficeExport {
         }
     }
 
-    /// Writes the transcript that is shown of a recording to `RECORDER/TITLE.EXTENSION`.
+    /// Writes a recording's default transcript to `RECORDER/TITLE.EXTENSION`.
     ///
     /// - Parameter replaces: whether to replace a file that differs.
     /// - Returns: the file's path, and whether it was written.
@@ -120,5 +120,5 @@ package struct OfficeExport {
 
 extension Recorder {
     /// The content of RECORDER.txt in its folder.
-    var told: String { "\(machine ?? "-")\nname: \(name)\n" }
+    var fileText: String { "\(machine ?? "-")\nname: \(name)\n" }
 }

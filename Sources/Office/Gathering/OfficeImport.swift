@@ -14,7 +14,7 @@ package struct OfficeImport {
         var bytes: [UInt8]
         /// The recording in the archive, if a person named it.
         var recording: Int?
-        /// Who corrected it, if the file does not say.
+        /// Who corrected it, if the file does not name them.
         var person: String
         /// The recording according to the files beside it.
         var neighbour: RecordingIdentity?
@@ -31,7 +31,7 @@ package struct OfficeImport {
     }
 
     private let archive: any OfficeArchive
-    /// What names the recording, and with its value, for errors.
+    /// The option or field that names the recording, without and with its value, for errors.
     private let (option, choice): (String, String)
 
     /// - Parameter field: the field in which a person names the recording; nil on the command line.
@@ -54,7 +54,7 @@ package struct OfficeImport {
             let isPage = file.path.lowercased().hasSuffix(".html")
             guard let isNew = try saved.add(file.bytes, isPage: isPage, to: archive, of: recording) else {
                 throw Self.refusal(
-                    file, "was made from another text of recording \(recording.id), which is not in the archive",
+                    file, "was made from a different text of recording \(recording.id), which is not in the archive",
                     "gather that copy, too")
             }
             return Self.line(file, recording, isNew)
@@ -80,12 +80,12 @@ package struct OfficeImport {
             }
             guard let best else {
                 throw Self.refusal(
-                    file, "is of recording \(recording.id), which has no transcript yet", "transcribe it first")
+                    file, "belongs to recording \(recording.id), which has no transcript yet", "transcribe it first")
             }
             guard best.text.words > 0 || best.text.changed == 0 else {
-                throw Self.refusal(file, "has no words", "save the text again where it was corrected")
+                throw Self.refusal(file, "has no words", "save the text again in the program in which it was corrected")
             }
-            // Checksum, place in a copy or a person identify the recording; words alone do not.
+            // A checksum, a place in a copy or a person identifies the recording; its words alone do not.
             guard best.text.isSimilar || own != nil || file.recording != nil || TranscriptFormat.isFileName(file.path)
             else {
                 throw Self.refusal(
@@ -97,7 +97,7 @@ package struct OfficeImport {
             }
             var corrected = best.timeline
             corrected.segments = best.text.lines.map(\.segment)
-            // The file has words only; everything else stays as shown.
+            // The file has only words; everything else stays.
             if let shown { (corrected.annotations, corrected.marks) = (shown.annotations, shown.marks) }
             corrected.engine = EngineDescription(name: EngineDescription.person, version: "", model: file.person)
             corrected.pass = nil
@@ -118,10 +118,10 @@ package struct OfficeImport {
 
     private static func line(_ file: File, _ recording: OfficeRecording, _ isNew: Bool) -> String {
         "\(file.path): recording \(recording.id): "
-            + (isNew ? "taken" : "this is in the archive already; nothing was changed")
+            + (isNew ? "added" : "already in the archive; nothing was changed")
     }
 
-    /// Returns the recording of a file: by its sound, or as a person named it, if the file does not contradict.
+    /// Returns the recording of a file: by its sound, or as a person named it, unless the file contradicts.
     private func recording(_ identity: RecordingIdentity, _ file: File) throws(DeviceError) -> OfficeRecording {
         if let asked = file.recording {
             guard let found = try archive.recording(asked) else {
@@ -131,14 +131,14 @@ package struct OfficeImport {
             }
             guard identity.sound.isEmpty || found.number == identity.recording else {
                 throw Self.refusal(
-                    file, "is of a recording \(identity.recording) of its recorder, not of recording \(asked)",
+                    file, "belongs to its recorder's recording \(identity.recording), not to recording \(asked)",
                     "leave out \(option)")
             }
             return found
         }
         guard let found = try archive.recording(ofSound: identity.sound, number: identity.recording) else {
             throw Self.refusal(
-                file, "is of a recording \(identity.recording) that is not in the archive", "gather its copy, too")
+                file, "belongs to a recording \(identity.recording) that is not in the archive", "gather its copy, too")
         }
         return found
     }

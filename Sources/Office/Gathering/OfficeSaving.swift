@@ -8,7 +8,7 @@ struct OfficeSaving {
     struct Place: Hashable, Sendable {
         /// The reading that it shows.
         var reading: Int
-        /// The latest reading that its user has seen: the same, or one that was saved from it since.
+        /// The latest reading that its user has seen: the same, or one saved from it later.
         var seen: Int
         /// The login name, if the page does not name the person.
         var person: String
@@ -16,18 +16,18 @@ struct OfficeSaving {
 
     /// The result.
     struct Outcome: Hashable, Sendable {
-        /// The reading that is shown now.
+        /// The new default reading.
         var reading: Int
-        /// Who saved another reading meanwhile; nil if nobody did.
+        /// Who saved another reading in the meantime; nil if nobody did.
         var other: String?
         /// Whether the result contains theirs, too.
         var isMerged = true
-        /// The starts of lines that both changed. The result has the version that was saved last; theirs stays in their own
+        /// The starts of lines that both changed. The result has the version saved last; the other stays in its own
         /// reading.
         var conflicts: [SamplePosition] = []
     }
 
-    /// The most retries when others save at the same moment.
+    /// The maximum number of retries when others save at the same moment.
     private static let maxRounds = 10
     /// A browser's clock is trusted if it differs by less, in seconds.
     private static let clockTolerance = 300.0
@@ -47,7 +47,7 @@ struct OfficeSaving {
     ) throws(DeviceError) -> Outcome {
         let sound = try archive.sound(of: recording.id)
         guard saved.file.identity.recording == recording.number, saved.file.identity.sound == sound else {
-            throw Self.refusal(recording, "is not the one that these corrections belong to", "reload its page")
+            throw Self.refusal(recording, "is not the recording of these corrections", "reload its page")
         }
         let person = saved.file.person.isEmpty ? place.person : saved.file.person
         guard !person.isEmpty else {
@@ -59,7 +59,7 @@ struct OfficeSaving {
             var mine = saved.withoutDivision.reading(over: base)?.timeline
         else {
             throw Self.refusal(
-                recording, "these corrections were made from a text that it does not have", "reload its page")
+                recording, "these corrections were made from a text that is not in the archive", "reload its page")
         }
         mine.engine.model = person
         let root = try root(of: base, place.reading, among: known)
@@ -86,7 +86,7 @@ struct OfficeSaving {
                 }
             }
             outcome.reading = shown.id
-            // The page retries if our answer was lost.
+            // The page retries if our response was lost.
             if MergedTimelines.areSame(result, current), !saved.file.isDivided { break }
             var file = saved.file
             (file.person, file.savedAt) = (person, time)

@@ -14,7 +14,7 @@ enum ReadAgain {
     /// Returns a reading with the annotations and redactions of `base`, even if the sound is from before a redaction.
     ///
     /// - Parameters:
-    ///   - base: the timeline that the recording is shown with; nil if it has none.
+    ///   - base: the recording's default timeline; nil without one.
     ///   - now: in seconds since 1970-01-01T00:00:00Z.
     static func reading(
         _ timeline: Timeline, by engine: ReadingEngine, over base: Timeline?, now: Double
@@ -31,7 +31,7 @@ enum ReadAgain {
             // People named the speakers of `base`.
             timeline.speakers = base.speakers ?? timeline.speakers
         }
-        // One reading per engine and number of redactions, however often it runs.
+        // Repeated runs add only one reading per engine and number of redactions.
         let digest = Digest.of("read again by \(engine.label), struck \(timeline.gaps.redacted.count)")
         return GatheredReading(digest: digest, timeline: timeline, person: nil, madeAt: now)
     }

@@ -6,8 +6,8 @@ import Glibc
 import System
 import Transcripts
 
-/// A recorder's own archive in a folder that was copied from it, opened read-only. Its recordings are exported as copies,
-/// as the recorder would. Used on one thread, which it blocks.
+/// A recorder's own archive in a folder that was copied from it, opened read-only. Its recordings are exported as the
+/// recorder's own copies would be. Used on one thread, which it blocks.
 struct RecorderArchive {
     /// The name of its folder.
     let name: String

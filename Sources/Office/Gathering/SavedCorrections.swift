@@ -54,7 +54,7 @@ struct SavedCorrections: Sendable {
         return SavedCorrections(file, name: name)
     }
 
-    /// Whether a file is named `corrections.json` or `corrections.html`, also as a browser renames it: `corrections
+    /// Whether a file is named `corrections.json` or `corrections.html`, or as a browser renames these: `corrections
     /// (1).html`.
     static func isName(_ name: String) -> Bool {
         name.hasPrefix("corrections") && (name.hasSuffix(".json") || name.hasSuffix(".html"))
@@ -86,8 +86,8 @@ struct SavedCorrections: Sendable {
         return GatheredReading(digest: digest, timeline: corrected, person: file.person, madeAt: file.savedAt)
     }
 
-    /// Adds what these corrections make of the reading that they name, else of the first one that they fit: corrections
-    /// without words fit all. The file stays beside the recording's copy, from which a new archive takes it again.
+    /// Applies these corrections to the reading that they name, else to the first one that they fit: corrections
+    /// without words fit all. The file stays beside the recording's copy, from which a new archive can import it again.
     ///
     /// If a recorder applied them to a copy before this archive had the text that they were made from, adds that text.
     ///
@@ -124,7 +124,7 @@ struct SavedCorrections: Sendable {
         return nil
     }
 
-    /// Whether a reading by the same person has all of this one: it is shown, or was made later.
+    /// Whether a reading by the same person contains all of this one: it is the default, or was made later.
     private func isKnown(
         _ reading: GatheredReading, among readings: [OfficeReading], in archive: any OfficeArchive
     ) throws(DeviceError) -> Bool {
@@ -137,7 +137,7 @@ struct SavedCorrections: Sendable {
         return false
     }
 
-    /// Whether a person may be the one who saved the file; an empty name is unknown.
+    /// Whether a person may have saved the file; an empty name is unknown.
     private func isPerson(_ person: String?) -> Bool {
         guard let person else { return false }
         return person == file.person || person.isEmpty || file.person.isEmpty
@@ -146,7 +146,7 @@ struct SavedCorrections: Sendable {
     /// Whether a text has the words, confirmations and annotations of another.
     private static func has(_ known: Timeline, _ other: Timeline) -> Bool {
         guard MergedTimelines.haveSameLines(known, other), known.marks == other.marks else { return false }
-        // A copy has bookmarks in its transcript only.
+        // A copy has bookmarks only in its transcript.
         let annotations = [known, other].map { timeline in
             var annotations = timeline.annotations ?? Annotations()
             annotations.marks = nil

@@ -1,7 +1,7 @@
 import Copying
 import Core
 
-/// The recording's metadata in the tags of its sound: FLAC comments, or a WAV's LIST chunk. Pure; all of it is untrusted.
+/// The recording's metadata in the tags of its sound: FLAC comments, or a WAV's LIST chunk. All of it is untrusted.
 struct SoundTags: Hashable, Sendable {
     /// The number of bytes at the beginning of the file from which tags are read.
     static let reach = 16_384

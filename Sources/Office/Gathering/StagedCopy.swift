@@ -65,8 +65,8 @@ struct StagedCopy: Sendable {
         }
     }
 
-    /// Refuses a sparse file that is larger than the free space: copying it would fill the disk with zeros. Recorders make
-    /// none.
+    /// Refuses a sparse file that is larger than the free space: copying it would fill the disk with zeros. Recorders
+    /// never make such files.
     private func expectRoom(for file: borrowing FileDescriptor, named name: String) throws(DeviceError) {
         var status = stat()
         guard fstat(file.number, &status) == 0 else { throw .system("fstat", on: "\(source)/\(name)") }
@@ -89,7 +89,7 @@ struct StagedCopy: Sendable {
             // A short read is the end of the file.
             if count < buffer.count { break }
         }
-        // Starts writing large files to the disk immediately, not only when the batch is synced.
+        // Starts writeback of large files immediately, before the batch is synced.
         if entry.length >= Self.block { target.beginWriting(entry.length, from: 0) }
         keep(&entry)
     }
@@ -120,7 +120,7 @@ struct StagedCopy: Sendable {
             throw DeviceError(
                 error.cause == .tar ? .damaged : .failed, error.operation, on: self.source,
                 error.cause == .tar
-                    ? error.reason : "age does not open it with \(key): it is damaged, or sealed for another key",
+                    ? error.reason : "age cannot decrypt it with \(key): it is damaged, or sealed for another key",
                 remedy: "see fieldscribe recipients check --key FILE SEALED")
         }
         guard unpacking.isWhole else {
@@ -149,7 +149,7 @@ struct StagedCopy: Sendable {
 
     private static func missing(_ path: String) -> DeviceError {
         DeviceError(
-            .damaged, "open", status: ENOENT, on: path, "is missing, so that the copy is incomplete",
+            .damaged, "open", status: ENOENT, on: path, "is missing, so the copy is incomplete",
             remedy: "plug the stick into its recorder again")
     }
 

@@ -5,7 +5,7 @@ import Transcripts
 struct SearchForm: Hashable, Sendable {
     /// The words to search for; empty for all recordings.
     var words = ""
-    /// Whether to search for words with a similar spelling, too.
+    /// Whether to search also for words with a similar spelling.
     var alike = false
     var recorder = ""
     /// A day: `2026-11-20`.
@@ -23,13 +23,13 @@ struct SearchForm: Hashable, Sendable {
         ].filter { !$0.1.isEmpty }
     }
 
-    /// Returns an address relative to the list, with these and more fields; `./` without fields.
+    /// Returns an address relative to the list, with these and additional fields; `./` without fields.
     func link(_ more: [(name: String, value: String)] = []) -> String {
         let query = query(more)
         return query.isEmpty ? "./" : query
     }
 
-    /// The address of a ZIP file with all that the list or search shows, relative to the list.
+    /// The address of a ZIP file with everything in the list or search, relative to the list.
     var download: String { OfficeSite.downloadName + query() }
 
     private func query(_ more: [(name: String, value: String)] = []) -> String {
@@ -74,15 +74,15 @@ struct SearchEntry: Hashable, Sendable {
 /// Returns the page with the list of recordings.
 ///
 /// - Parameters:
-///   - told: the number of recordings and other remarks, in a line each.
-///   - downloaded: how many recordings the link to the ZIP file offers; none for 0.
+///   - remarks: the number of recordings and other remarks, one per line.
+///   - downloaded: the number of recordings in the ZIP file; 0 for no link.
 ///   - pages: the name and address of the previous and next page of the list.
 func searchPage(
-    _ form: SearchForm, _ entries: [SearchEntry], told: [String], downloaded: Int = 0,
+    _ form: SearchForm, _ entries: [SearchEntry], remarks: [String], downloaded: Int = 0,
     pages: [(name: String, link: String)] = []
 ) -> String {
     let neighbours = pages.map { "<a href=\"\(markup($0.link))\">\(markup($0.name))</a>" }.joined()
-    let counted = told.map { "<div><dd dir=\"auto\">\(markup($0))</dd></div>" }.joined()
+    let counted = remarks.map { "<div><dd dir=\"auto\">\(markup($0))</dd></div>" }.joined()
     let all = downloaded == 1 ? "Download it" : "Download all \(downloaded)"
     let download =
         downloaded == 0 ? "" : "<div><dd><a href=\"\(markup(form.download))\">\(all) as ZIP</a></dd></div>"

@@ -171,7 +171,7 @@ extension OfficeDatabase {
             .reals(rows.map(\.reading.madeAt)), .integers(rows.map(\.reading.struck)), .texts(rows.map(\.timeline)))
     }
 
-    /// Makes the best reading of each recording the one that is shown and searched.
+    /// Makes each recording's best reading its default, which is shown and searched.
     ///
     /// - Parameter readings: readings whose timelines need not be queried.
     func show(_ recordings: [Int], from readings: [GatheredReading]) throws(DeviceError) {
@@ -217,7 +217,7 @@ extension OfficeDatabase {
         var lines: [(recording: Int, line: SpokenLine, tokens: String)] = []
         for shown in shown {
             for line in shown.reading.lines {
-                // The server's parser would make one word of an address or a number with punctuation.
+                // The server's parser would make an address, or a number with punctuation, a single word.
                 let tokens = OfficeQuery.serverTokens(line.text)
                 words.formUnion(tokens)
                 lines.append(

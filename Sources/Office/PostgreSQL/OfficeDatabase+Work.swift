@@ -7,8 +7,8 @@ extension OfficeDatabase {
     /// A job is given up after this many failures.
     private static let maxFailures = 3
 
-    /// `offer(_:)` queries all recordings after so long even if no copy was added, because readings from other archives may
-    /// contain redactions. In nanoseconds.
+    /// `offer(_:)` queries all recordings after this time even if no copy was added, because readings from other
+    /// archives may contain redactions. In nanoseconds.
     private static let longestOffer: Int64 = 300_000_000_000
 
     struct Offer {
@@ -93,7 +93,7 @@ extension OfficeDatabase {
             .integer(job.token))
     }
 
-    /// Returns a failed job to the queue, which leaves it alone after the third failure.
+    /// Returns a failed job to the queue; the third failure gives it up.
     ///
     /// - Parameter problem: the reason, in one line.
     func fail(_ job: OfficeJob, _ problem: String) throws(DeviceError) {
@@ -107,7 +107,7 @@ extension OfficeDatabase {
     /// Adds the reading of a job to its recording and finishes the job. May be called again if it is unknown whether the
     /// first call was committed.
     ///
-    /// - Parameter reading: makes the reading from the timeline that the recording is shown with.
+    /// - Parameter reading: makes the reading from the recording's default timeline.
     /// - Returns: false if another machine has claimed the job; then nothing is added.
     func finish(
         _ job: OfficeJob, _ reading: (Timeline?) throws(DeviceError) -> GatheredReading
@@ -135,7 +135,7 @@ extension OfficeDatabase {
         }
     }
 
-    /// Returns the number of an engine's jobs that are not done, without those that are left alone.
+    /// Returns the number of an engine's unfinished jobs, without those that were given up.
     func unfinished(_ engine: ReadingEngine) throws(DeviceError) -> Int {
         try connection.rows(
             "SELECT count(*) FROM job WHERE engine = $1 AND done_at IS NULL AND failures < \(Self.maxFailures)",
@@ -143,7 +143,7 @@ extension OfficeDatabase {
         ) { $0.integer(0) }.first ?? 0
     }
 
-    /// Returns the recordings that are left alone, and the last failure of each.
+    /// Returns the recordings that were given up, and the last failure of each.
     func failed(_ engine: ReadingEngine) throws(DeviceError) -> [(recording: Int, problem: String)] {
         try connection.rows(
             """
@@ -153,7 +153,7 @@ extension OfficeDatabase {
         ) { ($0.integer(0), $0.text(1)) }
     }
 
-    /// Makes jobs that are left alone available again.
+    /// Makes jobs that were given up available again.
     func retry(_ engine: ReadingEngine) throws(DeviceError) {
         try connection.run(
             "UPDATE job SET failures = 0 WHERE engine = $1 AND done_at IS NULL AND failures > 0", .text(engine.label))

@@ -19,8 +19,8 @@ final class OfficeDatabase: OfficeTables {
     ) throws(DeviceError) {
         connection = try ServerConnection(address, timeout)
         try ServerSchema.apply(to: connection, creates: creates, timeout)
-        let told = try connection.rows("SELECT files FROM house") { $0.text(0) }.first ?? ""
-        guard let folder = files ?? (told.isEmpty ? nil : told) else {
+        let stored = try connection.rows("SELECT files FROM house") { $0.text(0) }.first ?? ""
+        guard let folder = files ?? (stored.isEmpty ? nil : stored) else {
             throw DeviceError(
                 .missing, "--files", on: connection.name, "does not know the folder of the copies yet",
                 remedy: "name a folder that all users can see with --files FOLDER")
@@ -36,7 +36,7 @@ final class OfficeDatabase: OfficeTables {
             ) { _ in 1 }
             try expectCopies(in: folder)
             try makeFolder(folder, mode: 0o750)
-            if told.isEmpty { try connection.run("UPDATE house SET files = $1", .text(try realPath(folder))) }
+            if stored.isEmpty { try connection.run("UPDATE house SET files = $1", .text(try realPath(folder))) }
         }
     }
 

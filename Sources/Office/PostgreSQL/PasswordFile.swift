@@ -14,8 +14,8 @@ struct PasswordFile {
     init(of address: String) throws(DeviceError) {
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
         let length = fieldscribe_password_file(address, &path, path.count)
-        let told = length > 0 ? path.withUnsafeBytes { String(decoding: $0.prefix(length), as: UTF8.self) } : nil
-        let named = told ?? getenv("PGPASSFILE").map { String(cString: $0) }
+        let libpqFile = length > 0 ? path.withUnsafeBytes { String(decoding: $0.prefix(length), as: UTF8.self) } : nil
+        let named = libpqFile ?? getenv("PGPASSFILE").map { String(cString: $0) }
         guard let path = named ?? getenv("HOME").map({ "\(String(cString: $0))/.pgpass" }) else { return }
         var status = stat()
         guard stat(path, &status) == 0 else { return }

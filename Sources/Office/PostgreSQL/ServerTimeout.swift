@@ -6,7 +6,7 @@ import System
 package struct ServerTimeout: Sendable {
     /// The timeout of a statement, in seconds.
     let seconds: Int
-    /// Called once in each long wait.
+    /// Called once during each long wait.
     private let tell: @Sendable (String) -> Void
     private let isEnding: @Sendable () -> Bool
 

@@ -24,7 +24,7 @@ final class OfficeFolder: OfficeTables {
                     .unsupported, "open", on: path, "is a recorder's own archive",
                     remedy: creates
                         ? "name another folder"
-                        : "open it with fieldscribe list --directory \(path) and its other commands, or gather it "
+                        : "read it with fieldscribe list --directory \(path), or gather it "
                             + "into another: fieldscribe-office gather \(path) --into FOLDER")
             }
             guard creates else {
@@ -46,7 +46,7 @@ final class OfficeFolder: OfficeTables {
             return connection
         } catch {
             guard error.code == .denied, !creates else { throw error }
-            // Another process may change it meanwhile; reading it like an immutable file is still better than nothing.
+            // Another process may change it at the same time; reading it as immutable is still better than failing.
             let connection = try Connection(onlyReading: database)
             // The file is read-only anyway; temporary tables are in memory.
             try connection.execute("PRAGMA query_only = OFF; PRAGMA temp_store = MEMORY")
@@ -140,7 +140,7 @@ final class OfficeFolder: OfficeTables {
         return true
     }
 
-    /// Makes the best reading the one that is shown and searched.
+    /// Makes the best reading the default, which is shown and searched.
     ///
     /// - Parameter readings: readings whose timelines need not be queried.
     private func show(_ recording: Int, from readings: [GatheredReading]) throws(DeviceError) {
@@ -223,7 +223,7 @@ final class OfficeFolder: OfficeTables {
     func query<Element>(
         _ sql: String, _ values: [SQLValue], read: (Row) -> Element
     ) throws(DeviceError) -> [Element] {
-        // SQLite takes `$1` for a name, and numbers names by their first use; `?1` is a number.
+        // SQLite treats `$1` as a name, and numbers names by their first use; `?1` is a number.
         let dollar = UInt8(ascii: "$"), mark = UInt8(ascii: "?")
         let numbered = String(decoding: sql.utf8.map { $0 == dollar ? mark : $0 }, as: UTF8.self)
         return try connection.rows(numbered, values, read: read)
@@ -247,7 +247,7 @@ final class OfficeFolder: OfficeTables {
             """, values(of: filter) + [.text(expression), .integer(limit)]
         ) { $0.integer(0) }
         guard let first = chosen.min(), let last = chosen.max() else { return [] }
-        // `snippet` reads the text of each line, so it runs on the chosen lines only.
+        // `snippet` reads the text of each line, so it runs only on the chosen lines.
         let hits = try connection.rows(
             """
             SELECT recording.id, recorder.folder, recording.started_at, line.segment, line.start_sample, line.end_sample,

@@ -40,8 +40,8 @@ enum OfficeSchema {
         guard owner == application, version == steps.count else {
             throw DeviceError(
                 .unsupported, "PRAGMA user_version", on: path,
-                "is of another version of fieldscribe-office (schema \(version), this one reads \(steps.count)), and may not be "
-                    + "written to", remedy: "open it once where it may be")
+                "was written by another fieldscribe-office (schema \(version), this one reads \(steps.count)), and is "
+                    + "read-only", remedy: "open it once with write permission")
         }
     }
 

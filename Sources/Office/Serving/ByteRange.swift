@@ -1,6 +1,6 @@
 /// The part of a file that HTTP's header `Range` requests.
 enum ByteRange: Hashable, Sendable {
-    /// The whole file, also for several ranges or an unknown header.
+    /// The whole file; also used for several ranges or an unknown header.
     case whole
     /// A range of bytes in the file.
     case part(ClosedRange<Int64>)
@@ -9,7 +9,7 @@ enum ByteRange: Hashable, Sendable {
 
     /// - Parameters:
     ///   - header: `bytes=0-99`, `bytes=100-` or `bytes=-100`; nil without a header.
-    ///   - length: of the file, in bytes.
+    ///   - length: the length of the file in bytes.
     init(_ header: String?, of length: Int64) {
         self = .whole
         guard let header, header.hasPrefix("bytes="), !header.contains(",") else { return }
@@ -29,7 +29,7 @@ enum ByteRange: Hashable, Sendable {
     }
 
     private static func number(_ text: Substring) -> Int64? {
-        // A number that does not fit is beyond this file, too.
+        // A number that overflows is also beyond this file.
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return Int64(text) ?? .max
     }

@@ -34,15 +34,15 @@ final class DroppedFiles: @unchecked Sendable {
         }
     }
 
-    /// What became of the files.
+    /// The result for the files.
     struct Outcome: Hashable, Sendable {
-        /// What was taken or why not, a line each.
+        /// What was added or rejected and why, one per line.
         var lines: [String]
-        /// Whether anything is in the archive now.
+        /// Whether anything was added.
         var isTaken: Bool
     }
 
-    /// The most bytes: more does not fit into a tar without extensions.
+    /// The maximum size in bytes: more does not fit into a tar without extensions.
     static let largest = 8 << 30 - 1
     /// The beginning of the hidden folder's name.
     static let prefix = ".dropped-"
@@ -53,7 +53,7 @@ final class DroppedFiles: @unchecked Sendable {
     private let files: Folder
     private let name: String
     private let folder: Folder
-    /// Gathered: has the copy's folder, and RECORDER.txt if there is one.
+    /// The folder to gather: contains the copy's folder, and RECORDER.txt if there is one.
     private let recorder: Folder
     private let copy: Folder
     private var tar = TarReading()
@@ -141,9 +141,9 @@ final class DroppedFiles: @unchecked Sendable {
             report.corrections == 0
             ? nil : report.corrections == 1 ? "a correction" : "\(report.corrections) corrections"
         var lines: [String] = []
-        if report.taken > 0 { lines.append("\(title): taken" + (corrections.map { ", with \($0)" } ?? "")) }
+        if report.taken > 0 { lines.append("\(title): added" + (corrections.map { ", with \($0)" } ?? "")) }
         if report.known > 0 {
-            let more = corrections.map { "took \($0)" } ?? "nothing was changed"
+            let more = corrections.map { "added \($0)" } ?? "nothing was changed"
             lines.append("\(title): is in the archive already; \(more)")
         }
         if report.sealed > 0 {
@@ -164,7 +164,7 @@ final class DroppedFiles: @unchecked Sendable {
 
     private var title: String { header.recorder.isEmpty ? header.name : "\(header.recorder)/\(header.name)" }
 
-    /// Returns a message with the paths that the person knows.
+    /// Returns a message with the user's original paths.
     private func shown(_ message: String) -> String {
         let around = header.recorder.isEmpty ? recorder.path : folder.path
         let text = oneLine(message.replacing("\(around)/", with: "").replacing("\(folder.path)/", with: ""))

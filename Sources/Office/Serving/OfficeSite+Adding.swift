@@ -3,13 +3,14 @@ import Core
 import System
 import Transcripts
 
-// Files that are dropped on the list. The page asks first, without a body, so that it learns why a large one is refused.
+// Files that are dropped on the list. The page first asks without a body, so that it can show why a large one is
+// rejected.
 extension OfficeSite {
     /// The last part of the address.
     static let addingName = "add"
     /// The label of the field with a recording's number, which errors name.
     static let recordingField = "Recording no."
-    /// Bytes of the disk that stay free.
+    /// Bytes to keep free on the disk.
     private static let reserve: Int64 = 256 << 20
 
     /// Whether a request has files in its body.
@@ -17,31 +18,33 @@ extension OfficeSite {
         request.method == "POST" && request.path == "/\(addingName)"
     }
 
-    /// Returns the refusal of files; nil if they may be sent.
+    /// Returns the response that rejects files; nil if they may be sent.
     func refusal(ofAddition request: WebRequest) -> WebResponse? {
         let header = Self.header(request)
         guard header.isFit else {
-            return Self.told(400, "\(oneLine(header.name)): this name cannot be used; rename it")
+            return Self.answer(400, "\(oneLine(header.name)): this name cannot be used; rename it")
         }
-        if let problem = Self.problem(ofKind: header) { return Self.told(415, "\(header.name): \(problem)") }
-        let told = request.headers["content-length"].flatMap { Int64($0) }
-        guard let told, let bytes = told == 0 ? request.query["bytes"].flatMap({ Int64($0) }) : told, bytes >= 0 else {
-            return Self.told(411, "\(header.name): its length is unknown")
+        if let problem = Self.problem(ofKind: header) { return Self.answer(415, "\(header.name): \(problem)") }
+        let declared = request.headers["content-length"].flatMap { Int64($0) }
+        guard let declared, let bytes = declared == 0 ? request.query["bytes"].flatMap({ Int64($0) }) : declared,
+            bytes >= 0
+        else {
+            return Self.answer(411, "\(header.name): its length is unknown")
         }
         guard bytes <= DroppedFiles.largest else {
-            return Self.told(413, "\(header.name): is larger than 8 GiB; use fieldscribe-office gather")
+            return Self.answer(413, "\(header.name): is larger than 8 GiB; use fieldscribe-office gather")
         }
         // Other files are being received or added.
-        if addition?.occupiesDisk == true { return Self.told(423, "Waits until other files were added") }
+        if addition?.occupiesDisk == true { return Self.answer(423, "Waiting for other files to be added") }
         // The copy is gathered from the hidden folder, and then occupies the disk twice.
         let free = files.flatMap { try? Folder(opening: $0, crosses: true).freeBytes() } ?? .max
         guard free - Self.reserve >= 2 * bytes else {
-            return Self.told(507, "\(header.name): the archive's disk has too little free space")
+            return Self.answer(507, "\(header.name): the archive's disk has too little free space")
         }
         return nil
     }
 
-    /// Returns what receives the files of a request.
+    /// Returns the receiver of a request's files.
     func receive(_ request: WebRequest) throws(DeviceError) -> DroppedFiles {
         guard let files else { throw DeviceError(.missing, "add", "the archive cannot be opened") }
         let dropped = try DroppedFiles(Self.header(request), in: files)
@@ -49,16 +52,16 @@ extension OfficeSite {
         return dropped
     }
 
-    /// Returns what adds files on another thread.
+    /// Returns a function that adds files on another thread.
     func adder() -> @Sendable (DroppedFiles) -> DroppedFiles.Outcome {
         let (open, program) = (open, program)
         return { dropped in dropped.add(reader: program, to: open) }
     }
 
-    /// Answers a request after its files were added, or one that asks whether they may be sent.
+    /// Responds to a request after its files were added, or to one that asks whether they may be sent.
     static func answer(toAddition outcome: DroppedFiles.Outcome?) -> WebResponse {
-        guard let outcome else { return told(200, "") }
-        return told(outcome.isTaken ? 200 : 409, outcome.lines.joined(separator: "\n"))
+        guard let outcome else { return answer(200, "") }
+        return answer(outcome.isTaken ? 200 : 409, outcome.lines.joined(separator: "\n"))
     }
 
     private static func header(_ request: WebRequest) -> DroppedFiles.Header {

@@ -1,29 +1,29 @@
 import Core
 import Transcripts
 
-/// How many recordings a page of the list shows, how many hits a search, and how many recordings a ZIP file has.
+/// The maximum number of recordings on a page of the list, of hits of a search, and of recordings in a ZIP file.
 private let (maxListed, maxHits, maxDownloaded) = (100, 200, 1_000)
 
 extension OfficeSite {
     /// The last part of the address of a ZIP file.
     static let downloadName = "recordings.zip"
-    /// The most ZIP files that are sent at a time: making them takes a processor.
+    /// The maximum number of ZIP files sent at a time: each occupies a core.
     private static let maxDownloads = 8
 
     func list(_ request: WebRequest, _ archive: any OfficeArchive) throws(DeviceError) -> WebResponse {
-        let (form, filter, told) = Self.asked(request)
+        let (form, filter, remarks) = Self.asked(request)
         do throws(DeviceError) {
             return form.words.isEmpty
-                ? try all(form, filter, told, request, archive) : try found(form, filter, told, request, archive)
+                ? try all(form, filter, remarks, request, archive) : try found(form, filter, remarks, request, archive)
         } catch {
             // An unknown recorder is an error of the user, not of the archive.
             guard error.cause == .unknownRecorder else { throw error }
-            return Self.page(200, searchPage(form, [], told: [error.message]), request)
+            return Self.page(200, searchPage(form, [], remarks: [error.message]), request)
         }
     }
 
-    /// Returns the fields of the form, the filter, and a line for each field that is wrong.
-    private static func asked(_ request: WebRequest) -> (form: SearchForm, filter: OfficeFilter, told: [String]) {
+    /// Returns the fields of the form, the filter, and a line for each invalid field.
+    private static func asked(_ request: WebRequest) -> (form: SearchForm, filter: OfficeFilter, remarks: [String]) {
         var form = SearchForm()
         let asked = { (name: String) in oneLine(request.query[name] ?? "") }
         (form.words, form.recorder, form.person, form.speaker) = (
@@ -34,20 +34,20 @@ extension OfficeSite {
         (filter.recorder, filter.person, filter.speaker) = (
             form.recorder.nonEmpty, form.person.nonEmpty, form.speaker.nonEmpty
         )
-        var told: [String] = []
+        var remarks: [String] = []
         for (text, isEnd) in [(form.since, false), (form.until, true)] where !text.isEmpty {
             guard let time = seconds(ofDay: text, isEnd: isEnd) else {
-                told.append("\(text) is not a day such as 2026-11-20")
+                remarks.append("\(text) is not a day such as 2026-11-20")
                 continue
             }
             if isEnd { filter.until = time } else { filter.since = time }
         }
-        return (form, filter, told)
+        return (form, filter, remarks)
     }
 
-    /// Answers with a ZIP file of one recording, `?id=12`, or of all that a list or search shows.
+    /// Responds with a ZIP file of one recording, `?id=12`, or of everything in a list or search.
     func download(_ request: WebRequest, _ archive: any OfficeArchive) throws(DeviceError) -> WebResponse {
-        // A page of another site cannot fill its visitor's disk.
+        // So a page of another site cannot fill its visitor's disk.
         guard !["cross-site", "same-site"].contains(request.headers["sec-fetch-site"]) else {
             return Self.problem(403, "Cannot be downloaded", "Follow the link on the list.", request)
         }
@@ -55,8 +55,8 @@ extension OfficeSite {
             return Self.problem(
                 503, "Too many downloads", "Others are being sent; try again later.", request, [("Retry-After", "60")])
         }
-        let (form, filter, told) = Self.asked(request)
-        if let wrong = told.first { return Self.problem(400, "Cannot be downloaded", wrong, request) }
+        let (form, filter, remarks) = Self.asked(request)
+        if let wrong = remarks.first { return Self.problem(400, "Cannot be downloaded", wrong, request) }
         let recordings: [OfficeRecording]
         do throws(DeviceError) { recordings = try wanted(request, form, filter, archive) } catch {
             guard error.cause == .unknownRecorder else { throw error }
@@ -104,12 +104,12 @@ extension OfficeSite {
     }
 
     private func all(
-        _ form: SearchForm, _ filter: OfficeFilter, _ told: [String], _ request: WebRequest,
+        _ form: SearchForm, _ filter: OfficeFilter, _ remarks: [String], _ request: WebRequest,
         _ archive: any OfficeArchive
     ) throws(DeviceError) -> WebResponse {
         let number = { (name: String) in request.query[name].flatMap { Int($0) } }
         let (earlier, later) = (number("before"), number("after"))
-        // One more than is shown, to know whether there is a next page.
+        // One more than shown, to know whether there is a next page.
         var shown: [OfficeRecording] = []
         var (hasLater, hasEarlier) = (false, false)
         if let later {
@@ -135,15 +135,15 @@ extension OfficeSite {
         let entries = shown.map { entry($0, beginnings[$0.id] ?? "", isBelowDay: true) }
         let downloaded = all <= maxDownloaded ? all : 0
         return Self.page(
-            200, searchPage(form, entries, told: [count] + told, downloaded: downloaded, pages: pages), request)
+            200, searchPage(form, entries, remarks: [count] + remarks, downloaded: downloaded, pages: pages), request)
     }
 
     private func found(
-        _ form: SearchForm, _ filter: OfficeFilter, _ told: [String], _ request: WebRequest,
+        _ form: SearchForm, _ filter: OfficeFilter, _ remarks: [String], _ request: WebRequest,
         _ archive: any OfficeArchive
     ) throws(DeviceError) -> WebResponse {
-        var (query, told) = (OfficeQuery(form.words), told)
-        if form.alike { told += try query.addSimilarWords(in: archive) }
+        var (query, remarks) = (OfficeQuery(form.words), remarks)
+        if form.alike { remarks += try query.addSimilarWords(in: archive) }
         let hits = try archive.search(query, filter, limit: maxHits)
         let beginnings = try archive.beginnings(of: Set(hits.map(\.recording)).sorted())
         var (entries, places): ([SearchEntry], [Int: Int]) = ([], [:])
@@ -161,8 +161,8 @@ extension OfficeSite {
         }
         let many = hits.count == maxHits ? "The first \(hits.count) hits" : hits.count == 1 ? "One hit" : nil
         let ofThem = entries.count == 1 ? "one recording" : "\(entries.count) recordings"
-        told.insert("\(many ?? "\(hits.count) hits") in \(ofThem)", at: 0)
-        return Self.page(200, searchPage(form, entries, told: told, downloaded: entries.count), request)
+        remarks.insert("\(many ?? "\(hits.count) hits") in \(ofThem)", at: 0)
+        return Self.page(200, searchPage(form, entries, remarks: remarks, downloaded: entries.count), request)
     }
 
     /// - Parameters:
@@ -185,10 +185,10 @@ extension OfficeSite {
             words: isBelowDay ? beginning(of: own.isEmpty ? opening.rest : text) : "")
     }
 
-    /// The longest title that is made of a text, in characters.
+    /// The maximum length of a title made from a text, in characters.
     private static let maxTitle = 60
 
-    /// Splits a text into a title of its first words and the rest.
+    /// Splits a text into a title, its first words, and the rest.
     static func opening(of text: String) -> (title: String, rest: String) {
         let words = oneLine(text).split(separator: " ")
         guard let first = words.first else { return ("Without words", "") }

@@ -30,7 +30,7 @@ package final class OfficeSite {
     ///   - archive: the archive to serve.
     ///   - reader: the program whose confined process parses corrections.
     ///   - open: opens the archive again after it was unavailable, and on the thread that adds files.
-    ///   - tell: called with a problem of the archive, once until it changes.
+    ///   - tell: called with a problem of the archive, again only if it changes.
     package init(
         _ archive: any OfficeArchive, access: SiteAccess, reader: String = "/proc/self/exe",
         open: @escaping @Sendable () throws(DeviceError) -> any OfficeArchive, tell: @escaping (String) -> Void
@@ -67,7 +67,7 @@ package final class OfficeSite {
         // Forms of other sites cannot send these types.
         let type = isAddition ? "application/x-tar" : "application/json"
         guard !SiteAccess.isForeign(request), request.headers["content-type"]?.hasPrefix(type) == true else {
-            return Self.told(403, "This request did not come from a page of this server.")
+            return Self.answer(403, "This request did not come from a page of this server.")
         }
         return isAddition ? refusal(ofAddition: request) : nil
     }
@@ -82,7 +82,7 @@ package final class OfficeSite {
             tellOnce(error.message)
             answer =
                 request.method == "POST"
-                ? Self.told(503, error.message)
+                ? Self.answer(503, error.message)
                 : Self.problem(503, "The archive cannot be read", error.message, request)
         }
         if let cookie = request.cookie { answer.headers.append(("Set-Cookie", cookie)) }
@@ -201,7 +201,7 @@ package final class OfficeSite {
         return page.peaks
     }
 
-    /// The answer to a page's script, as JSON.
+    /// The response to a page's script, as JSON.
     private struct Answer: Encodable {
         var told: String
         var reading: Int?
@@ -211,7 +211,8 @@ package final class OfficeSite {
     /// Reads the body of a request on another thread.
     typealias BodyReader = @Sendable ([UInt8]) -> WebRequest.Body
 
-    /// Returns what reads the body before `respond(to:)`, so that other requests are answered meanwhile; nil if nothing does.
+    /// Returns a function that parses the body before `respond(to:)`, while other requests are answered; nil if none is
+    /// needed.
     func reader(of request: WebRequest) -> BodyReader? {
         guard request.method == "POST", !Self.isAddition(request) else { return nil }
         let id = request.path.split(separator: "/").dropFirst().first.flatMap { Int($0) }
@@ -242,7 +243,7 @@ package final class OfficeSite {
             saved = try read.get()
         } catch {
             guard error.code == .damaged || error.code == .unsupported else { throw error }
-            return Self.told(409, error.message)
+            return Self.answer(409, error.message)
         }
         let outcome: OfficeSaving.Outcome
         do throws(DeviceError) {
@@ -250,9 +251,9 @@ package final class OfficeSite {
                 saved, of: recording, at: place, now: MonotonicClock.wallSeconds)
         } catch {
             guard error.cause == .unfitCorrections else { throw error }
-            return Self.told(409, error.message)
+            return Self.answer(409, error.message)
         }
-        return Self.told(
+        return Self.answer(
             200, Self.words(for: outcome), reading: outcome.reading, others: outcome.other != nil)
     }
 
@@ -261,19 +262,19 @@ package final class OfficeSite {
             return "Saved in the archive"
         }
         if !outcome.isMerged {
-            return "Saved. \(other) has saved another transcript meanwhile: both are kept, and yours is shown."
+            return "Saved. \(other) has saved another transcript in the meantime: both are kept, and yours is shown."
         }
         if outcome.conflicts.isEmpty {
-            return "Saved. \(other) has corrected it meanwhile, too: the text has both."
+            return "Saved. \(other) has also corrected it in the meantime: the text has both corrections."
         }
         let places = outcome.conflicts.prefix(5).map { clockTime($0) }.joined(separator: ", ")
         let more = outcome.conflicts.count > 5 ? " …" : ""
         return
-            "Saved. \(other) has corrected the same meanwhile, at \(places)\(more): yours is shown there, and theirs is in "
+            "Saved. \(other) has also corrected \(places)\(more) in the meantime: yours is shown there, and theirs is in "
             + "the list of texts above."
     }
 
-    static func told(_ status: Int, _ text: String, reading: Int? = nil, others: Bool? = nil) -> WebResponse {
+    static func answer(_ status: Int, _ text: String, reading: Int? = nil, others: Bool? = nil) -> WebResponse {
         let bytes = try? JSONEncoder().encode(Answer(told: text, reading: reading, others: others))
         return WebResponse(status, headers("application/json"), .bytes(Array(bytes ?? Data())))
     }

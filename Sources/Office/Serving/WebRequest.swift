@@ -2,7 +2,7 @@ import Core
 
 /// An HTTP request. All of it is untrusted.
 struct WebRequest: Sendable {
-    /// What another thread made of a body.
+    /// A body as another thread parsed it.
     enum Body: Sendable {
         /// Corrections from a recording's page.
         case corrections(Result<SavedCorrections, DeviceError>)
@@ -20,7 +20,7 @@ struct WebRequest: Sendable {
     var headers: [String: String] = [:]
     /// Empty until the whole body was received.
     var body: [UInt8] = []
-    /// What another thread made of the body, which is then empty.
+    /// The body as another thread parsed it; `body` is then empty.
     var result: Body?
     /// The name that the client logged in with; empty if unknown.
     var person = ""

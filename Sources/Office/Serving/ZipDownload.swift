@@ -4,12 +4,11 @@ import Glibc
 import System
 import Transcripts
 
-/// Recordings as a ZIP file that is made while it is sent: copies as `export` writes them, which can be gathered, and beside
-/// each the transcript that is shown. Used on one thread.
-///
-/// PROBLEMS.txt at the end names what was left out because it cannot be opened, and files that differ from their checksums.
+/// Recordings as a ZIP file that is made while it is sent: copies as `export` writes them, which can be gathered, each
+/// with its default transcript. Used on one thread. PROBLEMS.txt at the end lists files that were left out because they
+/// cannot be opened, and files that differ from their checksums.
 final class ZipDownload {
-    /// A file, which stays readable if somebody deletes it meanwhile.
+    /// An open file, which stays readable if somebody deletes it.
     private final class Content {
         /// The path in the ZIP file.
         let path: String
@@ -87,7 +86,7 @@ final class ZipDownload {
             open(name)
         } else if let recording = left.first {
             do throws(DeviceError) { try openNext() } catch {
-                // An archive that does not answer would let each of the others wait.
+                // Each remaining recording would also wait for an unresponsive archive.
                 guard error.status != ETIMEDOUT, error.status != ECANCELED else { throw error }
                 problems.append("recording \(recording.id): \(error.message)")
             }
@@ -130,7 +129,7 @@ final class ZipDownload {
             text = try rethrowing { try format.file(timeline, details: written) }
         }
         if recorders.insert(recorder).inserted {
-            pending += zip.entry("\(recorder)/\(RecorderFolder.fileName)", Array(recording.recorder.told.utf8))
+            pending += zip.entry("\(recorder)/\(RecorderFolder.fileName)", Array(recording.recorder.fileText.utf8))
         }
         if let text { pending += zip.entry("\(recorder)/\(name).\(format.fileExtension)", text) }
         let names = Set(manifest.digests.keys).union(beside).sorted()
@@ -139,7 +138,7 @@ final class ZipDownload {
 
     private func open(_ name: String) {
         guard let copy else { return }
-        // To some programs `..\x` is a path out of the folder. Recorders write no such name.
+        // Some programs treat `..\x` as a path out of the folder. Recorders write no such name.
         guard name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-._ ()".contains($0)) }) else {
             return problems.append("\(copy.path): has a file with an unusual name, which was left out")
         }
@@ -156,7 +155,7 @@ final class ZipDownload {
         let count = Int(min(Int64(Self.block), content.length - content.offset))
         let bytes = try content.file.bytes(at: content.offset, count: count)
         guard bytes.count == count else {
-            throw DeviceError(.damaged, "read", on: content.file.path, "became shorter while it was sent")
+            throw DeviceError(.damaged, "read", on: content.file.path, "was truncated while it was sent")
         }
         pending += bytes
         content.sum = CRC32.of(bytes, after: content.sum)

@@ -8,7 +8,7 @@ struct WebConnections {
         let socket: Int32
         /// When it was accepted or last answered, in seconds.
         var since: Double
-        /// Whether its request was received completely, so that we have to answer.
+        /// Whether its request was received completely, and we must respond.
         var isReceived = false
     }
 
@@ -44,7 +44,7 @@ struct WebConnections {
         connections[connection]?.since = Self.now
     }
 
-    /// Notes that a request is arriving as fast as it has to.
+    /// Notes that a request is arriving fast enough.
     mutating func keep(_ connection: OpaquePointer) { connections[connection]?.since = Self.now }
 
     mutating func remove(_ connection: OpaquePointer) { connections[connection] = nil }

@@ -2,19 +2,19 @@ internal import CMicrohttpd
 import Core
 import Glibc
 
-/// An HTTP server by libmicrohttpd. Serves on the thread that calls `run`.
+/// An HTTP server based on libmicrohttpd. Serves on the thread that calls `run`.
 package struct WebServer: ~Copyable {
-    /// The most connections at a time; further ones wait.
+    /// The maximum number of connections; further ones wait.
     private static let maxConnections: UInt32 = 256
-    /// The most connections from one address, so that one machine cannot block all others. Unlimited for local addresses:
-    /// behind a proxy, all connections have its address.
+    /// The maximum number of connections from one address, so that one machine cannot block all others. Unlimited for
+    /// local addresses: behind a proxy, all connections have its address.
     private static let maxPerAddress: UInt32 = 64
     /// From `crowded` connections on, each new one closes the one whose request has been pending longest, whatever its
     /// address. From `veryCrowded` on, also connections that are being answered can be closed.
     static let (crowded, veryCrowded) = (192, 240)
-    /// The most time for a request to arrive after the previous one, in seconds.
+    /// The maximum time for a request to arrive after the previous one, in seconds.
     static let longestRequest: Double = 120
-    /// Files for the archive take longer, and have to arrive at least this fast: so many bytes in `longestRequest`.
+    /// Files for the archive take longer, but must arrive at this minimum rate: bytes per `longestRequest`.
     static let leastBytes = 4 << 20
     /// The timeout of an idle connection, in seconds.
     private static let timeout: UInt32 = 30
@@ -36,7 +36,7 @@ package struct WebServer: ~Copyable {
         self.listener = listener
     }
 
-    /// Takes ownership of the socket, also if it throws.
+    /// Takes ownership of the socket, even if it throws.
     private static func daemon(
         of state: WebState, on number: Int32, _ address: String, maxPerAddress: UInt32
     ) throws(DeviceError) -> OpaquePointer {
@@ -84,21 +84,23 @@ private func answerRequest(
             method: String(cString: method), path: String(cString: path),
             query: values(connection, areHeaders: false),
             headers: values(connection, areHeaders: true))
-        let told = request.headers["content-length"].map { Int($0) ?? .max }
+        let declared = request.headers["content-length"].map { Int($0) ?? .max }
         let coding = request.headers["transfer-encoding"]
-        // A proxy may find another length in it and take the rest for another request (RFC 9112, 6.3).
-        let isUnclear = coding != nil && (coding?.lowercased() != "chunked" || told != nil)
+        // A proxy may find a different length in it and treat the rest as another request (RFC 9112, 6.3).
+        let isUnclear = coding != nil && (coding?.lowercased() != "chunked" || declared != nil)
         let refusal =
             if isUnclear {
                 refusal(400, "The length of this request is ambiguous.")
-            } else if (told ?? 0) > WebState.maxBody, !OfficeSite.isAddition(request) {
+            } else if (declared ?? 0) > WebState.maxBody, !OfficeSite.isAddition(request) {
                 refusal(413, "The corrections are too large.")
             } else {
                 state.site.refusal(of: &request)
             }
         // A client that sent `Expect: 100-continue` gets the refusal instead.
-        let isAlone = (told ?? 0) == 0 && coding == nil
-        if let refusal, isAlone || isUnclear || request.headers["expect"] != nil || (told ?? 0) > WebState.maxDropped {
+        let isAlone = (declared ?? 0) == 0 && coding == nil
+        if let refusal,
+            isAlone || isUnclear || request.headers["expect"] != nil || (declared ?? 0) > WebState.maxDropped
+        {
             state.connections.markReceived(connection)
             return send(refusal, on: connection)
         }
@@ -106,7 +108,7 @@ private func answerRequest(
         if refusal == nil, !isAlone, OfficeSite.isAddition(request) {
             do throws(DeviceError) { incoming.files = try state.site.receive(request) } catch {
                 state.connections.markReceived(connection)
-                return send(OfficeSite.told(503, error.message), on: connection)
+                return send(OfficeSite.answer(503, error.message), on: connection)
             }
             cell.pointee = Unmanaged.passRetained(incoming).toOpaque()
             return fieldscribe_web_yes()
@@ -138,7 +140,7 @@ private func answerRequest(
             count.pointee = 0
             return fieldscribe_web_yes()
         }
-        // HTTP has no answer in the middle of a body: close the connection.
+        // HTTP allows no response in the middle of a body: close the connection.
         guard incoming.request.body.count + piece.count <= WebState.maxBody else { return fieldscribe_web_no() }
         incoming.request.body += piece
         count.pointee = 0
@@ -197,7 +199,7 @@ private final class Values {
     /// Headers that determine a request's end or host; different values make it ambiguous.
     private static let single: Set<String> = ["host", "content-length", "transfer-encoding"]
 
-    /// Adds a value. Of several values the first counts; cookies and the headers of `single` keep all.
+    /// Adds a value. The first of several values counts; cookies and the headers of `single` keep all.
     func add(_ name: String, _ value: String) {
         let name = areHeaders ? name.lowercased() : name
         guard let known = found[name] else {

@@ -6,9 +6,9 @@ import System
 
 /// The state of all open connections. Used on one thread.
 final class WebState {
-    /// The most bytes in a request's body.
+    /// The maximum size of a request's body in bytes.
     static let maxBody = 17 << 20
-    /// The most bytes of a refused request's body that are read and dropped. A client that gets the answer earlier may see
+    /// The maximum bytes of a rejected request's body to read and drop. A client that gets the response earlier may see
     /// only a broken connection.
     static let maxDropped = 64 << 20
 
@@ -40,7 +40,7 @@ final class WebState {
         dropped.resume(connection)
     }
 
-    /// Frees the slot of a connection that was answered or closed, and forgets its result.
+    /// Frees the slot of a connection that was answered or closed, and drops its result.
     func endBody(of connection: OpaquePointer) {
         _ = (readings.result(of: connection), additions.result(of: connection))
         bodies.end(connection)
@@ -59,9 +59,9 @@ final class WebState {
 /// A request that is being received.
 final class Incoming {
     var request: WebRequest
-    /// The answer to a refused request, whose body is dropped.
+    /// The response to a rejected request, whose body is dropped.
     let refusal: WebResponse?
-    /// What receives the body instead of `request`.
+    /// The receiver of the body, instead of `request`.
     var files: DroppedFiles?
     /// The bytes of the body that were dropped, or received since the connection was kept.
     var passed = 0
@@ -75,7 +75,7 @@ final class Incoming {
 /// delayed. Used on one thread.
 final class WebBodies {
     private static let maxReceiving = 4
-    /// The most time for a body while others wait, in nanoseconds.
+    /// The maximum time for a body while others wait, in nanoseconds.
     private static let longestBody: Int64 = 20_000_000_000
 
     /// When each connection got its slot.
@@ -136,7 +136,7 @@ final class WebReadings: Sendable {
 
     init(named name: String) { thread = WorkThread(named: name, niceness: 1) }
 
-    /// Runs `body` and suspends the connection meanwhile.
+    /// Suspends the connection while `body` runs.
     func begin(_ connection: OpaquePointer, _ body: @escaping @Sendable () -> WebRequest.Body) {
         let key = UInt(bitPattern: connection)
         state.withLock { _ = $0.reading.insert(key) }

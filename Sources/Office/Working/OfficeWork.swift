@@ -10,7 +10,7 @@ package struct OfficeWork {
 
     /// How long to retry a database that is being restarted, in seconds.
     private static let timeout = 600
-    /// After so many failures in a row, the cause is not the recordings.
+    /// After this many failures in a row, the recordings are not the cause.
     private static let maxInARow = 5
     /// The interval for checking for new recordings, in seconds.
     private static let pause = 5
@@ -43,7 +43,7 @@ package struct OfficeWork {
             try OfficeDatabase(address, files: files, creates: false, timeout: timeout)
         }
         archive = try open()
-        // A missing folder must not count as a failure of recordings.
+        // A missing folder must not count as failed recordings.
         _ = try Folder(opening: archive.files, crosses: true)
         self.program = try ReadingProgram(program, engine: engine)
         (self.lease, self.note, self.result) = (lease, note, result)
@@ -58,7 +58,7 @@ package struct OfficeWork {
         return try retrying { (archive) throws(DeviceError) in try archive.failed(engine) }
     }
 
-    /// Claims and transcribes recordings until the end that is asked for.
+    /// Claims and transcribes recordings until the requested end.
     ///
     /// - Throws: `CancellationError` if a signal asked the process to exit; `DeviceError` if it cannot continue.
     package mutating func run(_ end: End) throws {
@@ -105,7 +105,7 @@ package struct OfficeWork {
             result(
                 isKept
                     ? "\(job.recording)  \(clockTime(recording.length))  \(recording.recorder.folder) \(recording.number)"
-                    : "\(job.recording)  another machine has transcribed it meanwhile")
+                    : "\(job.recording)  another machine has already transcribed it")
         } catch {
             // An error of the archive is not the recording's.
             if error.subject == archive.name { throw error }
@@ -153,7 +153,7 @@ package struct OfficeWork {
             return nil
         }
         guard isOurs else {
-            note("fieldscribe-office: recording \(job.recording): another machine has claimed it meanwhile")
+            note("fieldscribe-office: recording \(job.recording): another machine has already claimed it")
             return nil
         }
         guard status == 0 else {

@@ -2,7 +2,7 @@ import Core
 import Glibc
 import System
 
-/// Returns a configuration file's text with one setting changed and every other byte kept. Pure.
+/// Returns a configuration file's text with one setting changed and every other byte kept.
 ///
 /// - Parameter text: a file that the parser accepts.
 func configurationText(_ text: String, setting name: String, in section: String, to value: String) -> String {
@@ -37,7 +37,7 @@ func configurationText(_ text: String, setting name: String, in section: String,
 extension Configuration {
     /// Saves one setting in the configuration's file, or in a new one; keeps its owner and mode. Returns the file's path.
     ///
-    /// - Throws: `DeviceError`, `denied` for example; the file is unchanged then.
+    /// - Throws: `DeviceError`, `denied` for example; the file is then unchanged.
     package func save(_ name: String, in section: String, value: String) throws(DeviceError) -> String {
         let named = file ?? Self.systemPath
         // Replaces the target of a link, not the link.

@@ -57,7 +57,7 @@ extension Configuration {
 
     /// `[recognizer]`: transcription.
     package struct Recognizer: Hashable, Sendable {
-        /// The `engine` that means the best available one.
+        /// The `engine` value for the best available one.
         static let automaticEngine = "auto"
 
         /// Whether to run the second pass; `automatic` decides by the board.
@@ -95,8 +95,7 @@ extension Configuration {
         /// The default is `dictation`.
         package var hint = RecognitionHint.dictation
 
-        /// Which punctuation transcripts get when they are shown or copied. The default is `engine`: what the engine
-        /// writes.
+        /// Which punctuation transcripts get when they are shown or copied. The default is `engine`: the engine's own.
         package var punctuation = Punctuation.engine
 
         /// Whether to transcribe an ended recording again with more effort. The default is `automatic`: if the board has
@@ -198,7 +197,7 @@ extension Configuration {
 
     /// `[export]`: copies to sticks and folders.
     package struct Export: Hashable, Sendable {
-        /// Which sticks to write to: any, or only those that have a folder `Fieldscribe`.
+        /// Which sticks to write to: any, or only those with a folder `Fieldscribe`.
         package enum Accept: String, Sendable, CaseIterable { case any, marked }
 
         /// Which sticks to copy to when they are plugged in: any, registered ones, or none.
@@ -225,11 +224,11 @@ extension Configuration {
         /// The minisign public key that signs the public keys on a stick, required if others are set; empty for none.
         var settingsKey = ""
 
-        /// The public keys, or paths of files of public keys, to which copies are encrypted; or only `nobody`, for no
+        /// The public keys, or paths of files of public keys, to which copies are encrypted; or just `nobody`, for no
         /// copies. The default is none: copies are not encrypted.
         package var recipients: [String] = []
 
-        /// The `recipients` that means no copies.
+        /// The `recipients` value for no copies.
         static let nobody = "nobody"
     }
 

@@ -10,15 +10,15 @@ package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConver
         /// The line's section, without brackets; empty before the first.
         var section: String
 
-        /// Empty if the whole line is meant.
+        /// Empty if the problem is the whole line.
         var key: String
-        /// The value in the file; empty if the key or the whole line is meant.
+        /// The value in the file; empty if the problem is the key or the whole line.
         var value: String
 
         /// What is wrong, and what is allowed.
         var reason: String
 
-        /// The setting as `capture.device`; nil if the whole line is meant.
+        /// The setting as `capture.device`; nil if the problem is the whole line.
         package var setting: String? { key.isEmpty || section.isEmpty ? nil : "\(section).\(key)" }
 
         package var description: String {

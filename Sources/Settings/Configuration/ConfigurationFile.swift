@@ -70,7 +70,8 @@ extension Configuration {
         let size = try file.size()
         guard size <= largest else {
             throw DeviceError(
-                .unsupported, "fstat", on: path, "too large for a configuration (\(size) bytes, at most \(largest))",
+                .unsupported, "fstat", on: path,
+                "too large for a configuration file (\(size) bytes, at most \(largest))",
                 remedy: "name another file")
         }
         return try file.bytes(count: Int(size))

@@ -115,7 +115,7 @@ extension ConfigurationKey {
                 }
                 if !chosen.contains(choice) { chosen.append(choice) }
             }
-            if chosen.isEmpty { throw Refusal(reason: "\"\(value)\" lists nothing; allowed: \(allowed)") }
+            if chosen.isEmpty { throw Refusal(reason: "\"\(value)\" is an empty list; allowed: \(allowed)") }
             configuration[keyPath: place] = chosen
         } show: {
             $0[keyPath: place].map(\.rawValue).joined(separator: " ")
@@ -139,7 +139,7 @@ extension ConfigurationKey {
                 if !entries.contains(entry) { entries.append(entry) }
             }
             guard value.isEmpty || !entries.isEmpty else {
-                throw Refusal(reason: "\"\(value)\" lists nothing; allowed: \(allowed)")
+                throw Refusal(reason: "\"\(value)\" is an empty list; allowed: \(allowed)")
             }
             configuration[keyPath: place] = entries
         } show: {
@@ -147,7 +147,7 @@ extension ConfigurationKey {
         }
     }
 
-    /// A value that `parse` understands; `fault` says what an invalid value is not.
+    /// A value that `parse` understands; `fault` names the expected kind, as in `is not a port`.
     static func parsed<Value: Sendable>(
         _ path: String, _ place: Place<Value>, allowed: String, fault: String, isOptional: Bool = false,
         show: @escaping @Sendable (Value) -> String, parse: @escaping @Sendable (String) -> Value?

@@ -79,8 +79,8 @@ extension ConfigurationKey {
         .flag("export.settings", \.export.settings),
         .parsed(
             "export.settings-key", \.export.settingsKey,
-            allowed: "a public key of minisign, RW and 54 more letters, or nothing",
-            fault: "a public key of minisign", isOptional: true,
+            allowed: "a minisign public key, RW and 54 more characters, or nothing",
+            fault: "a minisign public key", isOptional: true,
             show: { $0 }, parse: { $0.isEmpty || SigningKey.isPublic($0) ? $0 : nil }),
         .list(
             "export.recipients", \.export.recipients,
@@ -147,7 +147,7 @@ extension ConfigurationKey {
             && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || marks.contains($0)) }
     }
 
-    /// What follows a prefix; nil if nothing does.
+    /// The text after a prefix; nil without any.
     private static func rest(of text: String, after prefix: String) -> Substring? {
         text.hasPrefix(prefix) && text.utf8.count > prefix.utf8.count ? text.dropFirst(prefix.count) : nil
     }

@@ -1,10 +1,8 @@
 internal import CInih
 import Core
 
-/// Parses a configuration file with libinih.
-///
-/// Debian's libinih does not pass line numbers to its handler, and skips lines that it cannot parse. So this class feeds it
-/// line by line, to number the settings and to report skipped lines.
+/// Parses a configuration file with libinih. Debian's libinih does not pass line numbers to its handler, and skips
+/// lines that it cannot parse. So this class feeds it line by line, to know line numbers and to report skipped lines.
 final class ConfigurationParser {
     private typealias Problem = ConfigurationError.Problem
 
@@ -60,11 +58,11 @@ final class ConfigurationParser {
         return parser.configuration
     }
 
-    /// Parses what is valid in an invalid file; uses the defaults for the remaining.
+    /// Parses the valid lines of an invalid file; other settings get their defaults.
     static func salvage(_ bytes: [UInt8], file: String) -> Configuration {
         let parser = ConfigurationParser(bytes, file: file)
         parser.run()
-        // Two values that are valid alone, but not together.
+        // Two values that are valid separately, but not together.
         if parser.configuration.speech.paddingMilliseconds > parser.configuration.speech.hangoverMilliseconds {
             parser.configuration.speech = SpeechSettings()
         }
@@ -111,7 +109,7 @@ final class ConfigurationParser {
         remaining = remaining[bytes.endIndex...].dropFirst()
         if bytes.last == carriageReturn { bytes.removeLast() }
         bytes = bytes.drop { $0 == space || $0 == tab }
-        // Leaves room for the newline and the zero.
+        // Leaves space for the newline and the zero.
         let text = accept(bytes, limit: buffer.count - 2) ? bytes : []
         let end = buffer.update(fromContentsOf: text.map { CChar(bitPattern: $0) } + [CChar(newline), 0])
         return end > 0 ? buffer.baseAddress : nil
@@ -123,7 +121,7 @@ final class ConfigurationParser {
             return refuse("contains a NUL byte; save the file as plain text in UTF-8")
         }
         guard !bytes.contains(carriageReturn) else {
-            return refuse("ends with a carriage return alone; end lines with a newline")
+            return refuse("ends with only a carriage return; end lines with a newline")
         }
         guard let first = bytes.first, first != UInt8(ascii: "#"), first != UInt8(ascii: ";") else { return false }
         guard bytes.count <= limit else { return refuse("is longer than \(limit) bytes; shorten it") }
@@ -148,7 +146,7 @@ final class ConfigurationParser {
         let name = String(text[text.index(after: text.startIndex)..<end])
         let after = text[text.index(after: end)...].drop { $0 == " " || $0 == "\t" }
         guard after.isEmpty || after.hasPrefix("#") || after.hasPrefix(";") else {
-            return refuse("has text after [\(name)]; put it on a line of its own")
+            return refuse("has text after [\(name)]; put it on its own line")
         }
         guard sections.contains(name) else {
             return refuse("is not a section; \(suggestion(for: name, among: sections))", subject: "[\(name)]")
@@ -165,7 +163,7 @@ final class ConfigurationParser {
             return
         }
         guard !section.isEmpty else {
-            return refuse(name, value, "stands before the first section; put a line like [capture] above it")
+            return refuse(name, value, "is before the first section; put a line like [capture] above it")
         }
         guard let key = keys.first(where: { $0.section == section && $0.name == name }) else {
             return refuse(name, value, "is not a key of [\(section)]; \(remedy(for: name, in: section))")
@@ -175,7 +173,7 @@ final class ConfigurationParser {
         }
         lines[key.path] = line
         if value.contains(" #") || value.contains("\t#") {
-            return refuse(name, value, "has a comment after its value; begin it with ; or give it a line of its own")
+            return refuse(name, value, "has a comment after its value; begin it with ; or put it on its own line")
         }
         if let reason = refusal(key, value) { return refuse(name, value, reason) }
         do throws(ConfigurationKey.Refusal) { try key.set(value, in: &configuration) } catch {

@@ -33,11 +33,11 @@ package struct LoadedConfiguration: Sendable {
             {
                 configuration = last.withStickSettings()
                 configurationError = DeviceError(
-                    code, "configuration", message, remedy: "using the last good one, \(copy)")
+                    code, "configuration", message, remedy: "using the last valid one, \(copy)")
             } else {
                 configuration = rest
                 configurationError = DeviceError(
-                    code, "configuration", message, remedy: "using defaults in place of what is wrong")
+                    code, "configuration", message, remedy: "using defaults instead of the wrong settings")
             }
         }
     }

@@ -2,13 +2,13 @@ import Core
 import Glibc
 import Recognition
 
-/// A user's own program. It gets settings only by its environment, and loads what it likes.
+/// A user's own program. It gets settings only from its environment.
 struct CommandEngine: EngineEntry {
     private static let prefix = "command:"
 
     let name = "command"
     let form = "command:PROGRAM"
-    let summary = "a program of your own that speaks the decode workers' protocol"
+    let summary = "your own program that speaks the decode workers' protocol"
     let languages = "its own"
     let licence = "its own"
     let needs = ["the program, by its full path"]
@@ -27,7 +27,7 @@ struct CommandEngine: EngineEntry {
         guard program.hasPrefix("/"), access(program, X_OK) == 0 else {
             throw DeviceError(
                 .missing, "access", status: errno, on: program,
-                "recognizer.engine names a program that does not exist or may not be run here",
+                "recognizer.engine names a program that does not exist or must not run here",
                 remedy: "give its full path, for the service also in ExecPaths= (systemctl edit fieldscribe), or set "
                     + "recognizer.engine = pocketsphinx")
         }
@@ -44,7 +44,7 @@ struct CommandEngine: EngineEntry {
 
     func provider(_ options: WorkerOptions) throws(DeviceError) -> any RecognizerProvider {
         throw DeviceError(
-            .unsupported, "decode-worker", on: name, "is a program of its own",
+            .unsupported, "decode-worker", on: name, "is a separate program",
             remedy: "name it with recognizer.engine")
     }
 

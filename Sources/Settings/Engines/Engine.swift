@@ -42,7 +42,7 @@ extension Configuration {
         return MoonshineModel(path: folder).isThere ? PocketSphinxModel.debian : folder
     }
 
-    /// Moonshine's model: the one that `recognizer.model` names, or the default if that names none of Moonshine's.
+    /// Moonshine's model: the one that `recognizer.model` names, or the default if that is not a Moonshine model.
     package var moonshineModel: MoonshineModel {
         let named = MoonshineModel(path: modelFolder(recognizer.model))
         let isAskedFor = recognizer.engine == MoonshineEngine().name && recognizer.model != Recognizer().model
@@ -77,7 +77,7 @@ extension Configuration {
         return modelFolders.map { "\($0)/\(name)" }.first { access($0, F_OK) == 0 } ?? "\(modelFolders[0])/\(name)"
     }
 
-    /// Whether this is a name that no model has.
+    /// Whether this is a name, but not of an installed model.
     func lacksModel(named name: String) -> Bool { !name.contains("/") && access(modelFolder(name), F_OK) != 0 }
 
     /// The path of the voice embedding model, even if it does not exist.
@@ -85,8 +85,7 @@ extension Configuration {
         SpeakerModel(path: recognizer.speakerModel ?? modelFolder(SpeakerModel.usual))
     }
 
-    /// Returns a copy with another model and what belongs to it, or with another engine, vocabulary or hint; nil keeps the
-    /// current value.
+    /// Returns a copy with another model and its settings, engine, vocabulary or hint; nil keeps the current value.
     package func with(
         model name: String? = nil, engine: String? = nil, vocabulary: String? = nil, hint: RecognitionHint? = nil
     ) -> Configuration {
@@ -95,7 +94,7 @@ extension Configuration {
         if let hint { configuration.recognizer.hint = hint }
         if let vocabulary { configuration.recognizer.vocabulary = vocabulary }
         guard let name else { return configuration }
-        // A name means a local folder only if no model has that name.
+        // A name refers to a local folder only if no model has that name.
         let isHere = lacksModel(named: name) && access(name, F_OK) == 0
         configuration.recognizer.model = isHere ? "./\(name)" : name
         configuration.recognizer.languageModel = nil
@@ -119,7 +118,7 @@ extension Configuration {
         return configuration
     }
 
-    /// The folder for files that can be recreated: the archive's for its owner, else the user's own, also for root.
+    /// The folder for files that can be recreated: the archive's for its owner, else the user's own, even for root.
     package var cacheFolder: String {
         var status = stat()
         if stat(storage.directory, &status) == 0, status.st_uid == geteuid(), access(storage.directory, W_OK) == 0 {
@@ -142,7 +141,7 @@ extension Configuration {
     /// The words learned from corrections.
     package var learned: LearnedVocabulary { LearnedVocabulary(storage: storage.directory) }
 
-    /// Whether any vocabulary is used, which makes a board slower.
+    /// Whether any vocabulary is used, which slows decoding.
     var hasVocabulary: Bool {
         recognizer.vocabulary != nil || recognizer.learn != .no && learned.inUse({ _ in }) != nil
     }

@@ -12,10 +12,10 @@ package struct EngineCost: Hashable, Sendable {
     /// The profile for boards that are too slow for `live`; nil for none.
     var faster: String? = "fast"
 
-    /// How much faster that profile is.
+    /// The speedup of that profile.
     var fasterRatio = 1.3
 
-    /// The highest measured ratio: a board returns to `live` only if that certainly keeps up.
+    /// The highest measured speedup: a board returns to `live` only if that certainly keeps up.
     var maxFasterRatio = 2.0
 
     /// How much longer `final` takes than `live`.

@@ -1,8 +1,8 @@
 import Core
 import Recognition
 
-/// An engine that is not opened yet: what configuration, doctor, models, completion and manual say about it, and how to
-/// start its workers. To add an engine, add its entry to `EngineRegistry`.
+/// Describes an engine for configuration, doctor, models, completion and manual, and starts its workers. To add an
+/// engine, add its entry to `EngineRegistry`.
 package protocol EngineEntry: Sendable {
     /// The name in `recognizer.engine`, `decode-worker --engine` and `EngineDescription.name`.
     var name: String { get }
@@ -31,7 +31,7 @@ package protocol EngineEntry: Sendable {
     /// Whether it writes capitals and punctuation itself.
     var writesPunctuation: Bool { get }
 
-    /// The longest speech, in seconds, to which utterances are merged for it; 0 for single utterances.
+    /// The maximum length of merged utterances in seconds; 0 to not merge.
     var longestGroupSeconds: Int { get }
 
     /// Whether a second pass gives a better text.
@@ -66,7 +66,7 @@ package protocol EngineEntry: Sendable {
     /// What the doctor adds about a model that a worker has loaded: `its files are those of SHA256SUMS`; empty for nothing.
     func integrity(in configuration: Configuration) -> String
 
-    /// What it needs of a board.
+    /// Its hardware requirements.
     func cost(in configuration: Configuration) -> EngineCost
 
     /// Whether a second pass would give no better text than this pass has.

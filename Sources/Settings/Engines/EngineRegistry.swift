@@ -3,16 +3,17 @@ import Recognition
 
 /// All engines, in the order of the manual.
 package enum EngineRegistry {
-    /// The `recognizer.engine` that means the first complete one of `automatic`.
+    /// The `recognizer.engine` value for the first complete one of `automatic`.
     package static let automaticName = Configuration.Recognizer.automaticEngine
 
     /// In the order of the manual.
     package static let all: [any EngineEntry] = automatic + [WhisperEngine(), CommandEngine()]
 
-    /// The engines that `auto` chooses from, the best first. The last is the fallback, and reports what it lacks itself.
+    /// The engines that `auto` chooses from, the best first. The last is the fallback, and reports itself what it
+    /// lacks.
     package static let automatic: [any EngineEntry] = [MoonshineEngine(), PocketSphinxEngine()]
 
-    /// The engine of a worker that names none.
+    /// The default engine of a worker.
     package static let usual: any EngineEntry = PocketSphinxEngine()
 
     /// The values of `recognizer.engine` and `--engine`, in words.
@@ -53,7 +54,7 @@ package enum EngineRegistry {
         return engines[min(lacking.count, engines.count - 1)]
     }
 
-    /// What the engines lack that are better than the first complete one.
+    /// What the better engines than the first complete one lack.
     package static func lacks(
         of engines: [any EngineEntry] = automatic, for configuration: Configuration
     ) -> [DeviceError] {

@@ -1,7 +1,7 @@
 import Core
 import Synchronization
 
-/// A value that is made when it is first needed. If that fails, the next access tries again.
+/// A value that is created on first access. If that fails, the next access tries again.
 final class LoadedOnce<Value: Sendable>: Sendable {
     private let made = Mutex<Value?>(nil)
     private let make: @Sendable () throws(DeviceError) -> Value

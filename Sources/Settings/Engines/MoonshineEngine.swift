@@ -7,7 +7,7 @@ import System
 struct MoonshineEngine: EngineEntry {
     let name = "moonshine"
     let summary = "a network made for small boards: nine words in ten are right, with capitals and punctuation"
-    let languages = "English; others with a model of their own"
+    let languages = "English; others with their own models"
     let licence = "MIT"
     let needs = [
         "the package fieldscribe-moonshine-tiny-en, or another model", "ONNX Runtime", "the package pocketsphinx-en-us",
@@ -33,7 +33,7 @@ struct MoonshineEngine: EngineEntry {
         {
             throw DeviceError(
                 .unsupported, "recognizer.model", on: "\(recognizer.model)",
-                "a model of PocketSphinx, so that engine is used",
+                "a PocketSphinx model, so that engine is used",
                 remedy: "for another, set recognizer.engine = moonshine")
         }
         guard MachineMemory.totalMegabytes >= MoonshineModel.leastMegabytes else {
@@ -68,7 +68,7 @@ struct MoonshineEngine: EngineEntry {
 
     func reader(in configuration: Configuration) -> String { configuration.moonshineModel.path }
 
-    /// A worker reads and compares all its files before it loads any.
+    /// A worker verifies all its files before it loads any.
     func integrity(in configuration: Configuration) -> String {
         access(configuration.moonshineModel.digests, F_OK) == 0
             ? "its files match SHA256SUMS" : "without SHA256SUMS, so damage would go unnoticed"
@@ -83,7 +83,7 @@ struct MoonshineEngine: EngineEntry {
         return cost
     }
 
-    /// `live` and `final` search alike, so either pass is as good.
+    /// `live` and `final` search alike, so their passes are equivalent.
     func suffices(_ pass: PassSummary) -> Bool {
         pass.isComplete && pass.engine.name == name && pass.profile != "fast"
     }
@@ -95,7 +95,7 @@ struct MoonshineEngine: EngineEntry {
     func models(in configuration: Configuration) -> [InstalledModel] {
         var taken: Set<String> = []
         return configuration.modelFolders.flatMap { folder in
-            // A folder that begins with a dot is still being added.
+            // A folder whose name begins with a dot is still being added.
             ((try? names(inFolder: folder)) ?? []).filter { !$0.hasPrefix(".") }
                 .compactMap { model(at: "\(folder)/\($0)") }
         }.filter { taken.insert($0.name).inserted }

@@ -6,7 +6,7 @@ import Recognition
 struct PocketSphinxEngine: EngineEntry {
     let name = "pocketsphinx"
     let summary = "transcribes while people speak, even on the smallest boards"
-    let languages = "English; others with a model of their own"
+    let languages = "English; others with their own models"
     let licence = "BSD-2-Clause"
     let needs = ["the package pocketsphinx-en-us, or another model"]
     let profiles = DecoderProfile.all.map(\.name)
@@ -18,7 +18,7 @@ struct PocketSphinxEngine: EngineEntry {
         if name != Configuration.Recognizer().model, configuration.lacksModel(named: name) {
             throw DeviceError(
                 .missing, "access", on: name, "no model has this name",
-                remedy: "fieldscribe models lists those that have one; name a folder by its path, such as ./\(name)")
+                remedy: "fieldscribe models lists the names; name a folder by its path, such as ./\(name)")
         }
         try configuration.model.check()
         try checkVocabulary(configuration)
@@ -56,7 +56,7 @@ struct PocketSphinxEngine: EngineEntry {
         return cost
     }
 
-    /// Also keeps the text of our other engine, which is better.
+    /// Also keeps Moonshine's text, which is better.
     func suffices(_ pass: PassSummary) -> Bool {
         let others = EngineRegistry.all.map(\.name).filter { $0 != name }
         return pass.isComplete && (pass.profile == SecondPass.profile || others.contains(pass.engine.name))

@@ -17,7 +17,7 @@ struct WhisperEngine: EngineEntry {
     func check(_ configuration: Configuration) throws(DeviceError) {
         guard let path = configuration.recognizer.whisperModel else {
             throw DeviceError(
-                .missing, "recognizer.engine", "whisper needs a model of its own",
+                .missing, "recognizer.engine", "whisper needs its own model",
                 remedy: "name its file with recognizer.whisper-model")
         }
         try WhisperModel(path: path).check()

@@ -6,7 +6,7 @@ import System
 ///
 /// The file may be lost at any time; then the speed is unknown until the next recording.
 package struct BoardSpeed: Sendable {
-    /// Shorter speech says too little: a worker's first second of CPU loads the model.
+    /// Shorter speech is not representative: a worker's first second of CPU loads the model.
     private static let leastSeconds = 60.0
 
     private let folder: String
@@ -35,7 +35,7 @@ package struct BoardSpeed: Sendable {
 
     private var path: String { "\(folder)/decoder-speed" }
 
-    /// Stores the measured cost of a live transcription. Failing to do so has no consequence.
+    /// Stores the measured cost of a live transcription. Failures are ignored.
     package func keep(_ statistics: Statistics, profile: String) {
         guard statistics.speechSeconds >= Self.leastSeconds, statistics.cpuSeconds > 0 else { return }
         let speed = statistics.speechSeconds / statistics.cpuSeconds

@@ -3,7 +3,7 @@ import Glibc
 import Recognition
 import System
 
-/// The card's partition that a laptop sees. Reads what a user put there, and writes an answer.
+/// The card's partition that a laptop sees. Reads the user's settings there, and writes RESULT.txt.
 package struct CardFolder {
     /// The result of reading it.
     package struct Outcome: Hashable, Sendable {
@@ -22,7 +22,7 @@ package struct CardFolder {
             var lines =
                 problems.isEmpty
                 ? ["\(CardSettings.fileName): everything counts."]
-                : ["\(CardSettings.fileName): these lines do not count; all others do. Correct them:"]
+                : ["\(CardSettings.fileName): these lines are ignored; all others are used. Correct them:"]
             lines += problems.map { "    \($0)" }
             return lines.map { "\($0)\r\n" }.joined()
         }
@@ -39,7 +39,7 @@ package struct CardFolder {
         self.zones = zones
     }
 
-    /// Reads the folder. It never fails: what cannot be read is a problem, and the rest counts.
+    /// Reads the folder. It never fails: unreadable parts become problems, and the others are used.
     ///
     /// - Parameter place: where the recorder will find the user's vocabulary.
     package func read(vocabularyAt place: String) -> Outcome {
@@ -62,8 +62,8 @@ package struct CardFolder {
                 outcome.vocabulary = words
                 outcome.settings.use(vocabulary: place)
             } else {
-                outcome.problems.append("\(name): none of it counts until these lines are corrected")
-                outcome.problems += wrong.prefix(Self.mostProblems)
+                outcome.problems.append("\(name): is ignored until these lines are corrected")
+                outcome.problems += wrong.prefix(Self.maxProblems)
             }
         } catch {
             outcome.problems.append(
@@ -72,7 +72,7 @@ package struct CardFolder {
         return outcome
     }
 
-    private static let mostProblems = 50
+    private static let maxProblems = 50
 
     private func file(_ name: String, upTo limit: Int) throws(DeviceError) -> [UInt8] {
         try Folder(opening: path).openFile(name, O_RDONLY).content(limit: limit)

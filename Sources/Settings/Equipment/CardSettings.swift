@@ -1,8 +1,7 @@
 import Core
 
-/// The settings in `fieldscribe.txt` on a card made from the image.
-///
-/// Each line counts by itself: an invalid one is reported, and the others count.
+/// The settings in `fieldscribe.txt` on a card made from the image. Lines are independent: an invalid one is reported,
+/// and the others are used.
 package struct CardSettings: Hashable, Sendable {
     /// The file's name on the partition that a laptop sees.
     static let fileName = "fieldscribe.txt"
@@ -52,7 +51,7 @@ package struct CardSettings: Hashable, Sendable {
     init(_ bytes: [UInt8], isTimeZone: (String) -> Bool) {
         configuration = Self.base
         guard bytes.count <= Self.largest else {
-            problems = ["is longer than \(Self.largest) bytes, so that none of it counts; shorten it"]
+            problems = ["is longer than \(Self.largest) bytes, so it is ignored; shorten it"]
             refuseCopies()
             return
         }
@@ -72,7 +71,7 @@ package struct CardSettings: Hashable, Sendable {
     /// - Parameter path: where the recorder finds it.
     mutating func use(vocabulary path: String) { configuration.recognizer.vocabulary = path }
 
-    /// Prevents all copies: what cannot be read may have named the recipients.
+    /// Prevents all copies: the unreadable part may have named the recipients.
     mutating func refuseCopies() { configuration.export.recipients = [Configuration.Export.nobody] }
 
     /// The recorder's configuration file: each setting that differs from its default.
@@ -96,7 +95,7 @@ package struct CardSettings: Hashable, Sendable {
         // A key may have a short name.
         let path = Self.paths[key] ?? key
         if let earlier = linesOfKeys[path] {
-            return "\(key) is set twice; what line \(earlier) says counts"
+            return "\(key) is set twice; line \(earlier) is used"
         }
         linesOfKeys[path] = number
         // These are invalid without a value, and an invalid value prevents all copies.
@@ -112,12 +111,12 @@ package struct CardSettings: Hashable, Sendable {
         case "name":
             let isName = value.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
             guard isName, value.count <= 63, value.first != "-", value.last != "-" else {
-                return "\"\(value)\" cannot be a name; allowed: letters, digits and - between them, 63 at most"
+                return "\"\(value)\" cannot be a name; allowed: letters, digits and inner -, at most 63"
             }
             name = value
         case "language":
             guard value.lowercased() == "en" else {
-                return "\"\(value)\" is not known to this card; allowed: en. What is said is taken for English"
+                return "\"\(value)\" is not a language of this card; allowed: en. Speech is transcribed as English"
             }
         case "time-zone":
             guard isTimeZone(value) else {
@@ -126,7 +125,7 @@ package struct CardSettings: Hashable, Sendable {
             timeZone = value
         case "vocabulary":
             guard !value.contains("/"), !value.contains("\\"), !value.hasPrefix(".") else {
-                return "\"\(value)\" is not a file beside \(Self.fileName); give its name alone"
+                return "\"\(value)\" is not a file beside \(Self.fileName); give only its name"
             }
             vocabulary = value
         case "rtc":
@@ -143,12 +142,12 @@ package struct CardSettings: Hashable, Sendable {
         case "upgrade-key":
             guard SigningKey.isPublic(value) else {
                 return
-                    "is not a public key of minisign; it is the line of 56 letters that begins with RW in its .pub file"
+                    "is not a minisign public key; it is the line of 56 characters that begins with RW in the .pub file"
             }
             upgradeKey = value
         case "recipients", "export.recipients":
             let problem = value.isEmpty ? "has no value" : set("export.recipients", to: value)
-            // The recipients are unknown, so nothing may be copied, least of all unencrypted.
+            // The recipients are unknown, so nothing may be copied.
             if problem != nil { refuseCopies() }
             return problem.map { "\($0). Nothing is copied until this line is corrected" }
         case "sticks", "export.sticks":
@@ -183,7 +182,7 @@ package struct CardSettings: Hashable, Sendable {
     /// The values of `rtc`.
     private static let clocks = ["none", "ds3231", "pcf8523"]
 
-    /// `17` and `GPIO17` mean the line of that name.
+    /// `17` and `GPIO17` name the same line.
     private static func address(_ value: String) -> String {
         let number = value.uppercased().hasPrefix("GPIO") ? value.dropFirst(4) : value[...]
         guard !number.isEmpty, number.allSatisfy({ $0.isASCII && $0.isNumber }) else { return value }
@@ -206,8 +205,8 @@ package struct CardSettings: Hashable, Sendable {
 
     /// Settings that the image itself depends on.
     private static let fixed = [
-        "storage.directory": "stays as it is: recordings are on the card's third partition; delete this line",
-        "control.socket": "stays as it is: the image's own programs use it; delete this line",
+        "storage.directory": "cannot be changed: recordings are on the card's third partition; delete this line",
+        "control.socket": "cannot be changed: the image's own programs use it; delete this line",
         "recognizer.vocabulary": "is set by vocabulary = FILE, with the file beside this one",
     ]
 }

@@ -7,7 +7,7 @@ extension Configuration {
     /// - Parameters:
     ///   - profile: one of the engine's.
     ///   - niceness: the workers' nice value.
-    ///   - count: how many; nil for as many as suit the board.
+    ///   - count: their number; nil for the board's default.
     /// - Throws: `DeviceError` with `missing`, `denied` or `damaged` if neither the engine nor PocketSphinx is complete.
     package func workers(profile: String, niceness: Int32 = 0, count: Int? = nil) throws(DeviceError) -> WorkerPool {
         let engine = engine
@@ -36,7 +36,7 @@ extension Configuration {
         return (try? engine.command(self, profile: "fast")) ?? wanted
     }
 
-    /// The engine that gives partial results.
+    /// The engine for partial results.
     package var partialsEngine: any EngineEntry {
         let (engine, spare) = (engine, PocketSphinxEngine())
         guard engine.longestGroupSeconds > 0, WorkerPool.hasRoomForPartials, (try? spare.check(self)) != nil else {

@@ -41,9 +41,9 @@ package struct DecodePlan: Hashable, Sendable {
 
     /// The memory for the rest of the system, recording included, in megabytes.
     private static let reserve = 320
-    /// Below this speed, a worker falls behind as soon as anything else runs.
+    /// Below this speed, a worker falls behind when anything else runs.
     private static let headroom = 1.5
-    /// A second pass that takes more than four times the audio never finishes in daily use.
+    /// A second pass that takes more than four times the audio's length never finishes in daily use.
     private static let slowestSecondPass = 0.25
 
     /// Chooses the plan for a board.

@@ -42,7 +42,7 @@ package final class DecodeWorkers: Sendable {
         pool.withLock { if $0 === old { $0 = nil } }
     }
 
-    /// Ends the second pass's decode workers, also within an utterance; the pass continues after its last committed
+    /// Ends the second pass's decode workers, even within an utterance; the pass continues after its last committed
     /// segment.
     package func endRereaders() async {
         let old = secondPool.withLock { pool in

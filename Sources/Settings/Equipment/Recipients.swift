@@ -3,7 +3,7 @@ import Core
 
 extension Configuration {
     /// The largest number of recipients.
-    private static let mostRecipients = 64
+    private static let maxRecipients = 64
 
     /// The recipients of copies, by `export.recipients`; nil if copies are not encrypted.
     ///
@@ -40,10 +40,10 @@ extension Configuration {
             }
             for recipient in more where !found.contains(recipient) { found.append(recipient) }
         }
-        guard found.count <= mostRecipients else {
+        guard found.count <= maxRecipients else {
             throw DeviceError(
                 .unsupported, "export", on: key,
-                "\(found.count) public keys are too many", remedy: "give at most \(mostRecipients)")
+                "\(found.count) public keys are too many", remedy: "give at most \(maxRecipients)")
         }
         return found
     }

@@ -4,30 +4,29 @@ import Glibc
 import Recognition
 import System
 
-/// Settings on a stick, in `Fieldscribe/settings`: a configuration, a vocabulary, and public keys to encrypt copies to if
-/// there are none.
-///
-/// Each file is checked as a whole, and then kept beside the archive, where it overrides the machine's configuration.
-/// Problems are answered, and the previous settings stay. Nothing is accepted unless `export.settings` is yes.
+/// Settings on a stick, in `Fieldscribe/settings`: a configuration, a vocabulary, and public keys to encrypt copies to
+/// if there are none. Each file is checked as a whole, and then stored beside the archive, where it overrides the
+/// machine's configuration. Problems are reported, and the previous settings stay. Nothing is accepted unless
+/// `export.settings` is yes.
 package enum StickSettings {
-    /// What became of a stick's settings.
+    /// The result of reading a stick's settings.
     package struct Outcome: Hashable, Sendable {
         /// The lines for RESULT.txt.
         package var lines: [String] = []
 
-        /// Whether other settings count from now on.
+        /// Whether the settings in effect changed.
         package var hasChanged = false
     }
 
     static let configurationName = "fieldscribe.conf"
     static let vocabularyName = "vocabulary.txt"
-    /// The file of public keys; its signature lies beside it.
+    /// The file of public keys; its signature is beside it.
     static let recipientsName = "recipients.txt"
     /// The name under which signed keys are kept.
     static let signedRecipientsName = "recipients-signed.txt"
     static let folderName = "settings"
     private static let largestConfiguration = 65_536
-    private static let mostProblems = 50
+    private static let maxProblems = 50
 
     /// The folder in which settings are kept.
     static func folder(in storage: String) -> String { "\(storage)/\(folderName)" }
@@ -81,9 +80,9 @@ package enum StickSettings {
                 outcome.lines.append(
                     "\(folderName)/\(name) WAS NOT ACCEPTED; the previous settings stay in effect. "
                         + "Correct these lines:")
-                outcome.lines += wrong.prefix(mostProblems).map { "    \($0)" }
-                if wrong.count > mostProblems {
-                    outcome.lines.append("    ... and \(wrong.count - mostProblems) more")
+                outcome.lines += wrong.prefix(maxProblems).map { "    \($0)" }
+                if wrong.count > maxProblems {
+                    outcome.lines.append("    ... and \(wrong.count - maxProblems) more")
                 }
                 return
             }
@@ -156,14 +155,14 @@ package enum StickSettings {
     private static func refusal(_ counting: [String], _ configuration: Configuration) -> String? {
         let signed = "or have \(recipientsName) signed with the key that export.settings-key names"
         if counting == configuration.export.recipients, !counting.isEmpty {
-            return "for whom copies are sealed is set on this recorder (export.recipients); change it there, \(signed)"
+            return "the recipients of copies are set on this recorder (export.recipients); change them there, \(signed)"
         }
         if let place = counting.first {
-            return "an earlier stick has said for whom copies are sealed; remove \(place) on the recorder, \(signed)"
+            return "an earlier stick has set the recipients of copies; remove \(place) on the recorder, \(signed)"
         }
         if configuration.storage.afterExport != .keep {
-            return "what is copied is erased here (storage.after-export), so a person with other keys could take "
-                + "it away; set export.recipients on the recorder, \(signed)"
+            return "copied recordings are erased here (storage.after-export), so a person with other keys could steal "
+                + "them; set export.recipients on the recorder, \(signed)"
         }
         return nil
     }
@@ -172,7 +171,7 @@ package enum StickSettings {
 // The settings in effect.
 extension Configuration {
     /// Returns a copy with the accepted settings of a stick, if they are valid and `export.settings` is yes. Its public
-    /// keys count as long as they exist and no others are set, even if `export.settings` is no.
+    /// keys are used as long as they exist and no others are set, even if `export.settings` is no.
     func withStickSettings() -> Configuration {
         let folder = StickSettings.folder(in: storage.directory)
         var configuration = self
@@ -227,8 +226,9 @@ extension ConfigurationKey {
             return names.contains(value)
                 ? nil : "a stick may not name a program; allowed: \(names.joined(separator: ", "))"
         case "export.recipients":
-            return "a stick says for whom copies are sealed in settings/\(StickSettings.recipientsName), a key a line, "
-                + "and only while that is not set; delete this line"
+            return
+                "a stick sets the recipients of copies in settings/\(StickSettings.recipientsName), one key per line, "
+                + "and only if none are set; delete this line"
         case "recognizer.model":
             return value.contains("/")
                 ? "a stick may only give the name of a model, as fieldscribe models lists it" : nil
@@ -238,8 +238,8 @@ extension ConfigurationKey {
         }
     }
 
-    /// Whether this names a card and nothing else: ALSA names may contain whole device definitions, which write to files
-    /// and start programs.
+    /// Whether this names only a card: ALSA names may contain whole device definitions, which write to files and start
+    /// programs.
     private static func isCard(_ device: String) -> Bool {
         guard device.hasPrefix("alsa:") else { return false }
         let parts = device.dropFirst("alsa:".count).split(separator: ":", omittingEmptySubsequences: false)

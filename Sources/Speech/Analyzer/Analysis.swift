@@ -22,7 +22,7 @@ final class Analysis: Sendable {
         var failure: SFSpeechError?
     }
 
-    /// The audio and what is settled of it.
+    /// The audio and its settled part.
     private struct Progress {
         var end = SamplePosition.zero
         var settled: [SamplePosition] = []
@@ -39,7 +39,8 @@ final class Analysis: Sendable {
     private let progress = Mutex(Progress())
     /// Holds an element while audio is passed to the modules.
     private let turn = AsyncQueue<Void>(capacity: 1)
-    /// End without elements: the models are loaded; all branches have ended; the background input has ended.
+    /// These end without elements when the models are loaded, all branches have ended, and the background input has
+    /// ended.
     private let prepared = AsyncQueue<Never>(capacity: 1)
     private let done = AsyncQueue<Never>(capacity: 1)
 
@@ -130,7 +131,7 @@ final class Analysis: Sendable {
         done.finish()
     }
 
-    /// Ends everything because of an error; results of what was analyzed stay readable.
+    /// Ends everything because of an error; earlier results stay readable.
     private func fail(_ failure: SFSpeechError) {
         let (branches, reader) = state.withLock { state in
             state.failure = state.failure ?? failure
@@ -343,6 +344,6 @@ private final class Countdown: Sendable {
 
     init(_ count: Int) { left = Atomic(count) }
 
-    /// Counts one; returns true for the last.
+    /// Counts one down; returns true for the last.
     func isOver() -> Bool { left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
 }

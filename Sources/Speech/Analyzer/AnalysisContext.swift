@@ -26,8 +26,8 @@ public final class AnalysisContext: Sendable {
         strings.withLock { $0[.general] = contextualStrings }
     }
 
-    /// Words and phrases that recognition prefers, by tag; all tags are used. Words that the dictionary lacks are pronounced by
-    /// eSpeak NG. A string that contains anything but words is ignored.
+    /// Words and phrases that recognition prefers, by tag; all tags are used. Words that the dictionary lacks are
+    /// pronounced by eSpeak NG. Strings with anything other than words are ignored.
     public var contextualStrings: [ContextualStringsTag: [String]] {
         get { strings.withLock { $0 } }
         set { strings.withLock { $0 = newValue } }

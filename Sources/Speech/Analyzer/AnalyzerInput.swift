@@ -6,7 +6,7 @@ public struct AnalyzerInput: Hashable, Sendable {
     ///
     /// If it is later than the end of the previous buffer, the time between counts as missing audio and ends an utterance.
     public let bufferStartTime: AudioTime?
-    /// How many samples a file lacks before the buffer, wherever the file begins; 0 for inputs of others.
+    /// The number of samples missing from the file before the buffer; 0 for other inputs.
     let missing: Int64
 
     /// - Parameters:

@@ -1,13 +1,11 @@
 import FoundationEssentials
 
-/// Analyzes audio with modules: a ``SpeechTranscriber``, a ``SpeechDetector``, or both.
-///
-/// Audio of any length is analyzed in bounded memory. It comes from a file, or from a sequence of ``AnalyzerInput``, such as
-/// ``Microphone``. Several inputs may follow each other; times count on. Once the analysis has finished, create another analyzer.
-///
-/// An analyzer that nobody refers to any more ends its analysis. Two analyzers do not share anything.
+/// Analyzes audio with modules: a ``SpeechTranscriber``, a ``SpeechDetector``, or both. Audio of any length is analyzed
+/// in bounded memory. It comes from a file, or from a sequence of ``AnalyzerInput``, such as ``Microphone``. Several
+/// inputs may follow each other; times continue. Once the analysis has finished, create another analyzer. Releasing an
+/// analyzer ends its analysis. Analyzers share nothing.
 public actor SpeechAnalyzer {
-    /// Which engine reads, and where.
+    /// Which engine to use, and where to run it.
     public struct Options: Sendable {
         /// An engine.
         public enum Engine: String, Hashable, Sendable, CaseIterable {
@@ -23,7 +21,7 @@ public actor SpeechAnalyzer {
         public enum Isolation: Hashable, Sendable {
             /// On a thread of this process. An engine's library that crashes ends this process.
             case inProcess
-            /// In a process of its own, which is restarted if it crashes.
+            /// In a separate process, which is restarted if it crashes.
             ///
             /// The helper is the program `fieldscribe`, or one that accepts the same `decode-worker` command.
             case process(helper: URL)
@@ -55,8 +53,8 @@ public actor SpeechAnalyzer {
     private let analysis: Analysis
 
     /// - Parameters:
-    ///   - modules: what to find; each is used by this analyzer only.
-    ///   - options: which engine reads, and where.
+    ///   - modules: the kinds of analysis; each instance can be used by only one analyzer.
+    ///   - options: which engine to use, and where to run it.
     public init(modules: [any SpeechModule], options: Options = Options()) {
         self.modules = modules
         analysis = Analysis(modules: modules, options: options)
@@ -123,9 +121,8 @@ public actor SpeechAnalyzer {
     /// - Throws: ``SFSpeechError`` if the analysis or its input failed. If the task is cancelled, so is the analysis.
     public func finalizeAndFinishThroughEndOfInput() async throws { try await analysis.finish() }
 
-    /// Finishes at once. Results that nobody has read are dropped, and the modules' sequences end.
-    ///
-    /// The engine's thread ends after its current step, which takes Moonshine up to some seconds.
+    /// Finishes at once. Results that nobody has read are dropped, and the modules' sequences end. The engine's thread
+    /// ends after its current step, which may take Moonshine several seconds.
     public func cancelAndFinishNow() async { analysis.cancel() }
 
     /// The audio whose results are not final yet; nil before any audio.

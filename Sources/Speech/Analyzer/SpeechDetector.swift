@@ -32,9 +32,9 @@ public final class SpeechDetector: SpeechModule {
         public init(sensitivityLevel: SensitivityLevel = .medium) { self.sensitivityLevel = sensitivityLevel }
     }
 
-    /// A stretch of speech or of silence.
+    /// A section of speech or silence.
     public struct Result: SpeechModuleResult, Hashable, Sendable {
-        /// The stretch. That of speech which goes on ends where it is known to go on.
+        /// Its range. Ongoing speech ends at the latest position where it is known to continue.
         public let range: AudioTimeRange
         /// The end of the audio whose results are final.
         public let resultsFinalizationTime: AudioTime
@@ -44,7 +44,7 @@ public final class SpeechDetector: SpeechModule {
 
     /// How easily sound counts as speech.
     public let sensitivityLevel: SensitivityLevel
-    /// The stretches, in chronological order. Final ones follow each other without gaps, except for missing audio.
+    /// The sections, in chronological order. Final ones follow each other without gaps, except for missing audio.
     public let results: SpeechResults<Result>
 
     private let reportsResults: Bool
@@ -61,7 +61,7 @@ public final class SpeechDetector: SpeechModule {
     public init(detectionOptions: DetectionOptions, reportResults: Bool) {
         sensitivityLevel = detectionOptions.sensitivityLevel
         reportsResults = reportResults
-        results = SpeechResults(queue: AsyncQueue(capacity: SpeechTranscriber.mostPending))
+        results = SpeechResults(queue: AsyncQueue(capacity: SpeechTranscriber.maxPending))
     }
 }
 

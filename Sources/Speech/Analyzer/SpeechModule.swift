@@ -4,10 +4,10 @@ import Core
 ///
 /// A module is used by one analyzer, once. Other types cannot be analyzer modules.
 public protocol SpeechModule: AnyObject, Sendable {
-    /// What it finds.
+    /// The kind of its results.
     associatedtype Result: SpeechModuleResult
 
-    /// What it finds, in chronological order.
+    /// Its results, in chronological order.
     var results: SpeechResults<Result> { get }
 }
 
@@ -21,7 +21,7 @@ public protocol SpeechModuleResult: Sendable {
 }
 
 extension SpeechModuleResult {
-    /// Whether it stays as it is. A result that is not final is replaced by a later one of the same range.
+    /// Whether it will not change. A result that is not final is replaced by a later one for the same range.
     public var isFinal: Bool { resultsFinalizationTime >= range.end }
 }
 
@@ -33,7 +33,7 @@ protocol AnalyzableModule: SpeechModule {
     func branch(_ request: BranchRequest) throws -> any AnalysisBranch
 }
 
-/// What an analyzer tells its modules.
+/// What an analyzer passes to its modules.
 struct BranchRequest: Sendable {
     var options: SpeechAnalyzer.Options
     var context: AnalysisContext

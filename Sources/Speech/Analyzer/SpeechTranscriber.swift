@@ -2,7 +2,7 @@ import Core
 import FoundationEssentials
 import Synchronization
 
-/// Writes down what is said.
+/// Transcribes speech.
 ///
 /// Create one for a locale, pass it to a ``SpeechAnalyzer``, and iterate ``results``:
 ///
@@ -13,15 +13,15 @@ import Synchronization
 ///     try await analyzer.finalizeAndFinishThroughEndOfInput()
 ///     print(try await text)
 public final class SpeechTranscriber: SpeechModule {
-    /// What is reported.
+    /// What to report.
     public enum ReportingOption: Hashable, Sendable, CaseIterable {
-        /// Text of the speech that goes on; final text replaces it. It costs a second recognizer.
+        /// Text of the ongoing speech; final text replaces it. It costs a second recognizer.
         case volatileResults
-        /// Other readings of each result.
+        /// Alternative readings of each result.
         case alternativeTranscriptions
     }
 
-    /// What the text has as attributes.
+    /// The attributes of the text.
     public enum ResultAttributeOption: Hashable, Sendable, CaseIterable {
         /// The range of each word.
         case audioTimeRange
@@ -31,9 +31,9 @@ public final class SpeechTranscriber: SpeechModule {
 
     /// A combination of options.
     public struct Preset: Hashable, Sendable {
-        /// What is reported.
+        /// What to report.
         public var reportingOptions: Set<ReportingOption>
-        /// What the text has as attributes.
+        /// The attributes of the text.
         public var attributeOptions: Set<ResultAttributeOption>
 
         /// Creates a preset.
@@ -72,7 +72,7 @@ public final class SpeechTranscriber: SpeechModule {
     private let isUsed = Mutex(false)
 
     /// The final results that wait for a slow consumer.
-    static let mostPending = 1_000
+    static let maxPending = 1_000
 
     /// - Parameters:
     ///   - locale: the language of the speech; `AssetInventory.status(forModules:)` tells whether a model for it is installed.
@@ -92,11 +92,11 @@ public final class SpeechTranscriber: SpeechModule {
             locale: locale, preset: Preset(reportingOptions: reportingOptions, attributeOptions: attributeOptions))
     }
 
-    init(locale: Locale, preset: Preset, hint: TaskHint, mostPending: Int = mostPending) {
+    init(locale: Locale, preset: Preset, hint: TaskHint, maxPending: Int = maxPending) {
         self.locale = locale
         self.preset = preset
         self.hint = hint
-        results = SpeechResults(queue: AsyncQueue(capacity: mostPending))
+        results = SpeechResults(queue: AsyncQueue(capacity: maxPending))
     }
 
     /// Whether a model is installed.
@@ -105,7 +105,7 @@ public final class SpeechTranscriber: SpeechModule {
     /// The locales of installed models.
     public static var installedLocales: [Locale] { EngineSelection().locales }
 
-    /// The locales of installed models: there is no server that has others.
+    /// The locales of installed models: there is no server with others.
     public static var supportedLocales: [Locale] { installedLocales }
 
     /// The installed locale that a locale's speech can be transcribed with; nil if there is none.
@@ -129,9 +129,9 @@ public final class SpeechTranscriber: SpeechModule {
         public let range: AudioTimeRange
         /// The end of the audio whose text is final.
         public let resultsFinalizationTime: AudioTime
-        /// The text, with the attributes that were asked for. Empty if a volatile text turned out to be none.
+        /// The text, with the requested attributes. Empty if a volatile text turned out to be wrong.
         public let text: AttributedString
-        /// The readings, best first: `text`, then others. Empty unless alternatives were asked for.
+        /// The readings, best first: `text`, then others. Empty unless alternatives were requested.
         public let alternatives: [AttributedString]
         /// The words with times and confidences; empty in volatile results.
         public let words: [Word]
@@ -141,7 +141,7 @@ public final class SpeechTranscriber: SpeechModule {
             words.isEmpty ? 0 : words.reduce(0) { $0 + $1.confidence } / Double(words.count)
         }
 
-        /// What it was made of; nil in volatile results.
+        /// The segment it was made from; nil in volatile results.
         let segment: Segment?
     }
 }
@@ -177,7 +177,7 @@ extension SpeechTranscriber.Result {
     /// A volatile result.
     init(volatile text: String, range: AudioTimeRange, finalizedThrough: AudioTime) {
         self.range = range
-        // A volatile result is not final, however little is left.
+        // A volatile result is not final, even if it is short.
         resultsFinalizationTime = min(finalizedThrough, range.start)
         self.text = AttributedString(text)
         (alternatives, words, segment) = ([], [], nil)

@@ -96,12 +96,12 @@ private final class ResultSink: TranscriptSink {
     func commit(_ segments: [Segment], adaptation: AdaptationState?) async throws {
         for (index, segment) in segments.enumerated() {
             var segment = segment
-            // What is held back is no result.
+            // Held-back text is not a result.
             if segment.heldBack != nil { segment.alternatives = [] }
             let result = SpeechTranscriber.Result(segment, preset)
             let isWanted = state.withLock { state in
                 state.finalizedThrough = result.range.end
-                // An empty text takes back a volatile one.
+                // An empty text revokes a volatile one.
                 defer { if index == segments.count - 1 { state.hasVolatile = false } }
                 return !result.words.isEmpty || state.hasVolatile
             }

@@ -8,7 +8,7 @@ struct RecognitionDriver: Sendable {
         case speech
         case result(SFSpeechRecognitionResult)
         case audioEnded
-        /// So many seconds were recognized or found silent.
+        /// The number of seconds that were recognized or found silent.
         case processed(TimeInterval)
         case succeeded
         case failed(SFSpeechError)
@@ -39,7 +39,7 @@ struct RecognitionDriver: Sendable {
         self.report = report
     }
 
-    /// Starts the work. It does not keep the request, whose end ends the audio.
+    /// Starts the work. It does not retain the request: releasing that ends the audio.
     func start(_ request: SFSpeechRecognitionRequest) {
         switch request {
         case let request as SFSpeechAudioBufferRecognitionRequest:

@@ -98,15 +98,15 @@ public final class SFCustomLanguageModelData: Sendable {
         public static func buildBlock(_ parts: [any DataInsertable]...) -> [any DataInsertable] {
             parts.flatMap(\.self)
         }
-        /// Takes a part.
+        /// Accepts a part.
         public static func buildExpression(_ part: any DataInsertable) -> [any DataInsertable] { [part] }
         /// Joins the parts of a loop.
         public static func buildArray(_ parts: [[any DataInsertable]]) -> [any DataInsertable] { parts.flatMap(\.self) }
-        /// Takes what a condition leaves out.
+        /// Accepts an `if` without `else`.
         public static func buildOptional(_ parts: [any DataInsertable]?) -> [any DataInsertable] { parts ?? [] }
-        /// Takes a branch.
+        /// Accepts a branch.
         public static func buildEither(first parts: [any DataInsertable]) -> [any DataInsertable] { parts }
-        /// Takes a branch.
+        /// Accepts a branch.
         public static func buildEither(second parts: [any DataInsertable]) -> [any DataInsertable] { parts }
     }
 

@@ -66,17 +66,15 @@ public final class SFSpeechURLRecognitionRequest: SFSpeechRecognitionRequest, @u
     /// The file.
     public let url: URL
 
-    /// - Parameter url: what libsndfile reads, and what ffmpeg reads if it is installed.
+    /// - Parameter url: a file that libsndfile, or ffmpeg if installed, can read.
     public init(url: URL) {
         self.url = url
         super.init()
     }
 }
 
-/// Recognizes buffers, such as those of a microphone.
-///
-/// Buffers that arrive faster than they are recognized are kept. Call ``endAudio()`` at the end of the audio; a request that
-/// nobody refers to any more ends, too.
+/// Recognizes buffers, such as those of a microphone. Buffers that arrive faster than they are recognized are kept.
+/// Call ``endAudio()`` at the end of the audio; releasing the request also ends it.
 public final class SFSpeechAudioBufferRecognitionRequest: SFSpeechRecognitionRequest, @unchecked Sendable {
     let inputs = AsyncQueue<AnalyzerInput>(capacity: .max)
 
@@ -91,6 +89,6 @@ public final class SFSpeechAudioBufferRecognitionRequest: SFSpeechRecognitionReq
     /// Appends a buffer; ignored after ``endAudio()``.
     public func append(_ buffer: AudioBuffer) { inputs.sendNow(AnalyzerInput(buffer: buffer)) }
 
-    /// Ends the audio. Results of what was appended follow.
+    /// Ends the audio. Results of the appended audio follow.
     public func endAudio() { inputs.finish() }
 }

@@ -1,6 +1,6 @@
 import Core
 
-/// What was recognized so far.
+/// The text recognized so far.
 public struct SFSpeechRecognitionResult: Hashable, Sendable {
     /// The most probable reading.
     public let bestTranscription: SFTranscription
@@ -21,7 +21,7 @@ struct RecognizedSpeech {
     private var length = 0
     private(set) var volatile: (text: String, range: AudioTimeRange)?
 
-    /// Whether a result adds or takes back anything.
+    /// Whether a result adds or revokes anything.
     mutating func add(_ result: SpeechTranscriber.Result) {
         guard let segment = result.segment else {
             let text = String(result.text.characters)
@@ -119,7 +119,7 @@ struct RecognizedSpeech {
         }
     }
 
-    /// What the other readings have in place of each word.
+    /// The other readings' counterparts of each word.
     private static func alternatives(of segment: Segment) -> [[String]] {
         let best = segment.words.map(\.text)
         var found = best.map { _ in [String]() }

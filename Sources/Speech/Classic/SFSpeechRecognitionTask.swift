@@ -15,7 +15,7 @@ public enum SFSpeechRecognitionTaskState: Int, Hashable, Sendable {
     case completed
 }
 
-/// A running recognition. It continues if nobody refers to it.
+/// A running recognition. It continues even if it is released.
 public final class SFSpeechRecognitionTask: Sendable {
     private struct State {
         var state = SFSpeechRecognitionTaskState.starting
@@ -43,7 +43,7 @@ public final class SFSpeechRecognitionTask: Sendable {
     /// Why it failed; nil unless it has.
     public var error: (any Error)? { status.withLock { $0.error } }
 
-    /// Ends the audio; results of what was appended follow.
+    /// Ends the audio; results of the appended audio follow.
     public func finish() {
         let finish = status.withLock { state in
             state.isFinishing = true
@@ -92,16 +92,16 @@ public final class SFSpeechRecognitionTask: Sendable {
     }
 }
 
-/// Is told how a task proceeds, on the recognizer's queue.
+/// Receives a task's progress, on the recognizer's queue.
 public protocol SFSpeechRecognitionTaskDelegate: AnyObject, Sendable {
     /// Speech was detected for the first time.
     func speechRecognitionDidDetectSpeech(_ task: SFSpeechRecognitionTask)
 
-    /// A partial result is there.
+    /// A partial result is available.
     func speechRecognitionTask(
         _ task: SFSpeechRecognitionTask, didHypothesizeTranscription transcription: SFTranscription)
 
-    /// The final result is there.
+    /// The final result is available.
     func speechRecognitionTask(
         _ task: SFSpeechRecognitionTask, didFinishRecognition recognitionResult: SFSpeechRecognitionResult)
 
@@ -114,7 +114,7 @@ public protocol SFSpeechRecognitionTaskDelegate: AnyObject, Sendable {
     /// The task has ended.
     func speechRecognitionTask(_ task: SFSpeechRecognitionTask, didFinishSuccessfully successfully: Bool)
 
-    /// So many seconds of audio were recognized or found silent.
+    /// The given number of seconds of audio were recognized or found silent.
     func speechRecognitionTask(_ task: SFSpeechRecognitionTask, didProcessAudioDuration duration: TimeInterval)
 }
 

@@ -9,21 +9,20 @@ public enum SFSpeechRecognizerAuthorizationStatus: Int, Hashable, Sendable {
     case denied
     /// Never reported.
     case restricted
-    /// Always reported: there is no permission to ask for.
+    /// Always reported: no permission is needed.
     case authorized
 }
 
-/// Is told when a recognizer becomes available or unavailable.
+/// Is notified when a recognizer becomes available or unavailable.
 public protocol SFSpeechRecognizerDelegate: AnyObject, Sendable {
     /// The availability has changed. It is checked when a task starts.
     func speechRecognizer(_ speechRecognizer: SFSpeechRecognizer, availabilityDidChange available: Bool)
 }
 
-/// Recognizes speech, with the interface that Apple's framework had first.
-///
-/// New programs use ``SpeechAnalyzer``, which this class is made of. Recognition happens on this machine: there is no server, no
-/// permission to ask for, and no limit of a minute. A task's results are cumulative and grow with the speech; for recordings of
-/// hours, use ``SpeechAnalyzer``.
+/// Recognizes speech, with the interface of Apple's first framework. New programs should use ``SpeechAnalyzer``, on
+/// which this class is based. Recognition happens on this machine: there is no server, no permission prompt, and no
+/// limit of a minute. A task's results are cumulative and grow with the speech; for recordings of hours, use
+/// ``SpeechAnalyzer``.
 public final class SFSpeechRecognizer: Sendable {
     private struct State {
         weak var delegate: (any SFSpeechRecognizerDelegate)?
@@ -42,7 +41,7 @@ public final class SFSpeechRecognizer: Sendable {
 
     /// - Parameters:
     ///   - locale: the language.
-    ///   - options: which engine reads, and where. Apple's class has none.
+    ///   - options: which engine to use, and where to run it. Apple's class has none.
     /// - Returns: nil if no model is installed for the language.
     public init?(locale: Locale, options: SpeechAnalyzer.Options = SpeechAnalyzer.Options()) {
         guard EngineSelection(options).hasModel(for: locale) else { return nil }
@@ -85,7 +84,7 @@ public final class SFSpeechRecognizer: Sendable {
         set { state.withLock { $0.queue = newValue } }
     }
 
-    /// Is told when the recognizer becomes available or unavailable.
+    /// Is notified when the recognizer becomes available or unavailable.
     public var delegate: (any SFSpeechRecognizerDelegate)? {
         get { state.withLock { $0.delegate } }
         set { state.withLock { $0.delegate = newValue } }
@@ -115,7 +114,7 @@ public final class SFSpeechRecognizer: Sendable {
     ///
     /// - Parameters:
     ///   - request: what to recognize. Its settings are read now; later changes have no effect.
-    ///   - delegate: is kept until the task ends, and called on `queue`, in order.
+    ///   - delegate: is retained until the task ends, and called on `queue`, in order.
     @discardableResult
     public func recognitionTask(
         with request: SFSpeechRecognitionRequest, delegate: any SFSpeechRecognitionTaskDelegate

@@ -1,7 +1,7 @@
 import Core
 import Foundation
 
-/// A reading of everything that was said so far.
+/// A reading of all speech so far.
 public struct SFTranscription: Hashable, Sendable {
     /// The text, with spaces between the segments.
     public let formattedString: String
@@ -18,7 +18,7 @@ public struct SFTranscription: Hashable, Sendable {
 public struct SFTranscriptionSegment: Hashable, Sendable {
     /// The word as the engine writes it, with its punctuation.
     public let substring: String
-    /// Where it lies in the `formattedString`, in UTF-16 code units.
+    /// Its range in `formattedString`, in UTF-16 code units.
     public let substringRange: NSRange
     /// When it begins, in seconds from the first sample. In partial results, when its utterance begins.
     public let timestamp: TimeInterval
@@ -26,7 +26,7 @@ public struct SFTranscriptionSegment: Hashable, Sendable {
     public let duration: TimeInterval
     /// From 0 to 1: how probably it is right; 0 in partial results.
     public let confidence: Float
-    /// What other readings of the utterance have in its place.
+    /// Its counterparts in other readings of the utterance.
     public let alternativeSubstrings: [String]
     /// How the voice sounded in the word's utterance; nil in partial results, and if nothing was voiced.
     public let voiceAnalytics: SFVoiceAnalytics?

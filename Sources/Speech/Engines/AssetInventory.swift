@@ -28,9 +28,9 @@ public enum AssetInventory {
         public let name: String
         /// Its folder.
         public let url: URL
-        /// The engine that reads with it.
+        /// The engine that uses it.
         public let engine: SpeechAnalyzer.Options.Engine
-        /// Its language, by the folder's name; nil if that does not tell.
+        /// Its language, by the folder's name; nil if unknown.
         public let locale: Locale?
         /// The size of its files.
         public let sizeInBytes: Int64
@@ -93,7 +93,7 @@ public enum AssetInventory {
         return isMissing ? .unsupported : .installed
     }
 
-    /// Returns what installs the models for modules; nil if they are installed.
+    /// Returns a request to install the models for modules; nil if they are installed.
     ///
     /// - Throws: ``SFSpeechError`` with `noModel` and the remedy: nothing is downloaded.
     public static func assetInstallationRequest(
@@ -107,7 +107,7 @@ public enum AssetInventory {
         return nil
     }
 
-    /// Returns what installs a model for this user.
+    /// Returns a request to install a model for this user.
     ///
     /// - Parameters:
     ///   - source: a folder with a model of PocketSphinx or Moonshine, or a wheel `moonshine_voice-*.whl`.

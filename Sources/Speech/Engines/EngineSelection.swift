@@ -10,7 +10,7 @@ struct EngineSelection {
     static let pocketSphinx = "pocketsphinx"
     /// The model of PocketSphinx that times Moonshine's words, and is preferred for English.
     private static let usualPocketSphinx = "en-us"
-    /// The archive of a recorder on this machine, whose models others may read.
+    /// The archive of a recorder on this machine, whose models other users may read.
     private static let recorder = "/var/lib/fieldscribe/models"
 
     private let options: SpeechAnalyzer.Options
@@ -19,7 +19,7 @@ struct EngineSelection {
 
     // MARK: Models
 
-    /// The installed models; of two with the same name and engine, the first.
+    /// The installed models; if two have the same name and engine, only the first.
     var models: [AssetInventory.Model] {
         var seen: Set<String> = []
         return paths.compactMap { AssetInventory.Model(path: $0.path, isChosen: $0.isChosen) }
@@ -37,7 +37,7 @@ struct EngineSelection {
     }
 
     private static func children(of folder: String) -> [String] {
-        // A folder that begins with a dot is still being added.
+        // A folder whose name begins with a dot is still being added.
         ((try? names(inFolder: folder)) ?? []).filter { !$0.hasPrefix(".") }.sorted().map { "\(folder)/\($0)" }
     }
 

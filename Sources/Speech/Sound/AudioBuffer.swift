@@ -1,14 +1,13 @@
 import Core
 
-/// Samples of any rate and channel count, for an analyzer or a recognition request. They are converted inside.
-///
-/// It takes the place of AVFAudio's `AVAudioPCMBuffer`.
+/// Samples of any rate and channel count, for an analyzer or a recognition request. They are converted internally. It
+/// replaces AVFAudio's `AVAudioPCMBuffer`.
 public struct AudioBuffer: Hashable, Sendable {
     /// Interleaved samples.
     public enum Samples: Hashable, Sendable {
         /// Full scale is 32,768.
         case int16([Int16])
-        /// Full scale is 1; what is louder is clipped.
+        /// Full scale is 1; louder samples are clipped.
         case float32([Float])
     }
 
@@ -31,7 +30,7 @@ public struct AudioBuffer: Hashable, Sendable {
             self.isFloat = isFloat
         }
 
-        /// 16 kHz, one channel, 16-bit: what engines read. Such buffers are not converted.
+        /// 16 kHz, one channel, 16-bit: the engines' format. Such buffers are not converted.
         public static let native = Format(sampleRate: SamplePosition.rate)
     }
 

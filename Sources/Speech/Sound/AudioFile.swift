@@ -3,18 +3,17 @@ import FoundationEssentials
 import Recognition
 import Synchronization
 
-/// An audio file of any length: what libsndfile reads, and what ffmpeg reads if it is installed.
-///
-/// It is an asynchronous sequence of inputs for an analyzer. Each iteration reads the file from its beginning, two seconds at a
-/// time. What is missing of a damaged file is a later `bufferStartTime`; at the end of the file, of an empty buffer. It takes the
-/// place of AVFAudio's `AVAudioFile`.
+/// An audio file of any length that libsndfile, or ffmpeg if installed, can read. It is an asynchronous sequence of
+/// inputs for an analyzer. Each iteration reads the file from its beginning, two seconds at a time. Missing parts of a
+/// damaged file appear as a later `bufferStartTime`; at the end of the file, as that of an empty buffer. It replaces
+/// AVFAudio's `AVAudioFile`.
 public final class AudioFile: AsyncSequence, Sendable {
     /// A buffer and its place in time.
     public typealias Element = AnalyzerInput
 
     /// The file.
     public let url: URL
-    /// The length by the file's header, in seconds; nil if the header does not tell.
+    /// The length in the file's header, in seconds; nil if the header lacks it.
     public let estimatedDuration: Double?
     private let lacks = Mutex<String?>(nil)
     /// The first iteration uses the file that `init` opened.
@@ -30,7 +29,8 @@ public final class AudioFile: AsyncSequence, Sendable {
         opened = Mutex(source)
     }
 
-    /// What is missing of a damaged file, in one line; nil if nothing is. Complete at the end of an iteration.
+    /// The missing parts of a damaged file, in one line; nil if nothing is missing. Complete at the end of an
+    /// iteration.
     public var damage: String? { lacks.withLock { $0 } }
 
     /// Reads the file from its beginning.

@@ -1,8 +1,7 @@
 import Core
 
-/// A time in the analyzed audio, exact to a sample at 16 kHz.
-///
-/// It takes the place of Core Media's `CMTime`. Times count from the first sample that the analyzer got.
+/// A time in the analyzed audio, exact to a sample at 16 kHz. It replaces Core Media's `CMTime`. Times count from the
+/// first sample that the analyzer received.
 public struct AudioTime: Hashable, Comparable, Sendable {
     /// The first sample.
     public static let zero = AudioTime(value: 0)
@@ -40,9 +39,7 @@ extension AudioTime: CustomStringConvertible {
     public var description: String { "\(seconds) s" }
 }
 
-/// A range of the analyzed audio: from `start` up to, but not including, `end`.
-///
-/// It takes the place of Core Media's `CMTimeRange`.
+/// A range of the analyzed audio: from `start` up to, but not including, `end`. It replaces Core Media's `CMTimeRange`.
 public struct AudioTimeRange: Hashable, Sendable {
     /// Its first sample.
     public let start: AudioTime
@@ -51,7 +48,7 @@ public struct AudioTimeRange: Hashable, Sendable {
 
     /// - Parameters:
     ///   - start: its first sample.
-    ///   - end: if it lies before `start`, the range is empty.
+    ///   - end: if it is before `start`, the range is empty.
     public init(start: AudioTime, end: AudioTime) {
         self.start = start
         self.end = max(start, end)
@@ -65,6 +62,6 @@ public struct AudioTimeRange: Hashable, Sendable {
     /// Whether it has no samples.
     public var isEmpty: Bool { start == end }
 
-    /// Whether a time lies in it; the end does not.
+    /// Whether it contains a time; it does not contain its end.
     public func contains(_ time: AudioTime) -> Bool { start <= time && time < end }
 }

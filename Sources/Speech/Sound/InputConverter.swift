@@ -6,13 +6,13 @@ import Recognition
 struct InputConverter {
     private var converter: BufferConverter?
     private var format: AudioBuffer.Format?
-    /// The end of what was returned.
+    /// The end of the returned audio.
     private(set) var position: SamplePosition
 
     /// - Parameter start: the position of the first sample.
     init(start: SamplePosition) { position = start }
 
-    /// Returns the audio of an input, after what the previous one left.
+    /// Returns the audio of an input, after the rest of the previous one.
     ///
     /// - Throws: `DeviceError` with `unsupported` for the format, or `damaged` for a start before the end of the previous one.
     mutating func chunks(of input: AnalyzerInput) throws(DeviceError) -> [AudioChunk] {
@@ -45,7 +45,7 @@ struct InputConverter {
         return chunks
     }
 
-    /// Times of other clocks are rounded: up to 20 ms are not a gap.
+    /// Times from other clocks are rounded: up to 20 ms are not a gap.
     private static let tolerance = Int64(SamplePosition.rate / 50)
 
     private mutating func converted(

@@ -3,11 +3,10 @@ import Core
 import Synchronization
 import System
 
-/// A microphone of ALSA, as an asynchronous sequence of inputs for an analyzer.
-///
-/// The device is opened when the sequence is iterated, and closed when the iteration ends. Sound that arrives while the consumer
-/// is busy is kept, at most two minutes; what is lost after that, and while the device is unplugged, is a later
-/// `bufferStartTime`. A device that disappears is opened again when it is back. It takes the place of AVFAudio's `AVAudioEngine`.
+/// An ALSA microphone, as an asynchronous sequence of inputs for an analyzer. The device is opened when the sequence is
+/// iterated, and closed when the iteration ends. Up to two minutes of sound are buffered while the consumer is busy;
+/// later losses, and those while the device is unplugged, appear as a later `bufferStartTime`. A device that disappears
+/// is opened again when it is back. It replaces AVFAudio's `AVAudioEngine`.
 public struct Microphone: AsyncSequence, Sendable {
     /// A buffer and its place in time.
     public typealias Element = AnalyzerInput
@@ -23,7 +22,7 @@ public struct Microphone: AsyncSequence, Sendable {
 
     private var provider: AlsaMicrophone { AlsaMicrophone(uri: device) ?? AlsaMicrophone(device: device) }
 
-    /// Reads a microphone. Use it in one task; its end closes the device.
+    /// Reads a microphone. Use it in one task; releasing it closes the device.
     public final class Iterator: AsyncIteratorProtocol {
         private let capture: MicrophoneCapture
         private var hasStarted = false
@@ -50,10 +49,10 @@ public struct Microphone: AsyncSequence, Sendable {
 /// The thread that reads a microphone.
 private final class MicrophoneCapture: Sendable {
     /// Two minutes.
-    private static let mostKept = 120 * SamplePosition.rate
+    private static let maxKept = 120 * SamplePosition.rate
     private static let reopening = Duration.seconds(1)
 
-    let inputs = AsyncQueue<AnalyzerInput>(capacity: mostKept) { $0.buffer.frameLength }
+    let inputs = AsyncQueue<AnalyzerInput>(capacity: maxKept) { $0.buffer.frameLength }
     private let provider: AlsaMicrophone
     private let stopped = Atomic<Bool>(false)
     private let wakeup = Wakeup()
@@ -62,7 +61,7 @@ private final class MicrophoneCapture: Sendable {
     init(_ provider: AlsaMicrophone) { self.provider = provider }
 
     func start() {
-        // The thread keeps this object until the iterator's end stops it.
+        // The thread retains this object until the released iterator stops it.
         thread.start { [self] in run() }
     }
 

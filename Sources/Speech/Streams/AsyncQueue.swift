@@ -30,8 +30,8 @@ final class AsyncQueue<Element: Sendable>: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - capacity: the cost of the elements from which writers wait.
-    ///   - cost: what an element contributes to it; by default 1.
+    ///   - capacity: the total cost from which writers wait.
+    ///   - cost: an element's cost; by default 1.
     init(capacity: Int, cost: @escaping @Sendable (Element) -> Int = { _ in 1 }) {
         self.capacity = max(1, capacity)
         self.cost = cost
@@ -40,10 +40,10 @@ final class AsyncQueue<Element: Sendable>: Sendable {
     /// Whether nothing more can be appended.
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-    /// Whether somebody waits for room.
+    /// Whether a writer is waiting for space.
     var hasWaitingWriter: Bool { state.withLock { !$0.writers.isEmpty } }
 
-    /// Appends an element when there is room.
+    /// Appends an element once there is space.
     ///
     /// - Parameter outdated: which queued elements it replaces.
     /// - Throws: `CancellationError` if the queue has ended or the task is cancelled.
@@ -60,7 +60,7 @@ final class AsyncQueue<Element: Sendable>: Sendable {
         _ = try? put(element, replacing: outdated, waitsForRoom: false)
     }
 
-    /// Appends an element if there is room; returns false if there is none.
+    /// Appends an element if there is space; otherwise returns false.
     func sendIfRoom(_ element: Element) -> Bool {
         (try? put(element, replacing: { _ in false }, waitsForRoom: true)) ?? false
     }
@@ -136,7 +136,7 @@ final class AsyncQueue<Element: Sendable>: Sendable {
         return nil
     }
 
-    /// Ends the queue. Readers still get what is queued, then the error.
+    /// Ends the queue. Readers still get the queued elements, then the error.
     func finish(throwing error: (any Error)? = nil) {
         let woken = state.withLock { state -> Waiters in
             guard !state.hasEnded else { return [:] }
@@ -147,7 +147,7 @@ final class AsyncQueue<Element: Sendable>: Sendable {
         woken.values.forEach { $0.resume() }
     }
 
-    /// Ends the queue and drops what is queued.
+    /// Ends the queue and drops its elements.
     func cancel() {
         let woken = state.withLock { state -> Waiters in
             (state.elements, state.cost, state.failure) = ([], 0, nil)
@@ -157,7 +157,7 @@ final class AsyncQueue<Element: Sendable>: Sendable {
         woken.values.forEach { $0.resume() }
     }
 
-    /// Suspends until there may be something to read or room to write.
+    /// Suspends until there may be something to read or space to write.
     private func wait(isReader: Bool) async {
         let id = state.withLock { state in
             state.nextWaiter += 1

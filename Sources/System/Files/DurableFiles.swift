@@ -11,8 +11,8 @@ package func durableReplace(path: String, with bytes: [UInt8], mode: UInt32 = 0o
 }
 
 extension Folder {
-    /// Replaces a file's content like `durableReplace(path:with:mode:)`. A link of that name is replaced itself;
-    /// anything else that is not a file is refused.
+    /// Replaces a file's content like `durableReplace(path:with:mode:)`. A link of that name is itself replaced;
+    /// anything else that is not a file is rejected.
     package func replace(_ name: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(DeviceError) {
         let turn = replacements.wrappingAdd(1, ordering: .relaxed).newValue
         let temporary = "\(name).\(getpid())-\(turn).new"
@@ -59,7 +59,7 @@ package func makeFolder(_ path: String, mode: UInt32 = 0o700) throws(DeviceError
 }
 
 private func fileInTheWay(of folder: String) -> DeviceError {
-    DeviceError(.failed, "mkdir", status: ENOTDIR, on: folder, "a file is in the way", remedy: "name another folder")
+    DeviceError(.failed, "mkdir", status: ENOTDIR, on: folder, "a file has this name", remedy: "name another folder")
 }
 
 /// Makes a new or renamed entry of a folder durable.

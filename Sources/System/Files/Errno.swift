@@ -27,20 +27,20 @@ extension DeviceError {
             case EBUSY: (.busy, "close the program that uses it")
             case ENOSPC where isOutOfInodes(subject):
                 (.full, "it has space, but no free inodes: remove some files (df -i counts them)")
-            case ENOSPC, EDQUOT: (.full, "make room on that disk, or name another one")
+            case ENOSPC, EDQUOT: (.full, "free space on that disk, or name another one")
             case EFBIG:
                 (
                     .full,
                     fileSizeLimit != nil
                         ? "this process may write no larger file; raise the limit (ulimit -f, LimitFSIZE= of the unit)"
-                        : "no larger file is allowed there; start a new one, or name another disk"
+                        : "the file system allows no larger file; start a new one, or name another disk"
                 )
             case EEXIST: (.failed, "nothing is overwritten; name another place")
             case EISDIR: (.unsupported, "name a file, not a folder")
             case EMFILE, ENFILE:
                 (
                     .failed,
-                    "raise the limit (ulimit -n, LimitNOFILE= of the unit), or close the program that has so many open"
+                    "raise the limit (ulimit -n, LimitNOFILE= of the unit), or close the program that has many files open"
                 )
             case EIO: (.failed, "the disk or device reports an error; replace it")
             default: (.failed, "\(operation) failed")

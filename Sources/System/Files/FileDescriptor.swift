@@ -6,7 +6,7 @@ import Glibc
 ///
 /// Every call repeats after EINTR and continues after a partial read or write.
 package struct FileDescriptor: ~Copyable, Sendable {
-    /// What errors name.
+    /// The name in errors.
     package let path: String
     /// The descriptor; valid while this value exists.
     package let number: Int32
@@ -123,7 +123,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         return done
     }
 
-    /// Starts writeback of a range, so that a later sync has less to do. Guarantees nothing.
+    /// Starts writeback of a range, so a later sync has less to do. Without guarantees.
     package borrowing func beginWriting(_ count: Int64, from offset: Int64) {
         fieldscribe_begin_writing(number, offset, count)
     }

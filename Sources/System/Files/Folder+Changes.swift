@@ -30,13 +30,13 @@ extension Folder {
 
     /// Throws `unsupported` if a non-file has this name, so that it is not replaced.
     ///
-    /// - Parameter replacesLinks: Whether a symbolic link counts as a file. It is replaced itself then, as in
+    /// - Parameter replacesLinks: Whether a symbolic link counts as a file. It is then itself replaced, as in
     ///   rename(2).
     package func checkReplaceable(_ name: String, replacesLinks: Bool = false) throws(DeviceError) {
         guard let kind = try status(name)?.kind, kind != .file, kind != .link || !replacesLinks else { return }
         throw DeviceError(
             .unsupported, "rename", on: "\(path)/\(name)", "is \(kind.rawValue), not a file, and stays untouched",
-            remedy: "move it away, or name another place")
+            remedy: "move it elsewhere, or name another place")
     }
 
     /// Renames a file, replacing another; see `checkReplaceable`.
@@ -66,7 +66,7 @@ extension Folder {
 
     /// Removes an entry, if it exists; a folder with its content. Never follows links.
     ///
-    /// - Throws: `DeviceError` if something cannot be removed; what was removed before is gone.
+    /// - Throws: `DeviceError` if something cannot be removed; earlier removals are not undone.
     package func removeAll(_ name: String) throws(DeviceError) {
         try removeAll(Array(name.utf8CString), path(of: name))
     }

@@ -2,14 +2,13 @@ internal import CLinux
 import Core
 import Glibc
 
-/// An open folder that others may modify, on a stick or in an archive. Names are resolved in it alone (openat2).
-///
-/// Names are single components, and links are never followed. Callable from any thread.
+/// An open folder that others may modify, on a stick or in an archive. Names are resolved only in it (openat2). Names
+/// are single components, and links are never followed. Callable from any thread.
 package final class Folder: Sendable {
     /// Called before every modification; an error it throws replaces the call.
     package typealias Gate = @Sendable (_ operation: String, _ path: String) throws(DeviceError) -> Void
 
-    /// What errors name.
+    /// The name in errors.
     package let path: String
     /// Called before every modification.
     package let gate: Gate
@@ -96,7 +95,7 @@ package final class Folder: Sendable {
 
     private static func noFile(_ operation: String, _ path: String) -> DeviceError {
         DeviceError(
-            .unsupported, operation, on: path, "is not a file, but something else of that name",
+            .unsupported, operation, on: path, "is not a regular file",
             remedy: "remove or rename it")
     }
 
@@ -214,7 +213,7 @@ package final class Folder: Sendable {
         let now = name.isEmpty ? "" : " and is \(name) now"
         throw DeviceError(
             .missing, "stat", status: ENOENT, on: path, "was renamed, removed or covered while it was in use\(now)",
-            remedy: "give it its name back")
+            remedy: "restore its name")
     }
 
     func path(of name: String) throws(DeviceError) -> String {

@@ -34,7 +34,7 @@ package func content(ofFile path: String, limit: Int = 1 << 28) throws(DeviceErr
     try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK).content(limit: limit)
 }
 
-/// Returns the first `count` bytes of a file, or as many as it has.
+/// Returns the first `count` bytes of a file, or fewer if the file is shorter.
 package func beginning(ofFile path: String, count: Int) throws(DeviceError) -> [UInt8] {
     try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK).bytes(count: count)
 }
@@ -46,12 +46,13 @@ extension FileDescriptor {
     package func content(limit: Int = 1 << 28) throws(DeviceError) -> [UInt8] {
         let size = try size()
         guard size <= limit else {
-            throw DeviceError(.unsupported, "read", on: path, "is longer than \(limit) bytes", remedy: "move it away")
+            throw DeviceError(
+                .unsupported, "read", on: path, "is longer than \(limit) bytes", remedy: "move it elsewhere")
         }
         return try bytes(count: Int(size))
     }
 
-    /// Returns `count` bytes at an offset, or as many as there are.
+    /// Returns `count` bytes at an offset, or fewer at the end.
     package func bytes(at offset: Int64 = 0, count: Int) throws(DeviceError) -> [UInt8] {
         try rethrowing {
             try [UInt8](unsafeUninitializedCapacity: count) { buffer, done in

@@ -6,7 +6,7 @@ import Glibc
 /// The bytes stay valid until the object is freed. If the file is truncated, reading them ends the process (SIGBUS):
 /// map only files that are replaced as a whole.
 package final class MappedFile {
-    /// The content; empty for an empty file. For the object's owner; others call `withBytes`.
+    /// The content; empty for an empty file. Only for the object's owner; others call `withBytes`.
     package let bytes: UnsafeRawBufferPointer
 
     /// - Throws: `DeviceError` with `missing`, `denied`, or `unsupported` if it is not a regular file.
@@ -33,6 +33,6 @@ package final class MappedFile {
         withExtendedLifetime(self) { body(bytes) }
     }
 
-    // Safety: nobody keeps `bytes` longer than the object, which says so.
+    // Safety: nobody keeps `bytes` longer than the object, as documented there.
     deinit { if let start = bytes.baseAddress { munmap(UnsafeMutableRawPointer(mutating: start), bytes.count) } }
 }

@@ -2,10 +2,8 @@ import Core
 import Glibc
 import Synchronization
 
-/// A temporary folder in `$TMPDIR` or `/tmp`: with an unpredictable name, for this user alone, and removed with the
-/// last reference or the process.
-///
-/// The next one for the same purpose removes what this user's killed processes left.
+/// A temporary folder in `$TMPDIR` or `/tmp`: with an unpredictable name, private to this user, and removed with the
+/// last reference or the process. Creating one removes those of this user's killed processes with the same purpose.
 package final class ScratchFolder: Sendable {
     /// The folder's path.
     package let path: String
@@ -46,7 +44,7 @@ package final class ScratchFolder: Sendable {
     /// Removes the folders of killed processes.
     package static func sweep(for purpose: String, in parent: String) { sweep(parent, prefix(purpose)) }
 
-    /// Whether a folder's name is that of one for this purpose.
+    /// Whether a folder has the name of a scratch folder for this purpose.
     package static func isName(_ name: String, for purpose: String) -> Bool { name.hasPrefix(prefix(purpose)) }
 
     private static func prefix(_ purpose: String) -> String { "fieldscribe-\(purpose)-" }

@@ -36,7 +36,7 @@ package func removeStaleSocket(at path: String, listener: String, remedy: String
     guard unlink(path) == 0 || errno == ENOENT else { throw .system("unlink", on: path, remedy: remedy) }
 }
 
-/// Removes this process's socket file, unless something else has its path now.
+/// Removes this process's socket file, unless something else now has its path.
 ///
 /// - Parameter made: The file's status when it was made.
 package func removeSocket(at path: String, made: FileStatus) {

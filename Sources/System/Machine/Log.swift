@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Writes log lines, `event key=value ...`, to standard error, with priorities as journald reads them.
+/// Writes log lines, `event key=value ...`, to standard error, with priorities for journald.
 ///
 /// Lines never contain spoken words. Writers do not wait for the reader: lines that are not read in time are counted
 /// and dropped.

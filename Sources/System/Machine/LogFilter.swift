@@ -23,11 +23,11 @@ package enum LogComponent: String, Sendable, CaseIterable {
 }
 
 /// Selects what is logged: `debug` for every component, or `recording=debug,recognizing=info` for some; the last one
-/// counts.
+/// applies.
 package struct LogFilter: Hashable, Sendable {
     /// The default level.
     static let usual = LogLevel.information
-    /// The error for an invalid part, in one line; the other parts count. Nil if all are valid.
+    /// The error for an invalid part, in one line; the other parts apply. Nil if all are valid.
     private(set) var problem: String?
 
     private var levels: [LogComponent: LogLevel] = [:]

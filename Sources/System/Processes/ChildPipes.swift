@@ -48,7 +48,7 @@ package final class ChildPipes {
     /// Closes its standard input.
     package func closeInput() { input = nil }
 
-    /// Enlarges both pipes as far as the system permits, for fewer context switches.
+    /// Enlarges both pipes to the system's limit, for fewer context switches.
     package func widen() {
         if let number = input?.number { fieldscribe_widen_pipe(number) }
         fieldscribe_widen_pipe(output.number)
@@ -124,7 +124,7 @@ package final class ChildPipes {
         }
     }
 
-    /// Reads some of its standard output, at most 64 KiB; nothing is its end.
+    /// Reads some of its standard output, at most 64 KiB; empty at its end.
     ///
     /// - Parameter watch: Called each second while blocked; an error ends the wait.
     /// - Throws: `DeviceError` with `failed` at the timeout.

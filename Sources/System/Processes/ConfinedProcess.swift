@@ -61,8 +61,8 @@ package struct ConfinedProcess: Sendable {
         } catch { throw refusal(name, nil) }
         guard answer.count <= limits.answer else {
             throw DeviceError(
-                .damaged, "read", on: name, "contains more than a recording can have",
-                remedy: "nothing was changed; remove what does not belong there")
+                .damaged, "read", on: name, "contains more than any recording",
+                remedy: "nothing was changed; remove foreign content")
         }
         let status = try child.exitStatus(timeoutSeconds: seconds)
         guard status == 0 else { throw refusal(name, status) }
@@ -92,7 +92,7 @@ package struct ConfinedProcess: Sendable {
     /// Runs the child: drops access to everything but its memory, reads standard input, and writes the answer to
     /// standard output.
     ///
-    /// - Parameter answer: Makes the answer. It runs without access to files, processes or network.
+    /// - Parameter answer: Returns the answer. It runs without access to files, processes or network.
     /// - Throws: `DeviceError` if the system cannot confine it, or the parent has ended.
     package static func serve(_ answer: ([UInt8]) -> [UInt8]) throws(DeviceError) {
         // Killed first when memory runs out. A sandbox may refuse this; the limits hold anyway.

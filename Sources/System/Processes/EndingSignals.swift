@@ -27,7 +27,7 @@ enum EndingSignals {
                 handler()
             }
         }
-        // Without the thread nothing would handle them.
+        // Without the thread, nobody would handle them.
         guard isThere else { return }
         for number in all { replaceAction(of: number) }
         isPrepared.signal()

@@ -6,10 +6,10 @@ import Glibc
 package enum Inheritance {
     /// Repairs inherited state. The first call of a program.
     ///
-    /// - Opens closed standard streams on `/dev/null`; otherwise a file of the archive would get their number, and
+    /// - Opens closed standard streams on `/dev/null`; otherwise a file of the archive could get their number, and
     ///   printed text.
     /// - Resets SIGCHLD; if ignored, the kernel discards exit statuses.
-    /// - Sets a umask that leaves the owner all rights.
+    /// - Sets a umask that keeps all of the owner's permissions.
     /// - Gives threads stacks of at least 1 MiB.
     package static func repair() {
         for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
@@ -40,7 +40,7 @@ package enum Inheritance {
             }
             guard isThere else {
                 throw DeviceError(
-                    .failed, "pthread_create", on: "the system", "refuses thread \(number) of \(count)",
+                    .failed, "pthread_create", on: "the system", "cannot create thread \(number) of \(count)",
                     remedy: "raise the limit (ulimit -u, TasksMax= of the unit, pids.max of the container)")
             }
             threads.append((end, ended))

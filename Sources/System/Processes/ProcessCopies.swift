@@ -6,7 +6,7 @@ import Glibc
 ///
 /// Copy number i, from 0, has its standard input at descriptor 3 + 2 i and its standard output at the next.
 package enum ProcessCopies {
-    /// The most copies.
+    /// The maximum number of copies.
     package static let most = 63
 
     private static let first: Int32 = 3
@@ -16,7 +16,7 @@ package enum ProcessCopies {
     static func input(_ copy: Int) -> Int32 { first + 2 * Int32(copy) }
     static func output(_ copy: Int) -> Int32 { input(copy) + 1 }
 
-    /// Forks copies of the calling process, which have the calling thread alone. Once per process.
+    /// Forks copies of the calling process, which have only the calling thread. Once per process.
     ///
     /// In a copy, standard input and output are its own. The copies are reparented to the nearest subreaper, which
     /// `ChildProcess` makes this program's parent.
@@ -30,7 +30,7 @@ package enum ProcessCopies {
             if id == 0 {
                 dup2(input(copy), STDIN_FILENO)
                 dup2(output(copy), STDOUT_FILENO)
-                // Closes the others' as well: the end of a copy is noticed once nobody holds its output.
+                // Closes the others' as well: a copy's end is noticed only once nobody holds its output.
                 closeAll(count)
                 return nil
             }

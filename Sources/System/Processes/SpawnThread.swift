@@ -2,7 +2,7 @@ import Core
 import Glibc
 import Synchronization
 
-/// The thread that starts every child. It lasts as long as the process, because the kernel kills a child when the
+/// The thread that starts every child. It lives as long as the process, because the kernel kills a child when the
 /// *thread* that started it ends (PR_SET_PDEATHSIG).
 final class SpawnThread: Sendable {
     /// A process ID, or 0 or less and an errno.

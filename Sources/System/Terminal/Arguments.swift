@@ -19,7 +19,7 @@ package struct Arguments: Sendable {
     package let command: String
     private let program: String
     private var texts: [String: [String]] = [:]
-    /// The words that belong to no option; after `--` every word is one.
+    /// The words that belong to no option; all words after `--`.
     package private(set) var rest: [String] = []
 
     /// - Parameter rows: What the command accepts. Without an `Argument` it accepts none.
@@ -62,7 +62,7 @@ package struct Arguments: Sendable {
     /// The value of an option; its default if the command does not declare it.
     package subscript<Value>(option: Option<Value>) -> Value {
         do throws(UsageError) { return try option.value(texts[option.name] ?? []) } catch {
-            preconditionFailure("\(command) looks up \(option.name) by another declaration: \(error.message)")
+            preconditionFailure("\(command) looks up \(option.name) with another declaration: \(error.message)")
         }
     }
 
@@ -83,7 +83,7 @@ package struct Arguments: Sendable {
         return UsageError("\(command): \(option) is not an option of this command; did you mean \(nearest)?")
     }
 
-    /// What is wrong, with where it is explained.
+    /// The problem, and where to find help.
     package func usage(_ problem: String) -> UsageError {
         UsageError("\(command): \(problem); see \(program) \(command) --help")
     }

@@ -1,8 +1,8 @@
 /// A command of a program.
 package protocol Command {
-    /// Its word on the command line.
+    /// Its name on the command line.
     static var name: String { get }
-    /// Other names that work. No list shows them.
+    /// Aliases, which no list shows.
     static var aliases: [String] { get }
     /// An imperative of at most nine words for the list of commands.
     static var summary: String { get }
@@ -42,7 +42,7 @@ extension Command {
     static func helpText(in program: Program, width: Int) -> String {
         let usage = forms.enumerated().flatMap { index, words in
             let start = "\(index == 0 ? "usage:" : "      ") \(program.name) \(name)"
-            // The line is not broken within a word such as `[--limit N]`.
+            // The line is not broken within a group such as `[--limit N]`.
             let line = ([start] + words).map { $0.replacing(" ", with: "\u{A0}") }.joined(separator: " ")
             return Terminal.wrapped(line, to: width, hanging: 11).map { $0.replacing("\u{A0}", with: " ") }
         }

@@ -8,13 +8,13 @@ package struct ExitError: Error {
 
 /// An error of the user's words or settings; the program ends with status 2.
 package protocol UsageProblem: Error {
-    /// What is wrong, in one line.
+    /// The problem, in one line.
     var message: String { get }
 }
 
 /// The command line is wrong.
 package struct UsageError: UsageProblem {
-    /// What is wrong, in one line.
+    /// The problem, in one line.
     package var message: String
 
     package init(_ message: String) { self.message = message }

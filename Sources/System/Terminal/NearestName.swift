@@ -1,6 +1,6 @@
-/// Returns the known name that a mistyped one probably means, or nil if none is near.
+/// Returns the known name that is most similar to a mistyped one; nil if none is similar.
 ///
-/// - Parameter names: spellings of what was typed; the nearest of them counts.
+/// - Parameter names: variants of the typed word; the most similar one counts.
 package func nearestName(to names: [String], among known: [String]) -> String? {
     let near = known.compactMap { known in
         let allowed = max(2, known.count / 3)

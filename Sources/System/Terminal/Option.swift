@@ -1,7 +1,7 @@
 /// A part of a command's help, in its order: a paragraph (`String`), a `Form`, an `Argument` or an `Option`.
 package protocol HelpPart: Sendable {}
 
-/// Single line breaks are spaces; lines that begin with a space stay as they are.
+/// Single line breaks are spaces; lines that begin with a space are kept.
 extension String: HelpPart {}
 
 /// A paragraph that begins another form of the command line.
@@ -20,11 +20,11 @@ package protocol HelpRow: HelpPart {
     var title: String { get }
     /// The meaning and the default.
     var explanation: String { get }
-    /// What a shell offers for it.
+    /// Its shell completion.
     var completion: Completion { get }
 }
 
-/// What a shell offers for an argument or an option's value.
+/// The shell completion of an argument or an option's value.
 package enum Completion: Sendable {
     case nothing, files, folders, recordings, models, recorders
     case words([String])
@@ -39,7 +39,7 @@ package enum Completion: Sendable {
     }
 }
 
-/// An argument of a command. In lower case it begins with a word that says what to do.
+/// An argument of a command. In lower case it begins with an action.
 package struct Argument: HelpRow {
     package let usage: String
     package let explanation: String
@@ -48,7 +48,7 @@ package struct Argument: HelpRow {
     /// - Parameters:
     ///   - usage: As in the usage line: `ID`, `[FILE...]` or `forget NAME`.
     ///   - explanation: The meaning and the default.
-    ///   - completion: What a shell offers for it, or for what follows its first word.
+    ///   - completion: Its shell completion, or that of the word after an action.
     package init(_ usage: String, _ explanation: String, _ completion: Completion = .nothing) {
         self.usage = usage
         self.explanation = explanation
@@ -62,7 +62,7 @@ package struct Argument: HelpRow {
     }
 
     var isAction: Bool { !action.isEmpty }
-    /// The word that says what to do, or empty.
+    /// The action; empty without one.
     var action: String { String(usage.prefix { $0.isLowercase || $0 == "-" }) }
 }
 
@@ -82,7 +82,7 @@ package struct Option<Value: Sendable>: AnyOption {
     package let explanation: String
     package let completion: Completion
     private let isRequired: Bool
-    /// Parses what was given, in order.
+    /// Parses the given values, in order.
     private let parse: @Sendable ([String]) throws(UsageError) -> Value
 
     fileprivate init(
@@ -110,9 +110,9 @@ package struct Option<Value: Sendable>: AnyOption {
     ///   - name: With its dashes.
     ///   - valueName: The value in the help.
     ///   - explanation: The meaning and the default.
-    ///   - expectation: What an error says, such as `give seconds`.
-    ///   - completion: What a shell offers for the value.
-    ///   - parse: Returns nil for a wrong text.
+    ///   - expectation: The remedy in errors, such as `give seconds`.
+    ///   - completion: The shell completion of the value.
+    ///   - parse: Returns nil for invalid text.
     package static func parsed<Parsed>(
         _ name: String, _ valueName: String, _ explanation: String, _ expectation: String,
         _ completion: Completion = .nothing, parse: @escaping @Sendable (String) -> Parsed?
@@ -138,7 +138,7 @@ extension Option where Value == Bool {
 }
 
 extension Option where Value == String? {
-    /// An option with any text; the last one counts.
+    /// An option with any text; the last one applies.
     ///
     /// - Parameter isRequired: Whether the usage line shows it without brackets.
     package init(

@@ -18,7 +18,7 @@ package struct Program {
     ///   - groups: The commands that the help lists.
     ///   - hidden: Commands that only services and other commands start.
     ///   - common: The options of every command.
-    ///   - hint: The end of the help, after how to read more.
+    ///   - hint: The end of the help's last line.
     package init(
         _ name: String, _ summary: String, groups: [(title: String, commands: [any Command.Type])],
         hidden: [any Command.Type] = [], common: [any HelpRow] = [], hint: String = ""
@@ -51,8 +51,8 @@ package struct Program {
         own.checkSystem(for: own.find(words.first))
         ChildProcess.prepare()
         Task.detached { exit(await program().status()) }
-        // An asynchronous main would end this thread but keep its kernel task, which setresuid would not reach: it would
-        // stay root when the process becomes an archive's owner.
+        // An asynchronous main would end this thread but keep its kernel task as root, since setresuid would not reach
+        // it.
         while true { pause() }
     }
 
@@ -148,7 +148,7 @@ package struct Program {
 }
 
 extension Program {
-    /// The words that can stand in place of the last one, and lines with a colon that the shell's script replaces.
+    /// The completions of the last word, and lines with a colon that the shell's script replaces.
     private func completions(of words: [String]) -> [String] {
         let word = words.last ?? ""
         var before = words.dropLast()[...]
@@ -174,7 +174,7 @@ extension Program {
         }
     }
 
-    /// What the manual page is made from.
+    /// The content of the manual page.
     private struct Description: Encodable {
         struct Group: Encodable {
             var title: String

@@ -5,7 +5,7 @@ package enum ProgramVersion {
     /// The version of the packages; deploy/deb reads this line.
     package static let number = "1.0.0"
 
-    /// Returns the output of `--version`, with the commit if the build knew it.
+    /// Returns the output of `--version`, with the commit if known at build time.
     ///
     /// - Parameter program: The executable's name.
     package static func text(of program: String) -> String {

@@ -15,7 +15,7 @@ package enum TextStyle: String, Sendable {
     }
 }
 
-/// A text of which some pieces have an attribute. Only attributes make escape sequences; those in a piece have no effect.
+/// A text with attributes on some pieces. Only attributes become escape sequences; those in a piece have no effect.
 package struct StyledText: ExpressibleByStringInterpolation, Sendable {
     /// Without attributes.
     package private(set) var plain = ""
@@ -42,7 +42,7 @@ package struct StyledText: ExpressibleByStringInterpolation, Sendable {
         /// Starts with no part.
         package init(literalCapacity: Int, interpolationCount: Int) {}
 
-        /// Appends what the program says.
+        /// Appends the program's own text.
         package mutating func appendLiteral(_ text: String) { self.text.append(text) }
 
         /// Appends a text, with an attribute if `style` is not nil.

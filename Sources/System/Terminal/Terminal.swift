@@ -38,8 +38,8 @@ package enum Terminal {
         TerminalStatusLine.whileCleared { try? write(plain(line) + "\n", to: STDERR_FILENO, named: "standard error") }
     }
 
-    /// Replaces control characters other than tab and newline, and bidirectional overrides. What was said, or an
-    /// engine's message, must not move the cursor, set the title, press keys or look like another text.
+    /// Replaces control characters other than tab and newline, and bidirectional overrides. Transcripts and engines'
+    /// messages must not move the cursor, set the title, press keys or look like other text.
     package static func plain(_ text: String) -> String {
         let isControl = { (scalar: Unicode.Scalar) in
             scalar.properties.generalCategory == .control && scalar != "\n" && scalar != "\t"

@@ -1,9 +1,8 @@
 import Core
 
-/// The accuracy of a transcription, measured against a person's corrections. Pure.
-///
-/// Nobody listens to a whole long recording again, so there are two figures with the truth between them: words that
-/// nobody checked count as right in one, and not at all in the other.
+/// The accuracy of a transcription, measured against a person's corrections. Nobody checks all of a long recording, so
+/// there are two figures with the true rate between them: unchecked words count as right in one, and not at all in the
+/// other.
 package struct Accuracy: Hashable, Sendable {
     /// Words in a range of confidence: how many, and how many a person left unchanged.
     package struct Bin: Hashable, Sendable {
@@ -81,7 +80,7 @@ package struct Accuracy: Hashable, Sendable {
     }
 }
 
-/// The accuracy of one reading, as JSON has it.
+/// The accuracy of one reading, as in JSON.
 package struct AccuracyRow: Encodable {
     /// The recording's number.
     package var recording: Int
@@ -91,7 +90,7 @@ package struct AccuracyRow: Encodable {
     package var started: String?
     /// The reading's number within the recording; nil in the office.
     package var pass: Int?
-    /// What made the reading.
+    /// The engine of the reading.
     package var engine: EngineDescription
     /// The engine's profile; nil in the office.
     package var profile: String?

@@ -1,6 +1,6 @@
 import Core
 
-/// A corrected segment. Unchanged words keep their times; new words share those of the replaced ones. Pure.
+/// A corrected segment. Unchanged words keep their times; new words share those of the replaced ones.
 package struct CorrectedSegment: Hashable, Sendable {
     /// The segment with its new words; estimated times are marked.
     package private(set) var segment: Segment
@@ -12,7 +12,7 @@ package struct CorrectedSegment: Hashable, Sendable {
     package private(set) var isMoved = false
     /// Whether its words fill its range, which a person set.
     private var isFilled = false
-    /// The shortest room for an inserted word; otherwise it takes half of the previous one. 100 ms, in samples.
+    /// The shortest gap for an inserted word; otherwise it takes half of the previous word. 100 ms, in samples.
     private static let shortest: Int64 = 1_600
 
     /// Creates an unchanged segment.
@@ -130,7 +130,7 @@ package struct CorrectedSegment: Hashable, Sendable {
         }
     }
 
-    /// Returns its parts on both sides of another line within it.
+    /// Returns its parts before and after another line within it.
     func parted(by range: SampleRange) -> [CorrectedSegment] {
         let middle = range.middle
         let place = segment.words.firstIndex { $0.range.middle >= middle } ?? segment.words.count

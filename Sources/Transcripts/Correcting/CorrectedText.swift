@@ -1,6 +1,6 @@
 import Core
 
-/// The corrected text of a recording, from an edited file. Pure.
+/// The corrected text of a recording, from an edited file.
 package struct CorrectedText: Sendable {
     /// All lines, sorted by time, with new numbers if lines were added or moved.
     package private(set) var lines: [CorrectedSegment]
@@ -12,7 +12,7 @@ package struct CorrectedText: Sendable {
 
     /// Whether file and original share half of the longer one's words.
     package var isSimilar: Bool { same * 2 >= longest }
-    /// A remark for people if they are not similar; else empty.
+    /// A remark for the user if they are not similar; else empty.
     package var remark: String {
         isSimilar ? "" : "; only \(same) of its \(words) words are in the recognized text"
     }

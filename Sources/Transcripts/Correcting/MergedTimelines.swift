@@ -1,6 +1,6 @@
 import Core
 
-/// Merges two people's corrections of a recording. Pure.
+/// Merges two people's corrections of a recording.
 package struct MergedTimelines: Sendable {
     /// The merged text; in a conflict it has the first person's line.
     package var timeline: Timeline
@@ -11,7 +11,7 @@ package struct MergedTimelines: Sendable {
 
     /// - Parameters:
     ///   - mine: Wins conflicts.
-    ///   - theirs: What was saved meanwhile.
+    ///   - theirs: The text saved in the meantime.
     ///   - base: The text that both were made from.
     /// - Returns: nil if their lines differ from `base`.
     package init?(_ mine: Timeline, _ theirs: Timeline, over base: Timeline) {

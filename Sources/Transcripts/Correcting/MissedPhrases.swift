@@ -1,6 +1,6 @@
 import Core
 
-/// Words and names that were misrecognized and corrected. Pure.
+/// Words and names that were misrecognized and corrected.
 package struct MissedPhrases: Hashable, Sendable {
     /// One word, or consecutive names.
     package struct Phrase: Hashable, Sendable {
@@ -22,7 +22,7 @@ package struct MissedPhrases: Hashable, Sendable {
 
     /// By the keys of their words, separated by spaces.
     package private(set) var phrases: [String: Phrase] = [:]
-    /// The most names in a phrase.
+    /// The maximum number of names in a phrase.
     private static let longest = 4
 
     /// Creates an empty set.
@@ -87,7 +87,7 @@ package struct MissedPhrases: Hashable, Sendable {
         text.lowercased().split { $0 == " " || $0 == "-" }.map { String($0).replacing("’", with: "'") }
     }
 
-    /// Returns which words replaced others or were inserted; not those that were only joined: `shop-boy`.
+    /// Returns which words replaced others or were inserted; except words that were only joined: `shop-boy`.
     private static func missed(_ words: [WrittenWord], _ old: [String]) -> [Bool] {
         let counterparts = TextAlignment.counterparts(of: words.map(\.key), in: old)
         let same = zip(words, counterparts).map { word, place in place.map { old[$0] == word.key } ?? false }
@@ -158,7 +158,7 @@ private struct WrittenWord {
 
     var isCapital: Bool { bare.first?.isUppercase ?? false }
 
-    /// `UNICEF`, wherever it stands.
+    /// `UNICEF`, anywhere in a sentence.
     var isAcronym: Bool { bare.count > 1 && bare.allSatisfy(\.isUppercase) }
 
     /// Whether it has at least two letters, no digits, and a form that a vocabulary permits.

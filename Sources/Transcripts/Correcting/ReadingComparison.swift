@@ -5,7 +5,7 @@ struct ReadingComparison {
     /// A word of the file, or several that are one word of the text.
     struct Said {
         var text: String
-        /// The number of the text's word that it equals or replaces; nil: none.
+        /// The number of the text's word that it equals or replaces; nil without one.
         var old: Int?
         /// Its range if a person moved it.
         var range: SampleRange?
@@ -197,7 +197,7 @@ struct ReadingComparison {
         for (number, word) in text.words.enumerated() where !isShown[number] {
             let place = said[word.segment].firstIndex { $0.old ?? -1 > number }
             let previous = said[word.segment].lastIndex { $0.old ?? .max < number }
-            // If none of a segment is shown, nobody can have removed it.
+            // If none of a segment's words are shown, nobody can have removed them.
             let isWhole = !text.numbers(ofSegment: word.segment).contains { isShown[$0] }
             guard let index = previous.map({ $0 + 1 }) ?? place ?? (isWhole ? said[word.segment].count : nil) else {
                 continue
@@ -238,7 +238,7 @@ struct ReadingComparison {
             }
             let number = text.tokens[place]
             let word = text.words[number]
-            // Several tokens of one word stay one word if all are there.
+            // Several tokens of one word stay one word if none is missing.
             let rest = index..<min(part.upperBound, index + word.tokens.count)
             let isWhole =
                 rest.count == word.tokens.count
@@ -265,7 +265,7 @@ struct ReadingComparison {
             ?? text.segment(at: range)
     }
 
-    /// Returns the moved line that a piece is; nil if its words were said at that time anyway.
+    /// Returns the piece as a moved line; nil if its words were said at that time anyway.
     ///
     /// - Parameter left: The number of words that the file still has of each piece.
     private func moved(
@@ -276,7 +276,7 @@ struct ReadingComparison {
             if let counterpart = counterparts[token] { shares[shown[counterpart].piece, default: 0] += 1 }
         }
         let numbers = part.compactMap { origin($0) }.map { text.tokens[$0] }
-        // Everything left of one piece, and nothing of another.
+        // All remaining words of one piece, and none of another.
         if shares.count == 1, let (place, share) = shares.first, share == left[place] {
             let old = shownParts[place].compactMap { origins[$0] }.map { text.tokens[$0] } + numbers
             return Line(range: range, said: said(part), old: Self.unique(old), span: shownPieces[place].range)

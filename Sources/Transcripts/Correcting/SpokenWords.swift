@@ -44,7 +44,7 @@ struct SpokenWords {
         return words(in: word).map(bare).filter { !$0.isEmpty }
     }
 
-    /// Returns a word without anything that a format adds to it.
+    /// Returns a word without a format's additions.
     private func bare(_ word: String) -> String {
         let word = hasOverlaps ? withoutOverlapSign(word) : word
         guard word.utf8.contains(where: { $0 >= 0x80 || $0 == UInt8(ascii: ">") }) else { return word }
@@ -81,7 +81,8 @@ struct SpokenWords {
         return oneLine(String(decoding: left, as: UTF8.self))
     }
 
-    /// Returns the end of an insertion here; nil if there is none. A recording that changed since had other insertions.
+    /// Returns the end of an insertion here; nil if there is none. If the recording has changed, its insertions were
+    /// different.
     ///
     /// - Parameter isFirst: Whether it starts the piece, as a bookmark does.
     private func endOfInsertion(_ rest: ArraySlice<UInt8>, isFirst: Bool) -> Int? {

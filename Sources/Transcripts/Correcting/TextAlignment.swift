@@ -1,11 +1,11 @@
 import Core
 
-/// Aligns two texts of any length word by word. Pure.
+/// Aligns two texts of any length word by word.
 ///
 /// Runs of three words that are unique in both are anchors; between them it finds a shortest edit script.
 enum TextAlignment {
-    /// The largest product of lengths to align; a longer stretch counts as replaced.
-    private static let mostCompared = 4_000_000
+    /// The largest product of lengths to align; a longer passage counts as replaced.
+    private static let maxCompared = 4_000_000
 
     /// Returns for each word of `new` the index of the equal or replaced word of `old`; nil for an insertion.
     static func counterparts(of new: [String], in old: [String]) -> [Int?] {
@@ -24,7 +24,7 @@ enum TextAlignment {
         _ new: [Int32], _ place: Range<Int>, _ old: [Int32], _ other: Range<Int>, _ found: inout [Int?]
     ) {
         var (place, other) = (place, other)
-        // Equal ends need no alignment, and of two equal runs the first stays.
+        // Common prefixes and suffixes need no alignment.
         while let first = place.first, let second = other.first, new[first] == old[second] {
             found[first] = second
             (place, other) = (place.dropFirst(), other.dropFirst())
@@ -33,7 +33,7 @@ enum TextAlignment {
             found[last] = second
             (place, other) = (place.dropLast(), other.dropLast())
         }
-        guard !place.isEmpty, !other.isEmpty, place.count <= mostCompared / other.count else { return }
+        guard !place.isEmpty, !other.isEmpty, place.count <= maxCompared / other.count else { return }
         for step in WordErrors.align(numbered: Array(old[other]), Array(new[place])) {
             switch step {
             case .same(let reference, let hypothesis), .substituted(let reference, let hypothesis):
@@ -52,7 +52,7 @@ enum TextAlignment {
     /// Returns the longest chain of pairs in which both numbers increase.
     static func rising(_ unordered: [(Int, Int)]) -> [(Int, Int)] {
         let pairs = unordered.sorted { $0.0 < $1.0 }
-        // For each length the pair with the smallest end.
+        // For each chain length, the pair with the smallest end.
         var ends: [Int] = []
         var before = [Int?](repeating: nil, count: pairs.count)
         for index in pairs.indices {

@@ -1,6 +1,6 @@
 /// The punctuation in exports. The archive keeps the recognized text.
 package enum Punctuation: String, Sendable, CaseIterable {
-    /// As the engine writes it; may be none.
+    /// The engine's own, possibly none.
     case engine
     /// None: removes an engine's punctuation and capitals.
     case none

@@ -6,7 +6,7 @@ package struct Punctuator: Sendable {
     /// either side.
     package typealias SentenceOdds = @Sendable (_ before: [String], _ after: [String]) -> Double
 
-    /// Returns the odds when first needed; nil: no sentence ends automatically.
+    /// Returns the odds when first needed; nil to end no sentence automatically.
     package typealias OddsSource = @Sendable () throws(DeviceError) -> SentenceOdds?
 
     /// A boundary between two words where a sentence may end.
@@ -31,17 +31,17 @@ package struct Punctuator: Sendable {
         package var score: Double {
             let lowering = lowering ?? Self.middleLowering
             return Self.weights[0] + Self.weights[1] * min(pauseSeconds, Self.longestPause)
-                + Self.weights[2] * max(-Self.mostOdds, min(Self.mostOdds, odds))
-                + Self.weights[3] * (max(0, min(Self.mostLowering, lowering)) - Self.middleLowering)
+                + Self.weights[2] * max(-Self.maxOdds, min(Self.maxOdds, odds))
+                + Self.weights[3] * (max(0, min(Self.maxLowering, lowering)) - Self.middleLowering)
         }
 
         private static let weights = [-1.8, 4.8, 0.5, 0.25]
-        /// In seconds; longer pauses count as this.
+        /// The longest pause that counts, in seconds.
         private static let longestPause = 1.0
-        private static let mostOdds = 10.0
+        private static let maxOdds = 10.0
         /// In semitones: a neutral fall, and the largest that counts.
         private static let middleLowering = 3.0
-        private static let mostLowering = 8.0
+        private static let maxLowering = 8.0
     }
 
     private struct Place {
@@ -68,7 +68,7 @@ package struct Punctuator: Sendable {
 
     /// - Parameters:
     ///   - engines: The names of engines that write punctuation and capitals.
-    ///   - odds: Nil: no sentence ends automatically.
+    ///   - odds: Nil to end no sentence automatically.
     init(_ punctuation: Punctuation, writtenBy engines: Set<String> = [], odds: SentenceOdds? = nil) {
         self.init(punctuation, writtenBy: engines, asking: { () throws(DeviceError) in odds })
     }
@@ -80,8 +80,8 @@ package struct Punctuator: Sendable {
         odds = source
     }
 
-    /// Returns the transcript with punctuation added or removed. Leaves out segments with nothing but punctuation or
-    /// its names.
+    /// Returns the transcript with punctuation added or removed. Leaves out segments with only punctuation or its
+    /// names.
     ///
     /// - Throws: The error of the odds' source.
     package func punctuated(_ timeline: Timeline) throws(DeviceError) -> Timeline {
@@ -172,7 +172,7 @@ package struct Punctuator: Sendable {
             if let name {
                 rest = rest.dropFirst(name.words.count)
                 guard let last = marked.indices.last else { continue }
-                // Replaces what the engine wrote for the pause before the name.
+                // Replaces the engine's punctuation for the pause before the name.
                 if isWritten, name.sign.first?.isPunctuation ?? false, marked[last].word.text.count > 1,
                     let sign = marked[last].word.text.last, ",.;:".contains(sign)
                 {

@@ -41,7 +41,7 @@ extension Timeline {
         }
     }
 
-    /// Whether a line starts like a speaker's name; it then needs the real name in front.
+    /// Whether a line starts like a speaker's name; it then needs the real name as a prefix.
     func startsLikeName(_ line: String) -> Bool {
         guard hasSeveralSpeakers, line.utf8.contains(UInt8(ascii: ":")) else { return false }
         return (0..<(speakers?.count ?? 0)).contains { speaker in

@@ -1,7 +1,7 @@
 import Core
 
-/// A low-confidence word in its context, to listen to again; or an unclear segment, as the word `[unclear]` before what is held
-/// back.
+/// A low-confidence word in its context, to listen to again; or an unclear segment, as the word `[unclear]` before the
+/// held-back text.
 struct UncertainWord: Hashable, Sendable {
     /// The segment's number.
     var segment: Int
@@ -15,7 +15,7 @@ struct UncertainWord: Hashable, Sendable {
     var isUnclear = false
 
     private static let around = 4
-    /// The confidence from which a word is certain, and the length up to which it teaches nothing: `the`, `in`.
+    /// The confidence from which a word is certain, and the length up to which it is not worth learning: `the`, `in`.
     private static let (sure, short) = (0.5, 3)
 
     /// Returns up to `most` words: unclear segments first, then the others in the order of `order`. Ignores lone punctuation.
@@ -42,10 +42,9 @@ struct UncertainWord: Hashable, Sendable {
         return unclear.prefix(max(0, most)) + worst
     }
 
-    /// Returns the indices of words in the order in which to ask for them.
-    ///
-    /// Of a word that is uncertain in many places the least certain stands for all and comes first: the answer is
-    /// likely the same, and a name that is often missed is worth most. The others follow by confidence, then by time.
+    /// Returns the indices of words in the order to review them. For a word that is uncertain in many places, the least
+    /// certain one represents all and comes first: the answer is likely the same, and a name that is often missed is
+    /// worth most. The others follow by confidence, then by time.
     static func order(_ words: [Word]) -> [Int] {
         var first: [String: Int] = [:]
         var sums: [String: Double] = [:]

@@ -13,7 +13,7 @@ package struct UncertainWordRow: Encodable {
     private let confidence: Double
     private let before: String
     private let after: String
-    /// True if nothing of the segment is believed: `after` is what is held back.
+    /// True if the segment's text was rejected: `after` is the held-back text.
     private let unclear: Bool?
 
     fileprivate init(_ word: UncertainWord, of recording: Int, _ recorder: String?) {
@@ -38,8 +38,8 @@ package struct UncertainWordRow: Encodable {
 
 /// The low-confidence words of several recordings.
 package struct UncertainWordList {
-    /// The most words of one recording; these include the overall worst.
-    private static let mostOfOne = 1_000
+    /// The maximum number of words of one recording; these include the overall worst.
+    private static let maxPerRecording = 1_000
 
     private let limit: Int
     private var unclear: [UncertainWordRow] = []
@@ -51,7 +51,7 @@ package struct UncertainWordList {
 
     /// Adds a recording's text.
     package mutating func add(_ segments: [Segment], of recording: Int, recorder: String? = nil) {
-        for word in UncertainWord.worst(max(limit, Self.mostOfOne), of: segments) {
+        for word in UncertainWord.worst(max(limit, Self.maxPerRecording), of: segments) {
             guard !word.isUnclear else {
                 unclear.append(UncertainWordRow(word, of: recording, recorder))
                 continue

@@ -14,7 +14,7 @@ package struct ZipPackage {
         var hasDescriptor: Bool
     }
 
-    /// From this value on, a field of 32 bits refers to ZIP64.
+    /// The value from which a 32-bit field refers to ZIP64.
     private let limit: Int64
     private var entries: [Entry] = []
     private var offset: Int64 = 0
@@ -35,7 +35,7 @@ package struct ZipPackage {
 
     /// Returns the header before a content.
     ///
-    /// - Parameter sum: Nil if it is not known yet; then `end` has to follow the content.
+    /// - Parameter sum: Nil if it is not known yet; then `end` must follow the content.
     package mutating func begin(_ name: String, length: Int64, sum: UInt32? = nil) -> [UInt8] {
         let entry = Entry(
             name: Array(name.utf8), length: length, offset: offset, sum: sum ?? 0, hasDescriptor: sum == nil)
@@ -56,7 +56,7 @@ package struct ZipPackage {
         return descriptor
     }
 
-    /// Returns the directory, with which the file ends.
+    /// Returns the directory, which ends the file.
     package func directory() -> [UInt8] {
         var directory: [UInt8] = []
         for entry in entries {

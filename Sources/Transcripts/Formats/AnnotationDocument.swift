@@ -27,7 +27,7 @@ func annotationDocument(_ timeline: Timeline, _ details: RecordingDetails) -> St
     return document.text(details)
 }
 
-/// Returns ELAN's media type; `unknown` is its own word for others.
+/// Returns ELAN's media type; `unknown` is ELAN's word for others.
 private func mediaType(_ name: String) -> String {
     switch name.split(separator: ".").last?.lowercased() {
     case "wav": "audio/x-wav"

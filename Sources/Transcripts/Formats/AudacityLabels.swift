@@ -7,7 +7,7 @@ extension TranscriptFormat {
     }
 }
 
-/// Returns an Audacity label track: start, end and text between tabs, a line per segment, gap or mark.
+/// Returns an Audacity label track: start, end and text separated by tabs, one line per segment, gap or mark.
 func audacityLabels(_ timeline: Timeline) -> String {
     var labels = timeline.segments.map { ($0.range, label(of: $0)) }
     labels += timeline.gaps.map { ($0.range, description(of: $0)) }

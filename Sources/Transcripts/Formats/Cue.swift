@@ -16,7 +16,7 @@ enum CueLimits {
     /// Characters per line; only a single longer word has more.
     static let lineLength = 42
     static let longest: Int64 = 7_000
-    /// The shortest display time, if there is room.
+    /// The shortest display time, if there is time.
     static let shortest: Int64 = 1_000
 }
 
@@ -47,7 +47,7 @@ func cues(of timeline: Timeline) -> [Cue] {
 /// which some players do not support.
 private func marked(_ cues: [Cue], _ marks: [(time: SamplePosition, line: String)], length: Int64) -> [Cue] {
     var cues = cues
-    // Backwards, so that the first of several in one place is on top.
+    // Backwards, so that the first of several marks in one place is on top.
     for mark in marks.reversed() {
         let time = milliseconds(mark.time)
         let lines = markLines(mark.line)
@@ -62,7 +62,7 @@ private func marked(_ cues: [Cue], _ marks: [(time: SamplePosition, line: String
     return cues
 }
 
-/// Returns a mark in at most two lines, truncated; other formats have all of it.
+/// Returns a mark in at most two lines, truncated; other formats have its full text.
 func markLines(_ line: String) -> [String] {
     let words = line.split(separator: " ").map(String.init)
     if fitsTwoLines(words.map(\.count)) { return lines(words) }

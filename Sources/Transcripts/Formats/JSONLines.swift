@@ -1,13 +1,13 @@
 import Core
 
 extension TranscriptFormat {
-    /// JSON, an object a line.
+    /// JSON, one object per line.
     static let jsonl = TranscriptFormat("jsonl", isUsual: false, namesItsRecording: true) { timeline, _ in
         try jsonLines(timeline)
     }
 }
 
-/// Returns a header, then segments, gaps and marks in chronological order, then the statistics, a line each.
+/// Returns a header, then segments, gaps and marks in chronological order, then the statistics, one line each.
 func jsonLines(_ timeline: Timeline) throws -> String {
     var entries: [(start: SamplePosition, line: String)] = []
     for segment in timeline.segments {

@@ -1,7 +1,7 @@
 import Core
 
 extension TranscriptFormat {
-    /// A document for word processors (OpenDocument Text 1.2): LibreOffice, Word, and whatever else opens it.
+    /// A document for word processors (OpenDocument Text 1.2): LibreOffice, Word, and others.
     static let odt = TranscriptFormat("odt", isUsual: false, package: openDocument) { timeline, details in
         documentContent(documentParagraphs(timeline, details))
     }

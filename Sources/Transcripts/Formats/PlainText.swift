@@ -1,13 +1,13 @@
 import Core
 
 extension TranscriptFormat {
-    /// The words alone.
+    /// Only the words.
     package static let text = TranscriptFormat("text", fileExtension: "txt") { timeline, _ in plainText(timeline) }
 }
 
-/// Returns the words, a line per segment, or a paragraph per turn with several speakers: `A: WORDS`; more lines where
-/// somebody said "new line". A bookmark with text is a line before the next segment, a gap one before the next word. A
-/// last line says if the text is incomplete.
+/// Returns the words, one line per segment, or with several speakers one paragraph per turn: `A: WORDS`; more lines
+/// where somebody said "new line". A bookmark with text is a line before the next segment, a gap one before the next
+/// word. A last line marks an incomplete text.
 func plainText(_ timeline: Timeline) -> String {
     var notes = linesBetweenWords(of: timeline)[...]
     var gaps = timeline.gaps.map(\.range.start).sorted()[...]

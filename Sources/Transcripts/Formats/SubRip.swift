@@ -6,8 +6,8 @@ extension TranscriptFormat {
 }
 
 /// Returns the transcript as SubRip (srt). The format has no comments, so only bookmarks with text are shown, and no
-/// voices: with several speakers the first cue of a turn starts with the name, `A: `, and so does one that starts like
-/// a name.
+/// voices: with several speakers the first cue of a turn starts with the name, `A: `, and so does any cue that starts
+/// like a name.
 func subRip(_ timeline: Timeline) -> String {
     var last: String?
     return cues(of: timeline).enumerated().map { index, cue in

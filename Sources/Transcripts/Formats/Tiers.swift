@@ -106,7 +106,7 @@ struct Tiers {
     }
 }
 
-/// The text of a segment in which a voice says something that the engine does not believe to have read.
+/// The text of a segment whose reading the engine rejected as improbable.
 let unclearText = "[unclear]"
 
 extension Segment {

@@ -11,7 +11,7 @@ package struct TranscriptFormat: Sendable {
     package let fileName: String
     /// Whether it is a default of `export.formats`.
     package let isUsual: Bool
-    /// Whether it names its recording, so that several can follow each other without a heading.
+    /// Whether it names its recording, so several can be concatenated without headings.
     package let namesItsRecording: Bool
     /// Whether it contains `RecordingDetails.identity`.
     package let holdsIdentity: Bool
@@ -48,7 +48,7 @@ package struct TranscriptFormat: Sendable {
     /// Returns the file in UTF-8 with a newline at its end; empty only if the format has no header and there is no
     /// content.
     ///
-    /// - Parameter details: Further facts, shown by `eaf` and `html`.
+    /// - Parameter details: Additional facts, used by `eaf` and `html`.
     package func render(_ timeline: Timeline, details: RecordingDetails? = nil) throws -> String {
         try form(timeline, details ?? RecordingDetails(timeline))
     }

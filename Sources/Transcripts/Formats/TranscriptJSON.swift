@@ -103,7 +103,7 @@ struct SegmentJSON: Encodable {
     var endedBy: EndReason
     var words: [WordJSON]
     var alternatives: [AlternativeJSON]
-    /// True if a voice says something that the engine does not believe to have read: the first alternative.
+    /// True if the engine rejected its reading as improbable: the first alternative.
     var unclear: Bool?
     /// Only if known.
     var voice: VoiceJSON?
@@ -114,7 +114,7 @@ struct SegmentJSON: Encodable {
     /// Only if somebody else speaks during most of it.
     var overlap: Bool?
 
-    /// - Parameter timeline: Tells who spoke, if diarized.
+    /// - Parameter timeline: Contains who spoke, if diarized.
     init(_ segment: Segment, of timeline: Timeline? = nil) {
         id = segment.id
         start = segment.range.start.seconds
@@ -138,7 +138,7 @@ struct VoiceJSON: Encodable {
     var jitter: Double
     var shimmer: Double
     var voicing: Double
-    /// In semitones; only of a segment, if known.
+    /// In semitones; only for a segment, if known.
     var finalLowering: Double?
 
     init(_ voice: VoiceAnalytics) {
@@ -151,7 +151,7 @@ struct VoiceJSON: Encodable {
 }
 
 struct MetadataJSON: Encodable {
-    /// Words a minute.
+    /// Words per minute.
     var speakingRate: Double
     var averagePause: Double
     var speechStart: Double

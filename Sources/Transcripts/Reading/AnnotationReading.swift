@@ -29,7 +29,7 @@ func annotationReadings(_ text: String) throws(WrittenText.Problem) -> [[Written
         case .closing("ANNOTATION_VALUE"):
             guard let text = value else { continue }
             value = nil
-            guard tiers[tier]?.count ?? 0 < WrittenText.mostPieces else { throw .tooLong }
+            guard tiers[tier]?.count ?? 0 < WrittenText.maxPieces else { throw .tooLong }
             tiers[tier, default: []].append((time, WrittenText.Piece(text, range)))
         default: break
         }
@@ -50,7 +50,7 @@ func annotationReadings(_ text: String) throws(WrittenText.Problem) -> [[Written
     return readings
 }
 
-/// A pull parser for XML as ELAN writes it. Refuses document types, which can make a small file expand.
+/// A pull parser for XML as ELAN writes it. Rejects document types, which can make a small file expand.
 private struct MarkupScanner {
     enum Event {
         case opening(String, [String: String])
@@ -65,7 +65,7 @@ private struct MarkupScanner {
     private var closing: String?
     private var line = 1
     private static let deepest = 64
-    private static let mostAttributes = 64
+    private static let maxAttributes = 64
 
     init(_ text: String) { bytes = Array(text.utf8) }
 
@@ -121,7 +121,7 @@ private struct MarkupScanner {
                 return .opening(name, attributes)
             }
             let attribute = self.name()
-            guard !attribute.isEmpty, attributes.count < Self.mostAttributes, starts(with: "=\"") || starts(with: "='")
+            guard !attribute.isEmpty, attributes.count < Self.maxAttributes, starts(with: "=\"") || starts(with: "='")
             else { throw problem("is not well-formed") }
             let quote = bytes[place + 1]
             place += 2

@@ -1,7 +1,7 @@
 extension JSONScanner {
-    /// Parses what a page saved, with the decoder's rules for missing members.
+    /// Parses a saved page's corrections, with the decoder's rules for missing members.
     ///
-    /// - Parameter most: The most elements of each list.
+    /// - Parameter most: The maximum number of elements of each list.
     mutating func corrections(most: Int) throws(Unexpected) -> CorrectionsFile.Document {
         var (format, version): (String?, Int?) = (nil, nil)
         var recording: IdentityJSON?

@@ -45,19 +45,19 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
     /// The latest version. Files without lines that were split or joined, and without turns, have version 1, which older
     /// programs read.
     private static let version = 2
-    /// The longest text in bytes, and the most elements of each kind.
+    /// The maximum size of a text in bytes, and the maximum number of elements of each kind.
     private static let (longest, most) = (65_536, 100_000)
     /// The largest file in bytes: a fully corrected recording of a day is smaller.
     private static let largest = 16 << 20
 
-    /// Parses what a page saved.
+    /// Parses a saved page's corrections.
     ///
     /// - Parameter name: The file's name for errors.
     /// - Throws: `DeviceError` with `damaged` if it is not a complete corrections file, `unsupported` if a later
     ///   version wrote it.
     package init(_ text: String, name: String) throws(DeviceError) {
         guard text.utf8.count <= Self.largest else {
-            throw Self.refusal(name, "contains more than a recording can have")
+            throw Self.refusal(name, "contains more than any recording")
         }
         let json = Self.json(in: text)
         let read: Document
@@ -72,7 +72,7 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
             throw Self.refusal(
                 name,
                 isTooLong
-                    ? "contains more than a recording can have" : "is incomplete, or not a Fieldscribe corrections file"
+                    ? "contains more than any recording" : "is incomplete, or not a Fieldscribe corrections file"
             )
         }
         guard read.format == "fieldscribe-corrections" else {
@@ -85,7 +85,7 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
         guard
             let identity = RecordingIdentity(
                 in: RecordingIdentity(recording: read.recording.id, sound: read.recording.sound).text)
-        else { throw Self.refusal(name, "does not say of which recording it is") }
+        else { throw Self.refusal(name, "does not name its recording") }
         self.identity = identity
         pass = read.recording.pass
         let details = read.details
@@ -103,7 +103,7 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
             read.quotations?.count ?? 0, read.turns?.count ?? 0,
         ]
         guard counts.allSatisfy({ $0 <= Self.most }), texts.allSatisfy({ $0.utf8.count <= Self.longest }) else {
-            throw Self.refusal(name, "contains more than a recording can have")
+            throw Self.refusal(name, "contains more than any recording")
         }
         guard Set(read.segments.map(\.id)).count == read.segments.count else {
             throw Self.refusal(name, "contains a segment twice")

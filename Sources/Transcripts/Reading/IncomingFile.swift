@@ -28,7 +28,7 @@ package struct IncomingFile: Sendable {
 
     /// The content.
     package var content: Content
-    /// The recording that the file names; nil if it names none.
+    /// The recording that the file names; nil without one.
     package var identity: RecordingIdentity?
 
     private static func ending(of name: String) -> String {

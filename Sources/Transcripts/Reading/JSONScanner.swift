@@ -9,8 +9,8 @@ struct JSONScanner {
     }
 
     private static let deepest = 16
-    /// The most characters of a number that a double stores exactly.
-    private static let mostExact = 15
+    /// The maximum number of digits that a double stores exactly.
+    private static let maxExactDigits = 15
     /// Powers of ten, all exact.
     private static let powers: [Double] = [
         1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14,
@@ -112,7 +112,7 @@ struct JSONScanner {
         guard consume(UInt8(ascii: "}")) else { throw Unexpected() }
     }
 
-    /// - Parameter most: The most elements.
+    /// - Parameter most: The maximum number of elements.
     mutating func list<Element>(
         most: Int = .max, _ element: (inout JSONScanner) throws(Unexpected) -> Element
     ) throws(Unexpected) -> [Element] {
@@ -214,7 +214,7 @@ struct JSONScanner {
             try skipDigits()
         }
         if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
-            // The standard decoder refuses `0e5`.
+            // The standard decoder rejects `0e5`.
             guard place > first + 1 || bytes[first] != UInt8(ascii: "0") else { throw Unexpected() }
             hasExponent = true
             place += 1
@@ -234,7 +234,7 @@ struct JSONScanner {
         skipWhitespace()
         let (range, point, hasExponent) = try digits()
         let isNegative = bytes[range.lowerBound] == UInt8(ascii: "-")
-        guard range.count <= Self.mostExact, !hasExponent else {
+        guard range.count <= Self.maxExactDigits, !hasExponent else {
             let text = String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
             guard let number = Double(text), number.isFinite else { throw Unexpected() }
             return number
@@ -247,7 +247,7 @@ struct JSONScanner {
     mutating func integer() throws(Unexpected) -> Int {
         skipWhitespace()
         let (range, point, hasExponent) = try digits()
-        guard range.count <= Self.mostExact, point == nil, !hasExponent else { throw Unexpected() }
+        guard range.count <= Self.maxExactDigits, point == nil, !hasExponent else { throw Unexpected() }
         return bytes[range.lowerBound] == UInt8(ascii: "-") ? -count(range) : count(range)
     }
 

@@ -1,10 +1,10 @@
 import Core
 
-/// The most content that a recording of a length can have. Larger files are refused before they cost time. Pure.
+/// The maximum content for a recording's length. Larger files are rejected before they cost time.
 package struct RecordingCapacity: Hashable, Sendable {
-    /// The most words; nobody speaks more than five per second.
+    /// The maximum number of words; nobody speaks more than five per second.
     let words: Int
-    /// The most notes, bookmarks or quotations.
+    /// The maximum number of notes, bookmarks or quotations.
     let items: Int
     /// The longest word, in bytes.
     private static let longestWord = 4_096

@@ -1,7 +1,7 @@
 import Core
 
-// Parses the segments of `transcript.json`, which are most of what an archive reads: the standard decoder takes ten
-// times as long for their words. Anything unusual is left to that decoder, so that both give the same result.
+// Parses the segments of `transcript.json`, most of an archive's input: the standard decoder takes ten times as long
+// for their words. Anything unusual is left to that decoder, so that both give the same result.
 extension JSONScanner {
     /// Returns the segments of a transcript and the range of their list; nil if the standard decoder has to decode it.
     ///

@@ -13,7 +13,7 @@ func tableReadings(_ text: String) throws(WrittenText.Problem) -> [[WrittenText.
     var field: [UInt8] = []
     var (isQuoted, line) = (false, 1)
     func endField() {
-        if row.count < Table.mostColumns { row.append(String(decoding: field, as: UTF8.self)) }
+        if row.count < Table.maxColumns { row.append(String(decoding: field, as: UTF8.self)) }
         field.removeAll(keepingCapacity: true)
     }
     var bytes = text.utf8.makeIterator()
@@ -52,7 +52,7 @@ func tableReadings(_ text: String) throws(WrittenText.Problem) -> [[WrittenText.
 
 private struct Table {
     /// Ours has eight; a person's further columns are ignored.
-    static let mostColumns = 64
+    static let maxColumns = 64
 
     private(set) var segments: [WrittenText.Piece] = []
     private(set) var words: [WrittenText.Piece] = []

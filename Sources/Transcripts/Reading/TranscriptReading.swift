@@ -3,9 +3,9 @@ import FoundationEssentials
 
 /// A transcript read back from `transcript.json`, with the times of its words. Untrusted.
 package struct TranscriptReading: Sendable {
-    /// The transcript; of the annotations this format has only the speakers' names.
+    /// The transcript; this format's only annotations are the speakers' names.
     package private(set) var timeline: Timeline
-    /// The most segments and words.
+    /// The maximum number of segments and words.
     private static let most = 4_000_000
 
     /// - Parameter name: the file's, for the error.
@@ -17,13 +17,13 @@ package struct TranscriptReading: Sendable {
         }
         let count = read.segments.reduce(read.segments.count) { $0 + ($1.words?.count ?? 0) }
         guard count <= Self.most, read.sampleRate == SamplePosition.rate else {
-            throw DeviceError(.damaged, "read", on: name, "contains more than a recording can have")
+            throw DeviceError(.damaged, "read", on: name, "contains more than any recording")
         }
         var end = SamplePosition.zero
         var segments: [Segment] = []
         for segment in read.segments.sorted(by: { ($0.start, $0.id) < ($1.start, $1.id) }) {
             let made = segment.segment
-            // Skips segments that we did not write: overlapping, or without a number.
+            // Skips segments that we cannot have written: overlapping, or without a number.
             guard made.id > 0, made.range.start >= end else { continue }
             segments.append(made)
             end = made.range.end

@@ -36,8 +36,8 @@ package struct WrittenText: Hashable, Sendable, Codable {
     package var format: String
     /// The segments, then the words if the format has them.
     var readings: [[Piece]]
-    /// The most pieces: at one per second they last eleven days.
-    static let mostPieces = 1_000_000
+    /// The maximum number of pieces: at one per second they last eleven days.
+    static let maxPieces = 1_000_000
 
     init(format: String = TranscriptFormat.text.rawValue, readings: [[Piece]]) {
         self.format = format
@@ -52,7 +52,7 @@ package struct WrittenText: Hashable, Sendable, Codable {
     /// - Parameters:
     ///   - ending: The file's extension, one of `endings`, in either case.
     ///   - name: The file's name for errors.
-    /// - Throws: `DeviceError` with `damaged` if it is not valid, with the line if that helps.
+    /// - Throws: `DeviceError` with `damaged` if it is not valid, with the line if possible.
     package init(_ text: String, ending: String, name: String) throws(DeviceError) {
         do throws(Problem) {
             switch ending.lowercased() {
@@ -78,7 +78,7 @@ package struct WrittenText: Hashable, Sendable, Codable {
 
         static let otherFormat = Problem(
             reason: "is not in a format that can be imported: \(WrittenText.endings.joined(separator: ", "))")
-        static let tooLong = Problem(reason: "has more than \(WrittenText.mostPieces) lines, which no recording has")
+        static let tooLong = Problem(reason: "has more than \(WrittenText.maxPieces) lines, which no recording has")
     }
 }
 
@@ -86,7 +86,7 @@ extension [WrittenText.Piece] {
     /// Adds a piece if it is not blank.
     mutating func add(_ text: String, _ range: SampleRange? = nil) throws(WrittenText.Problem) {
         guard text.utf8.contains(where: { $0 > 0x20 }) else { return }
-        guard count < WrittenText.mostPieces else { throw .tooLong }
+        guard count < WrittenText.maxPieces else { throw .tooLong }
         append(WrittenText.Piece(text, range))
     }
 }

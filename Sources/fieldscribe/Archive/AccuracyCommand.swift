@@ -8,8 +8,9 @@ enum AccuracyCommand: Command {
     static let help: [any HelpPart] = [
         Argument.recordings("[ID...]", "all corrected ones"), Option.json("print one JSON object"), Option.directory,
         """
-        Each reading has two figures; the truth lies between them. The first counts the errors per 100 words of the whole
-        text, as if every unchanged word were right. The second counts only lines that a person changed or confirmed.
+        Each reading has two figures; the true rate is between them. The first counts the errors per 100 words of the
+        whole text, as if every unchanged word were right. The second counts only lines that a person changed or
+        confirmed.
         """,
     ]
 
@@ -58,7 +59,7 @@ enum AccuracyCommand: Command {
         for row in rows {
             try Terminal.print(
                 "\(row.recording)  \(row.started ?? "")  \(row.engine.name) \(row.profile ?? "")  "
-                    + "\(row.percent) to \(row.heardPercent) % of the words wrong\n")
+                    + "\(row.percent) to \(row.heardPercent) % of the words are wrong\n")
         }
         for (engine, accuracy) in engines.sorted(by: { $0.key < $1.key }) {
             try Terminal.print(
@@ -70,7 +71,7 @@ enum AccuracyCommand: Command {
     private static func surely(_ bins: [Accuracy.Bin]) -> String {
         let names = ["0-25", "25-50", "50-75", "75-100"]
         return zip(names, bins).filter { $1.words > 0 }.map { name, bin in
-            "\(name) % sure \(Int(nearest: 100 * Double(bin.right) / Double(bin.words))) % were right"
+            "\(name) % sure: \(Int(nearest: 100 * Double(bin.right) / Double(bin.words))) % were right"
         }.joined(separator: ", ")
     }
 }

@@ -26,7 +26,7 @@ struct ArchivePlace {
 
         static func unreadable(_ directory: String) -> DeviceError {
             DeviceError(
-                .denied, "access", status: EACCES, on: directory, "this archive is its owner's alone",
+                .denied, "access", status: EACCES, on: directory, "only its owner can read this archive",
                 remedy: "use sudo, or, while the appliance runs, join its group (control.group)")
         }
 

@@ -8,9 +8,9 @@ enum DeleteCommand: Command {
     static let summary = "Erase recordings with all their text."
     static let help: [any HelpPart] = [
         """
-        Erases sound, text, index entries and the ledger of copies, so that no text is left in the archive's files. Words
-        learned from these recordings alone are removed from learned.txt. Copies on sticks stay. A flash card may keep old
-        blocks where only the card itself can reach them.
+        Erases sound, text, index entries and the ledger of copies, so that no text is left in the archive's files.
+        Words learned only from these recordings are removed from learned.txt. Copies on sticks stay. A flash card may
+        keep old blocks that only the card itself can reach.
         """,
         Argument("ID...", "numbers, as fieldscribe list shows them", .recordings), Option.yes, Option.directory,
     ]
@@ -38,7 +38,7 @@ enum DeleteCommand: Command {
             }
         }
         let what = ids.count == 1 ? "this recording" : "these \(ids.count) recordings"
-        guard arguments.confirms("erase \(what) for good?") else { return Terminal.say("nothing was erased") }
+        guard arguments.confirms("erase \(what) permanently?") else { return Terminal.say("nothing was erased") }
         let notes = try await erase(ids, in: place)
         Terminal.say("erased: \(ids.map(String.init).joined(separator: ", "))")
         for note in notes { Terminal.say(note) }

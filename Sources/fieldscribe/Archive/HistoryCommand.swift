@@ -8,13 +8,13 @@ enum HistoryCommand: Command {
     static let summary = "Show what was done to recordings, and when."
     static let help: [any HelpPart] = [
         """
-        Lists what was recorded, transcribed, corrected, copied (to which stick), sealed, opened, erased, redacted and paused:
-        an entry a line, with the time in UTC and whether the clock was set. Without a set clock, the time counts seconds
-        since power-on. Each entry holds the SHA-256 of the previous one, so that fieldscribe verify finds an entry that is
-        missing, changed or moved. The history outlives recordings; it holds nothing that was said and no name.
+        Lists what was recorded, transcribed, corrected, copied (to which stick), sealed, opened, erased, redacted and
+        paused: one entry per line, with the time in UTC and whether the clock was set. Without a set clock, the time
+        counts seconds since power-on. Each entry holds the SHA-256 of the previous one, so that fieldscribe verify
+        finds missing, changed and moved entries. The history outlives recordings; it contains neither text nor names.
         """,
         Argument(
-            "[ID]", "a number, as fieldscribe list shows it, also of an erased recording; default all", .recordings),
+            "[ID]", "a number, as fieldscribe list shows it, or of an erased recording; default all", .recordings),
         Option.json("print one JSON array, with each entry as it is stored"), Option.directory,
     ]
 

@@ -38,7 +38,7 @@ enum ListCommand: Command {
 
     static func run(_ arguments: Arguments) async throws {
         let place = try await ArchivePlace(arguments)
-        // Listed before the rows, because a recording that begins meanwhile gets its row first.
+        // Listed before the rows, because a new recording gets its row first.
         let folders = folders(in: place.directory)
         let recordings = try await place.archive.recordings()
         let unknown = folders.subtracting(recordings.map(\.id)).sorted()
@@ -47,7 +47,7 @@ enum ListCommand: Command {
                 let numbers = unknown.prefix(10).map(String.init).joined(separator: ", ")
                 Terminal.say(
                     "\(place.directory)/recordings: not in the archive: \(numbers)\(unknown.count > 10 ? " ..." : "");"
-                        + " fieldscribe recover brings back what is there")
+                        + " fieldscribe recover restores them")
             }
         }
         if arguments[.json] {

@@ -6,8 +6,8 @@ enum LockCommand: Command {
     static let summary = "Close the encrypted recordings that are open."
     static let help: [any HelpPart] = [
         """
-        Forgets the private key and erases the opened recordings from memory before their hour is over. A second pass that
-        was interrupted is repeated the next time. Does nothing if nothing is open.
+        Forgets the private key and erases the opened recordings from memory before their hour is over. An interrupted
+        second pass is repeated the next time. Does nothing if nothing is open.
         """
     ]
 

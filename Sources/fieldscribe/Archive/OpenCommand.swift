@@ -10,11 +10,11 @@ enum OpenCommand: Command {
         "--key", "FILE", "a private key from age-keygen or ssh-keygen, without a passphrase", .files, isRequired: true)
     static let help: [any HelpPart] = [
         """
-        Sealed recordings are encrypted with age; only a private key opens them. While they are open, fieldscribe search and
-        show can read them, and a second pass that is due runs. The history records the opening. A stick with the key in
-        Fieldscribe/key.txt has the same effect, and nothing is copied to that stick. The key stays in memory and is
-        forgotten after an hour, with fieldscribe lock, or when the appliance ends. So are the opened texts, which are in
-        memory below /run or /dev/shm, for the appliance's user alone. The encrypted files do not change.
+        Sealed recordings are encrypted with age; only a private key opens them. While they are open, fieldscribe search
+        and show can read them, and a second pass that is due runs. The history records the opening. A stick with the
+        key in Fieldscribe/key.txt has the same effect, and nothing is copied to that stick. The key stays in memory and
+        is forgotten after an hour, with fieldscribe lock, or when the appliance ends. So are the opened texts, which
+        are in memory below /run or /dev/shm, readable only by the appliance's user. The encrypted files do not change.
         """,
         key,
         """
@@ -32,12 +32,12 @@ enum OpenCommand: Command {
         for line in response.notes ?? [] { try Terminal.print("\(line)\n") }
     }
 
-    // A separate function: Swift 6.0 refuses an open file in an asynchronous one.
+    // A separate function: Swift 6.0 rejects noncopyable values in async functions.
     private static func text(ofKey path: String) throws(DeviceError) -> String {
         let (folder, name) = try Folder.holding(path, crosses: true)
         let file = try folder.openFile(name, O_RDONLY)
         let text = try OpeningKey.text(of: file)
-        // Checked here, so that nothing but a key is sent to the appliance.
+        // Checked here, so that only a key is sent to the appliance.
         _ = try OpeningKey(text, named: path)
         return text
     }

@@ -37,7 +37,7 @@ struct PostDiarization {
         return identified
     }
 
-    /// Returns what shows the progress of diarization, with a bar for each recording.
+    /// Returns a function that shows the progress of diarization, with a bar for each recording.
     static func progress() -> @Sendable (_ recording: Int, _ share: Double) -> Void {
         let bars = Mutex<[Int: ShareBar]>([:])
         return { id, share in

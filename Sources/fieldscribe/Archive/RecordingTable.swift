@@ -35,7 +35,7 @@ struct RecordingTable {
         WallTime(recording.startedAt).short + (recording.clock == .synchronized ? "" : "?")
     }
 
-    /// What is done with it, what is missing, and how far its text goes.
+    /// Whether its audio is missing or sealed, why it stopped, and how far its text goes.
     private static func states(_ recording: RecordingSummary) -> [String] {
         var states: [String] = []
         if recording.isMissing { states.append("audio missing") } else if recording.isSealed { states.append("sealed") }

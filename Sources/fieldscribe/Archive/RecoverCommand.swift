@@ -11,14 +11,14 @@ enum RecoverCommand: Command {
     static let summary = "Repair and transcribe what a power cut interrupted."
     private static let again = Option.flag(
         "--again",
-        "then transcribe recordings again that another engine or a faster profile read; the old text stays as a reading of its own, and fieldscribe show prints the new one"
+        "then transcribe recordings again that another engine or a faster profile read; the old text stays as a separate reading, and fieldscribe show prints the new one"
     )
     private static let repairsOnly = Option.flag(
         "--no-transcribe", "repair only; the appliance, or the next recover, transcribes and identifies speakers")
     static let help: [any HelpPart] = [
         """
         Gives interrupted recordings a header with their true length, adds recordings that the archive lacks, and marks those
-        whose sound is gone. A damaged database is renamed to archive.sqlite.damaged-N and rebuilt from the journals beside
+        whose sound is gone. A damaged database is renamed archive.sqlite.damaged-N and rebuilt from the journals beside
         the sound. Sound that another program appended to a closed recording, and another recording's journal, are renamed
         too. Nothing is deleted. You may interrupt the command and run it again at any time.
         """,
@@ -52,7 +52,7 @@ enum RecoverCommand: Command {
                     + "storage.directory")
         }
         Interrupts.handle { _ in
-            Terminal.say("fieldscribe: interrupted; what was done is kept, run it again for the rest")
+            Terminal.say("fieldscribe: interrupted; completed work is kept, run it again for the rest")
             exit(130)
         }
         let opened = try await Recovery.open(configuration, depth: .everything)
@@ -99,7 +99,7 @@ enum RecoverCommand: Command {
         }
     }
 
-    /// Transcribes again what the best installed engine does better, and prints how much that is.
+    /// Transcribes recordings again if the best installed engine is better, and prints their number.
     private static func transcribeAgain(
         _ configuration: Configuration, archive: SQLiteArchive, isQuiet: Bool
     ) async throws -> [Int] {
@@ -108,7 +108,7 @@ enum RecoverCommand: Command {
         let count = try await secondPass.waiting().count
         let engine = configuration.engine.name
         guard count > 0 else {
-            if !isQuiet { Terminal.say("nothing to transcribe again: \(engine) would not do better") }
+            if !isQuiet { Terminal.say("nothing to transcribe again: \(engine) would be no better") }
             return []
         }
         let what = { (number: Int) in "\(number) \(number == 1 ? "recording" : "recordings")" }

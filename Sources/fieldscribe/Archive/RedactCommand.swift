@@ -6,16 +6,16 @@ import System
 enum RedactCommand: Command {
     static let name = "redact"
     static let aliases = ["strike"]
-    static let summary = "Erase a passage's sound and text for good."
+    static let summary = "Erase a passage's sound and text permanently."
     private static let last = Option.parsed(
-        "--last", "SECONDS", "its last seconds, or what was said just now", "give seconds, such as 60"
+        "--last", "SECONDS", "its last seconds", "give seconds, such as 60"
     ) { text in Double(text).flatMap { $0 > 0 && $0 <= 864_000 ? $0 : nil } }
     static let help: [any HelpPart] = [
         """
         Replaces a passage by silence and removes its words from text, index and journal. The transcript says that
-        something was removed there. Words learned from that passage alone are removed from learned.txt. Copies made
-        before are listed, and the next copy replaces them. A flash card may keep old blocks where only the card itself can
-        reach them. The command's other name is strike.
+        something was removed there. Words learned only from that passage are removed from learned.txt. Earlier copies
+        are listed, and the next copy replaces them. A flash card may keep old blocks that only the card itself can
+        reach. The command's other name is strike.
         """,
         Argument("[ID]", "the recording's number; default the current recording, else the latest", .recordings),
         Argument("[FROM TO]", "from one time to another: 754, 12:34 or 1:02:03.5"), last, Option.yes, Option.directory,
@@ -28,7 +28,7 @@ enum RedactCommand: Command {
         let which = order.recording.map { "of recording \($0) " } ?? ""
         let clock = { RecordingScreen.clock(SamplePosition(seconds: $0 ?? 0)) }
         let what = order.last.map { "the last \($0) s" } ?? "from \(clock(order.from)) to \(clock(order.to))"
-        guard arguments.confirms("erase \(what) \(which)for good?") else {
+        guard arguments.confirms("erase \(what) \(which)permanently?") else {
             return Terminal.say("nothing was redacted")
         }
         let (id, notes) = try await redact(order, in: place)

@@ -10,8 +10,8 @@ enum ReviewCommand: Command {
     static let help: [any HelpPart] = [
         Argument.recordings(), Option.json, limit, Option.directory,
         """
-        Unclear speech comes first, then words that are uncertain in many places, each with its least certain place. A
-        recording's page lists the same words and plays them.
+        Unclear speech comes first, then words that are uncertain in many places, each with its least certain
+        occurrence. A recording's page lists the same words and plays them.
         """,
     ]
 
@@ -22,7 +22,7 @@ enum ReviewCommand: Command {
         var uncertain = UncertainWordList(limit: arguments[limit])
         for recording in recordings {
             guard let (_, timeline) = try await archive.transcript(of: recording) else {
-                // A recording may be deleted meanwhile.
+                // A recording may be deleted in the meantime.
                 if asked.isEmpty { continue }
                 throw DeviceError.noRecording(recording, "review")
             }

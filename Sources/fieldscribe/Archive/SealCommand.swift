@@ -10,9 +10,9 @@ enum SealCommand: Command {
     static let help: [any HelpPart] = [
         """
         Encrypts transcribed recordings with age for the public keys in storage.seal. Sound, text and journal become one
-        file, sealed.age, which the recorder cannot open; the readable files are erased. The appliance does this itself once
-        a recording is transcribed, and read a second time if that is due. Use this command while the appliance is not
-        running. You may interrupt it.
+        file, sealed.age, which the recorder cannot open; the readable files are erased. The appliance does this itself
+        once a recording is transcribed, including a second pass if one is due. Use this command while the appliance is
+        not running. You may interrupt it.
         """,
         Argument.recordings("[ID...]", "all that can be sealed"), Option.directory,
     ]
@@ -35,7 +35,7 @@ enum SealCommand: Command {
             Terminal.say(
                 recording.isSealed
                     ? "recording \(id) is sealed already"
-                    : "recording \(id) is not ready to be sealed: it is still to be transcribed, or read a second time")
+                    : "recording \(id) is not ready to be sealed: its transcription or second pass is not done yet")
         }
         var done: [Int] = []
         let failures = try await sealing.run(ids.isEmpty ? nil : ids) { done.append($0) }

@@ -7,7 +7,7 @@ enum SearchCommand: Command {
     static let name = "search"
     static let summary = "Find where words were said."
     private static let most = 100_000
-    private static let limit = Option.number("--limit", "at most N places", in: 1...most, default: 50)
+    private static let limit = Option.number("--limit", "at most N results", in: 1...most, default: 50)
     private static let context = Option.number(
         "--context", "also print N lines before and after each place", in: 0...100, default: 0)
     static let help: [any HelpPart] = [
@@ -54,7 +54,7 @@ enum SearchCommand: Command {
         let archive = try await ArchivePlace(arguments).archive
         // A name of several words is one argument.
         let words = arguments.rest.map { isSpeaker($0) ? $0.replacing(" ", with: "_") : $0 }
-        // One more shows whether there are more.
+        // One extra hit shows whether there are more.
         var hits = try await archive.search(words.joined(separator: " "), limit: min(limit + 1, most))
         let hasMore = hits.count > limit
         hits = Array(hits.prefix(limit))
@@ -109,7 +109,7 @@ enum SearchCommand: Command {
         for line in row.after ?? [] { try Terminal.print("          \(line)\n") }
     }
 
-    /// Returns an excerpt with its words in brackets bold and without these; brackets that the whole text has, too, stay.
+    /// Returns an excerpt with its bracketed words bold instead; brackets of the text itself stay.
     static func marked(_ excerpt: String, of text: String) -> StyledText {
         var marked: StyledText = ""
         var rest = excerpt[...]
@@ -135,6 +135,6 @@ enum SearchCommand: Command {
         }
         guard try await archive.search(named, limit: 1).isEmpty else { return "" }
         let name = String(named.dropFirst("speaker:".count)).replacing("_", with: " ")
-        return ": nobody is called \(oneLine(name)); people are A, B and so on, and have names where somebody gave them"
+        return ": nobody is called \(oneLine(name)); speakers are A, B and so on until they are named"
     }
 }

@@ -12,7 +12,7 @@ enum ShowCommand: Command {
     private static let pass = Option.number(
         "--pass", "the Nth reading of the recording; default the corrected text, else the best reading", in: 1...10_000)
     private static let changes = Option.flag(
-        "--changes", "what was recognized and what a person corrected, a place a line; also with --format json")
+        "--changes", "recognized and corrected words, one change per line; also with --format json")
     private static let format = Option.parsed(
         "--format", "F",
         "\(TranscriptFormat.names.joined(separator: ", ")); default text, and on a terminal a text with title, times and speakers",

@@ -16,9 +16,9 @@ enum SpeakersCommand: Command {
     static let help: [any HelpPart] = [
         """
         Identifies the speakers of transcribed recordings again, by the louder of two channels or by their voices, and
-        replaces the previous result; the next copy has it. The appliance does this once for each recording. Use this
-        command for another number of people or another model, while the appliance is not running. Names stay with their
-        letters: check whether they still fit.
+        replaces the previous result; the next copy contains it. The appliance does this once for each recording. Use
+        this command for another number of people or another model, while the appliance is not running. Names stay with
+        their letters: check whether they still fit.
         """,
         Argument("ID...", "numbers, as fieldscribe list shows them", .recordings), speakers, Option.directory,
         Form(
@@ -29,7 +29,7 @@ enum SpeakersCommand: Command {
         Argument("remembered", "list the saved voices, the recordings they come from, and where they are proposed"),
         Argument(
             "forget [NAME...]",
-            "erase all saved voices, or those of the given names; the present recordings are not used for them again. If a name is unknown, nothing is erased"
+            "erase all saved voices, or those with the given names; they are not learned again from existing recordings. If a name is unknown, nothing is erased"
         ),
     ]
 
@@ -70,7 +70,7 @@ enum SpeakersCommand: Command {
         let identified = try await diarization.run(recordings)
         hub.finish()
         TerminalStatusLine.clear()
-        // The letters may mean other people now, so the saved voices of these recordings are dropped.
+        // The letters may mean different people now, so the saved voices of these recordings are removed.
         for (id, _) in identified { try VoiceprintStore.drop(id, in: configuration.storage.directory) }
         for (id, _) in identified {
             try Terminal.print("\(id)  \(try await PostDiarization.people(of: id, in: archive))\n")

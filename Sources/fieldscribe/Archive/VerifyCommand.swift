@@ -8,30 +8,30 @@ enum VerifyCommand: Command {
     static let name = "verify"
     static let summary = "Check that recordings and copies are unaltered."
     private static let quick = Option.flag(
-        "--quick", "do not read the sound, which takes as long as the card needs")
+        "--quick", "do not read the audio, which takes longest")
     private static let verbose = Option.flag("--verbose", "also print each file that is unaltered")
     private static let copy = Option(
         "--copy", "FOLDER", "a copy, or any folder or stick; the copies in it are found by their content", .folders,
         isRequired: true)
     private static let key = Option(
         "--key", "KEY",
-        "the recorder's public key, RW..., as fieldscribe status prints it there, or a file with it; default the key in the copy, which somebody who signed a changed copy could have replaced",
+        "the recorder's public key, RW..., from fieldscribe status there, or a file with it; default the key in the copy, which a forger could have replaced",
         .files)
     static let help: [any HelpPart] = [
         """
-        Checks each file's length and header, what the archive and the journal say about it, the order of segments, words,
-        gaps and bookmarks, the silence in gaps, the ledger of copies, and the history. It reads all of the sound and compares
-        it with the recorder's signature, else with the checksums of each second; a note says which. It changes nothing. Each
-        finding is one line with the file and the remedy; the last line is a summary. Of the current recording it checks
-        what is on the disk, and says so.
+        Checks each file's length and header, what the archive and the journal say about it, the order of segments,
+        words, gaps and bookmarks, the silence in gaps, the ledger of copies, and the history. It reads all of the sound
+        and compares it with the recorder's signature, else with the checksums of each second; a note says which. It
+        changes nothing. Each finding is one line with the file and the remedy; the last line is a summary. Of the
+        current recording it checks only what is on the disk.
         """,
         Argument.recordings("[ID...]", "all, and the database as a whole"), quick, verbose, Option.json,
         Option.directory,
         Form(
             """
-            With --copy it proves on any machine that a copy is as the recorder made it: each file by SHA256SUMS, that list by
+            With --copy it checks, on any machine, that a copy is unchanged: each file by SHA256SUMS, that list by
             the recorder's signature, the history by its chain, and the sound by the signature made at the end of the
-            recording. It prints which files are altered or missing, or with --verbose all, and a summary. It needs
+            recording. It prints altered and missing files, all files with --verbose, and a summary. It needs
             minisign.
             """),
         copy, key,
@@ -69,13 +69,13 @@ enum VerifyCommand: Command {
         if isDamaged { throw ExitError(status: 4) }
     }
 
-    /// Prints how many files of the recordings are as they were recorded, and with `isVerbose` which.
+    /// Prints how many of the recordings' files are unaltered; with `isVerbose` also their names.
     private static func summarize(
         _ recordings: [RecordingSummary], _ findings: [StorageFinding], in storage: String, isQuick: Bool,
         isVerbose: Bool
     ) throws {
         let damaged = Set(findings.filter { $0.outcome == .damaged }.map(\.file))
-        // Findings about a folder or the database count for no file.
+        // Findings about a folder or the database concern no single file.
         let files = recordings.flatMap { recording -> [String] in
             let folder = RecordingFolder(storage: storage, recording: recording.id)
             if recording.isSealed { return [folder.sealed] }
@@ -119,13 +119,13 @@ enum VerifyCommand: Command {
         if SigningKey.isPublic(text) { return text }
         guard text.contains("/") || isTaken(text) else {
             throw UsageError(
-                "verify: --key \(text): neither a file nor a public key of minisign, which is RW and 54 more letters")
+                "verify: --key \(text): neither a file nor a minisign public key, which is RW and 54 more characters")
         }
         let bytes = try content(ofFile: text, limit: Minisign.longest)
         guard let key = RecorderKey.key(in: String(decoding: bytes, as: UTF8.self)) else {
             throw DeviceError(
                 .unsupported, "verify", on: text, "holds no minisign public key",
-                remedy: "use the recorder's key, as fieldscribe status prints it there")
+                remedy: "use the key that fieldscribe status prints on the recorder")
         }
         return key
     }

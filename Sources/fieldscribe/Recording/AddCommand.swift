@@ -20,17 +20,17 @@ enum AddCommand: Command {
             .files), addOnly, TranscribeCommand.channels, TranscribeCommand.track, Option.directory, Option.engine,
         """
         Each file becomes a recording, which is transcribed, exported, corrected, sealed and deleted like any other. Its
-        title is the file's name. Its start is the one in the file's metadata; without one, the time of the file's last
-        change less its length, which fieldscribe list marks with a question mark.
+        title is the file's name. Its start is in the file's metadata; without one, it is the time of the file's last
+        change minus its length, which fieldscribe list marks with a question mark.
         """,
         """
-        The file itself is kept, byte for byte, beside the recording's own sound of 16 kHz, as original.m4a for instance,
-        and every copy has it. A part of it cannot be redacted: the first redaction erases it as a whole. A file that is
-        in the archive already is not added again.
+        The file itself is kept, byte for byte, beside the recording's 16 kHz sound, for example as original.m4a, and
+        every copy has it. It cannot be redacted in part: the first redaction erases it as a whole. A file that is
+        already in the archive is not added again.
         """,
         """
-        Exit status: 0 all files are in the archive; 1, 3 or 4 that of the first file that is not; 4 also if a file was
-        damaged, and what is there was added.
+        Exit status: 0 all files are in the archive; 1, 3 or 4 that of the first file that is not; 4 also if the
+        readable part of a damaged file was added.
         """,
     ]
 
@@ -42,7 +42,7 @@ enum AddCommand: Command {
             arguments[TranscribeCommand.channels] ?? (track == .all ? 2 : configuration.capture.kept)
         let owner = try ArchiveOwner(of: configuration.storage.directory)
         Interrupts.handle { _ in
-            Terminal.say("fieldscribe: interrupted; what was added is kept")
+            Terminal.say("fieldscribe: interrupted; added files are kept")
             exit(130)
         }
         let adding = FileAdding(
@@ -101,7 +101,7 @@ private struct AddedBatch {
             } catch let error as DeviceError where error.code == .busy && ContinuousClock.now < deadline {
                 if !isWaiting {
                     Terminal.say(
-                        "fieldscribe: \(storage): another fieldscribe is using this archive; waiting for it, an hour at "
+                        "fieldscribe: \(storage): another fieldscribe is using this archive; waiting for it, for an hour at "
                             + "most. Press Ctrl-C to give up")
                 }
                 isWaiting = true
@@ -110,12 +110,12 @@ private struct AddedBatch {
         }
     }
 
-    /// Adds one file and prints what became of it; returns the exit status for it.
+    /// Adds one file and prints the result; returns its exit status.
     mutating func add(_ path: String) async throws -> Int32 {
         let name = path == "-" ? "standard input" : oneLine(path)
         let (prepared, id): (FileAdding.Prepared, Int?)
         do {
-            // With the rights of the user, not of the archive's owner.
+            // Opened with the user's rights, not the archive owner's.
             let given = try GivenFile(path)
             (prepared, id) = try await owner.act { try await take(given, named: name) }
         } catch let error as DeviceError {
@@ -133,7 +133,7 @@ private struct AddedBatch {
         try Terminal.print("recording \(id): \(name), \(RecordingScreen.clock(prepared.file.length))\n")
         for note in prepared.report.notes { Terminal.say("fieldscribe: \(name): \(note)") }
         guard let damage = prepared.report.damage else { return 0 }
-        Terminal.say("fieldscribe: \(name): \(damage); what is there was added")
+        Terminal.say("fieldscribe: \(name): \(damage); the readable part was added")
         return 4
     }
 

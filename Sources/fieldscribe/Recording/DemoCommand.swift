@@ -14,10 +14,10 @@ enum DemoCommand: Command {
     static let help: [any HelpPart] = [
         """
         Plays real speech and shows its text as it appears. Lines that begin with ~ are partial text, shown while people
-        speak; the line below is the final text. The end shows how many words of each are wrong.
+        speak; the line below is the final text. At the end it shows how many words of each are wrong.
         """,
         Option.directory(
-            "where the demo's files go, and stay; default a temporary folder in $TMPDIR or /tmp, which is removed at the end"
+            "a folder in which to keep the demo's files; default a temporary folder in $TMPDIR or /tmp, which is removed at the end"
         ), Option.engine, Option.model,
     ]
 
@@ -26,7 +26,7 @@ enum DemoCommand: Command {
         let directory: String
         var scratch: ScratchFolder?
         if let named = arguments[.directory] {
-            // The folder's owner could put files there that libasound runs.
+            // The folder's owner could put files there that libasound executes.
             try ArchiveOwner(of: named).switchToOwner()
             try makeFolder(named)
             directory = named
@@ -115,7 +115,7 @@ enum DemoCommand: Command {
         try Terminal.print(try TranscriptFormat.text.render(timeline))
     }
 
-    /// Copies the recording to a folder that stands for a stick.
+    /// Copies the recording to a folder that represents a stick.
     private static func copy(
         _ id: Int, from archive: SQLiteArchive, in directory: String, _ configuration: Configuration
     ) async throws {

@@ -19,7 +19,7 @@ enum RecordCommand: Command {
     private static let audioOnly = Option.flag("--audio-only", "record without transcribing")
     static let help: [any HelpPart] = [
         "Records and transcribes without button and lamp.",
-        seconds, Option.microphone, Option.directory, Option.json("print events, one object a line"), audioOnly,
+        seconds, Option.microphone, Option.directory, Option.json("print events, one object per line"), audioOnly,
         Option.engine, Option.model, Option.vocabulary, Option.hint,
     ]
 
@@ -49,7 +49,7 @@ enum RecordCommand: Command {
         try configuration.workers(profile: configuration.liveProfile, niceness: 5)
     }
 
-    /// Records until Ctrl-C, the end of a file microphone, or `seconds`; `meanwhile` may stop it too.
+    /// Records until Ctrl-C, the end of a file microphone, or `seconds`; `meanwhile` may also stop it.
     static func record(
         _ configuration: Configuration, archive: SQLiteArchive, pool: WorkerPool?, seconds: Int?,
         screen: RecordingScreen,
@@ -66,7 +66,7 @@ enum RecordCommand: Command {
             if count > 1 {
                 guard recording.isClosed else {
                     Terminal.say(
-                        "fieldscribe: interrupted before the disk had taken all of the recording; its end may be lost")
+                        "fieldscribe: interrupted before the whole recording was on the disk; its end may be lost")
                     exit(130)
                 }
                 Terminal.say(

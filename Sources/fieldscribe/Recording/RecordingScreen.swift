@@ -79,7 +79,7 @@ final class RecordingScreen: Sendable {
         TerminalStatusLine.show(line)
     }
 
-    /// A segment's partial text: what is new in the text of its group.
+    /// A segment's partial text: the new part of its group's text.
     private func printSpoken(of segment: Segment) throws {
         let words = heard.withLock { heard -> ArraySlice<Substring> in
             guard let group = heard.readings.keys.filter({ $0 <= segment.id }).max(),

@@ -15,7 +15,7 @@ struct StatusLine {
     private static let cells = 12
     private static let lowest = -60.0
 
-    /// The line cut to `columns`, with escape sequences that dim it if it is styled.
+    /// The line truncated to `columns`, with escape sequences that dim it if it is styled.
     func text(at now: Int64, width: Int) -> String {
         let spoken = Terminal.plain(oneLine(partial))
         guard let began else { return dim(String(spoken.suffix(max(10, width - 1)))) }

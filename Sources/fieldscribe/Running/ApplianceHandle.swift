@@ -2,7 +2,7 @@ import Appliance
 import Core
 import Synchronization
 
-/// The current appliance, for signal handlers. One may follow another.
+/// The current appliance, for signal handlers. A restart replaces it.
 final class ApplianceHandle: Sendable {
     private let state = Mutex<(appliance: Appliance?, isStopped: Bool)>((nil, false))
 
@@ -30,6 +30,6 @@ final class ApplianceHandle: Sendable {
 
     /// Waits until the recording is closed; returns immediately without an appliance.
     ///
-    /// - Returns: what was lost because the disk refused it.
+    /// - Returns: what was lost because the disk did not accept it.
     func awaitClosing() -> DeviceError? { state.withLock(\.appliance)?.awaitClosing() }
 }

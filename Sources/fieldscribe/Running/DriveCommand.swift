@@ -6,7 +6,7 @@ import Glibc
 import Settings
 import System
 
-/// Plans and fills the drive for laptops. The drive's unit runs it, and does what needs root.
+/// Plans and fills the drive for laptops. The drive's unit runs it, and does the work that needs root.
 enum DriveCommand: Command {
     static let name = "drive"
     static let summary = "Plan or fill the drive for laptops."
@@ -40,7 +40,7 @@ enum DriveCommand: Command {
                 bytes = try DrivePlan.imageBytes(configuration)
                 step = plan.step.rawValue
                 if plan.step == .full {
-                    Terminal.say("the card has no room for the drive besides what is kept for recording")
+                    Terminal.say("the card has no space for the drive besides the recordings' reserve")
                 }
             } catch let error as DeviceError {
                 // Without an appliance the plan is unknown, and everything stays.
@@ -59,7 +59,7 @@ enum DriveCommand: Command {
         }
         let plan = try await DrivePlan(configuration)
         let folder = plan.folder
-        // The ledger knows only finished copies; readable copies are all proved again.
+        // The ledger lists only finished copies; readable copies are all verified again.
         if plan.held?.isFinished != true, !plan.contents.isSealed { unlink(folder.ledger) }
         // Marks the image as unfinished, with its kind.
         var contents = plan.contents
@@ -88,18 +88,17 @@ enum DriveCommand: Command {
             throw ExitError(status: failure.error.exitStatus)
         }
         guard isTaken(folder.contents) else {
-            throw DeviceError(.busy, "drive", "a recording was redacted meanwhile, so the drive is made again")
+            throw DeviceError(.busy, "drive", "a recording was redacted in the meantime, so the drive is made again")
         }
         contents.marks = plan.contents.marks
         contents.isFinished = true
         try durableReplace(path: folder.contents, with: contents.text)
         Terminal.say(
-            "recordings copied to the drive: \(report.copied.count); there before: \(report.kept.count)"
+            "recordings copied to the drive: \(report.copied.count); already there: \(report.kept.count)"
                 + (plan.leftOut > 0 ? "; does not fit: \(plan.leftOut)" : ""))
     }
 
-    /// Whether an error concerns one recording, not the drive: it was erased meanwhile, is unreadable, or too long
-    /// for FAT.
+    /// Whether an error concerns one recording, not the drive: it was erased, is unreadable, or is too long for FAT.
     private static func concernsRecording(_ error: DeviceError) -> Bool {
         error.code == .missing || error.status == EFBIG || error.cause == .damagedAudio
     }

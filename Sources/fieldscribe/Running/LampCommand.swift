@@ -10,11 +10,11 @@ enum LampCommand: Command {
         Argument("exporting", "quick double blinks: leave the stick in"),
         Argument("finished", "steady for 3 s: safe to unplug"),
         Argument("failed", "fast blinking until a press acknowledges it"),
-        Argument("locked", "fast blinking: Windows has not released the stick"),
+        Argument("locked", "fast blinking: the stick was not ejected in Windows"),
         Argument("card", "fast blinking: RESULT.txt on the card says what is wrong"),
         Argument("refused", "three blinks, repeated for 6 s: nothing is copied to this stick"),
         Argument("laptop", "two short blinks every 3 s while idle: a laptop sees the drive"),
-        Argument("no-laptop", "no laptop sees it any more"),
+        Argument("no-laptop", "no laptop sees it now"),
     ]
 
     private static let states: [String: (state: Event.ExportState, message: String)] = [
@@ -24,9 +24,9 @@ enum LampCommand: Command {
         "refused": (.refused, "nothing is copied to this stick; journalctl -t fieldscribe-export says why"),
         "locked": (
             .failed,
-            "nothing was copied: Windows has not let go of the stick; eject it there, or run fieldscribe stick repair"
+            "nothing was copied: the stick was not ejected in Windows; eject it there, or run fieldscribe stick repair"
         ),
-        "failed": (.failed, "not everything was copied to the stick; the next one carries on"),
+        "failed": (.failed, "not everything was copied to the stick; the next copy continues"),
     ]
 
     static func run(_ arguments: Arguments) async throws {

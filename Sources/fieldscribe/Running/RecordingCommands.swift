@@ -39,7 +39,7 @@ enum PauseCommand: Command {
     static let summary = "Pause the current recording."
     static let help: [any HelpPart] = [
         """
-        What is said meanwhile is not stored anywhere: the recording has silence and a gap of that length instead. A
+        Sound during the pause is not stored anywhere: the recording has silence and a gap of that length instead. A
         recording that is stopped while paused ends where the pause began. Does nothing if it is already paused.
         """
     ]
@@ -59,7 +59,7 @@ enum MarkCommand: Command {
     static let name = "mark"
     static let summary = "Set a bookmark in the current recording."
     static let help: [any HelpPart] = [
-        Argument("[TEXT]", "what the bookmark says; the transcript shows it at its place")
+        Argument("[TEXT]", "the bookmark's text, which the transcript shows at its position")
     ]
 
     static func run(_ arguments: Arguments) async throws {

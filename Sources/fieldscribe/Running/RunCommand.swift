@@ -11,9 +11,9 @@ enum RunCommand: Command {
     static let threads: Int? = 11
     static let help: [any HelpPart] = [
         """
-        Records when the button is pressed, transcribes, and answers the other commands, until SIGTERM or Ctrl-C; systemd
-        starts it as fieldscribe.service. A faulty configuration file does not stop it: it reports the fault, and uses the
-        last good file, else the defaults.
+        Records when the button is pressed, transcribes, and answers the other commands, until SIGTERM or Ctrl-C;
+        systemd starts it as fieldscribe.service. A faulty configuration file does not stop it: it reports the fault,
+        and uses the last valid file, else the defaults.
         """
     ]
 
@@ -33,8 +33,8 @@ enum RunCommand: Command {
         Interrupts.handle { count in
             running.stop()
             guard count == 1 else { return }
-            // Waits until the recording is closed, however long the disk takes. The rest can be abandoned: the archive is
-            // consistent at any moment.
+            // Waits until the recording is closed, however long the disk takes. Other work can be abandoned: the
+            // archive is consistent at any moment.
             let lost = running.awaitClosing()
             Terminal.say("<4>stopped state=\(lost == nil ? "forced" : "lost")")
             exit(lost?.exitStatus ?? 0)
@@ -44,7 +44,7 @@ enum RunCommand: Command {
         }
     }
 
-    /// Runs an appliance to its end. Afterwards another one can open its devices and its archive.
+    /// Runs an appliance until it ends. Afterwards another one can open its devices and its archive.
     ///
     /// - Returns: whether to start another one with changed settings.
     private static func runAppliance(

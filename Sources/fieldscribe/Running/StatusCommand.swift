@@ -19,7 +19,7 @@ enum StatusCommand: Command {
             rows.append(("recording", "\(recording), \(clock(status.recordedSeconds)) recorded"))
             rows.append(("transcribed", "up to \(clock(status.transcribedUpTo))"))
         }
-        rows.append(("backlog", "\(clock(status.backlogSeconds)) still to be transcribed"))
+        rows.append(("backlog", "\(clock(status.backlogSeconds)) not transcribed yet"))
         if let reading = status.secondPass {
             let others = reading.waiting == 0 ? "" : "; \(reading.waiting) more to come"
             rows.append(
@@ -28,7 +28,7 @@ enum StatusCommand: Command {
                     "recording \(reading.recording), \(clock(reading.readUpTo)) of \(clock(reading.length)) transcribed again\(others)"
                 ))
         }
-        rows.append(("disk", "room for \(hours(status.runwayHours)) of recording in \(status.directory)"))
+        rows.append(("disk", "space for \(hours(status.runwayHours)) of recording in \(status.directory)"))
         rows.append(("microphone", "\(status.microphone.device), \(status.microphone.health)"))
         if let laptop = status.laptop {
             rows.append(("drive", laptop ? "a laptop is connected" : "no laptop is connected"))

@@ -12,7 +12,7 @@ enum WatchCommand: Command {
         On a terminal, final text is plain; text that may still change is dimmed and replaced in place. Ctrl-C ends the
         command, not the recording. Without a terminal, it prints only final text.
         """,
-        Option.json("print one event a line, including partial results and levels"),
+        Option.json("print one event per line, including partial results and levels"),
     ]
 
     static func run(_ arguments: Arguments) async throws {

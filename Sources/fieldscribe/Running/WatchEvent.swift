@@ -41,7 +41,7 @@ struct WatchEvent: Decodable, Hashable {
         case "opened":
             return state == "open"
                 ? "sealed recordings are open, for an hour at most" : "sealed recordings are locked again"
-        case "laptop": return state == "connected" ? "a laptop is connected" : "no laptop is connected any more"
+        case "laptop": return state == "connected" ? "a laptop is connected" : "the laptop was disconnected"
         default: return nil
         }
     }

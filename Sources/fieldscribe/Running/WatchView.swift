@@ -2,16 +2,14 @@ import Appliance
 import Core
 import System
 
-/// The terminal view of `watch`: text that stays, and below it a few lines that are replaced in place.
-///
-/// Pure: takes events and returns characters to write. It wraps all lines itself, at words, so it knows the number of lines on the
-/// screen.
+/// The terminal view of `watch`: text that stays, and below it a few lines that are replaced in place. It wraps all
+/// lines itself, at words, so it knows the number of lines on the screen.
 struct WatchView {
     /// Hides the cursor, which would move with every level.
     static let opening = "\u{1B}[?25l"
 
-    /// The most lines of a partial text; a longer one shows its end.
-    private static let mostPartialLines = 6
+    /// The maximum lines of a partial text; a longer one shows its end.
+    private static let maxPartialLines = 6
 
     private var width: Int
     private var partial = ""
@@ -77,7 +75,7 @@ struct WatchView {
         var lines: [String] = []
         if !partial.isEmpty {
             let text = "\(RecordingScreen.clock(SamplePosition(seconds: partialStart)))  \(partial)"
-            for line in Terminal.wrapped(text, to: width, hanging: 7).suffix(Self.mostPartialLines) {
+            for line in Terminal.wrapped(text, to: width, hanging: 7).suffix(Self.maxPartialLines) {
                 lines.append(style(line, .dim))
                 drawn.append(Terminal.columns(line[...]))
             }

@@ -9,7 +9,7 @@ enum CalibrateCommand: Command {
     static let help: [any HelpPart] = [
         """
         Saves the noise level as speech.threshold-decibels in the configuration file; other lines do not change. Saves
-        nothing if somebody speaks meanwhile. To let the recorder follow the noise again, set the key to auto.
+        nothing if somebody speaks in the meantime. To let the recorder adapt to the noise again, set the key to auto.
         """,
         seconds, Option.microphone,
     ]

@@ -13,7 +13,7 @@ enum CardCommand: Command {
         "--to", "FOLDER",
         "gets fieldscribe.conf, name, time-zone, rtc, serial-console, upgrade-key and vocabulary.txt, if they are set; RESULT.txt; and problems, if there are any",
         .folders, isRequired: true)
-    private static let blink = Option.flag("--blink", "until interrupted: on this card no recorder can start")
+    private static let blink = Option.flag("--blink", "until interrupted: the recorder cannot start from this card")
     static let help: [any HelpPart] = [
         "The image runs it at each start; see fieldscribe(8).", source, target, Form("Or it blinks a fault."), blink,
     ]

@@ -47,7 +47,7 @@ enum LearnedWords {
             }
             if entries.isEmpty { Terminal.say("nothing was learned yet; see fieldscribe import --help") }
             if configuration.recognizer.learn == .no, !entries.isEmpty {
-                Terminal.say("nothing of it is used (vocabulary.learn = no)")
+                Terminal.say("these words are not used (vocabulary.learn = no)")
             }
         }
         if !problems.isEmpty { throw ExitError(status: 1) }
@@ -59,7 +59,7 @@ enum LearnedWords {
             case .used: ""
             case .proposed: "  proposed"
             case .off: "  not used"
-            case .beyond: "  beyond the \(LearnedVocabulary.mostUsed) lines that are used"
+            case .beyond: "  not among the first \(LearnedVocabulary.mostUsed) lines, which are used"
             }
         guard entry.times > 0 else { return "\(entry.phrase)\(state)" }
         let places = entry.recordings.map { "\($0)" }.joined(separator: " ")

@@ -8,7 +8,7 @@ import System
 enum ModelsCommand: Command {
     static let name = "models"
     static let summary = "List, check or add recognition models."
-    private static let modelName = Option("--name", "NAME", "its name; default the folder's, or the package's")
+    private static let modelName = Option("--name", "NAME", "the model's name; default that of the folder or package")
     private static let force = Option.flag("--force", "replace the model of this name")
     static let help: [any HelpPart] = [
         """
@@ -23,7 +23,7 @@ enum ModelsCommand: Command {
             """),
         Argument(
             "add WHEEL|FOLDER",
-            "a file moonshine_voice-*.whl, which unzip unpacks; a folder that deploy/model made; or a model of PocketSphinx",
+            "a file moonshine_voice-*.whl (needs unzip), a folder that deploy/model made, or a PocketSphinx model",
             .files), modelName, force,
         "The engines, by recognizer.engine:\n\n\(EngineRegistry.all.map(explanation).joined(separator: "\n\n"))",
     ]
@@ -73,7 +73,7 @@ enum ModelsCommand: Command {
         guard arguments.rest.count == 2 else {
             throw arguments.usage("name one wheel or folder after add")
         }
-        // A model beside an archive belongs to its owner, like everything there.
+        // A model beside an archive belongs to the archive's owner, like all files there.
         if geteuid() == 0 { try ArchiveOwner(of: configuration.storage.directory).switchToOwner() }
         let (engine, model) = try configuration.modelStore().add(
             arguments.rest[1], name: arguments[modelName], replaces: arguments[force]

@@ -7,17 +7,17 @@ import System
 
 enum VocabularyCommand: Command {
     static let name = "vocabulary"
-    static let summary = "Teach names and words of your own."
+    static let summary = "Teach your own names and words."
     static let help: [any HelpPart] = [
         Argument("check FILE", "print how each word sounds, and the lines that cannot be used", .files),
         Argument("prepare FILE", "also make the language model now, not at the first recording", .files),
         Argument("use FILE", "also save it as recognizer.vocabulary in the configuration file", .files),
         Argument("learned", "list what people corrected, from learned.txt in the archive's folder"),
-        Argument("learn", "add missing corrections to that file, or make it again"),
+        Argument("learn", "add missing corrections to that file, or rebuild it"),
         Argument("accept [PHRASE...]", "use these proposals of vocabulary.learn = ask, or all"),
         Option.model, Option.directory, Option.json("print one JSON object"),
         """
-        FILE has one word or phrase a line, or is a JSGF grammar, which allows no other words:
+        FILE has one word or phrase per line, or is a JSGF grammar, which allows no other words:
 
           Ouagadougou
           shea butter * 20             expected twenty times in a thousand words; \(Int(VocabularyFile.usual)) by default
@@ -72,7 +72,7 @@ enum VocabularyCommand: Command {
         if !answer.report.problems.isEmpty { throw ExitError(status: 1) }
     }
 
-    /// Root builds the model as the archive's owner, whose service reads it, and then saves the configuration as root.
+    /// As root: builds the model as the archive's owner, whose service reads it, then saves the configuration as root.
     private static func owned<Value>(_ configuration: Configuration, _ body: () throws -> Value) async throws -> Value {
         guard geteuid() == 0 else { return try body() }
         return try await ArchiveOwner(of: configuration.storage.directory).act { try body() }

@@ -45,11 +45,11 @@ enum ExportCommand: Command {
             "\(path)/".hasPrefix("\(recordings)/")
         else { return place }
         throw DeviceError(
-            .unsupported, "export", on: target, "is among the recordings and would be erased with them",
-            remedy: "name a folder outside of \(recordings)")
+            .unsupported, "export", on: target, "is in the recordings' folder and would be erased with them",
+            remedy: "name a folder outside \(recordings)")
     }
 
-    /// Returns the real path of a folder, or of the nearest one around it that exists.
+    /// Returns the real path of a folder, or of its nearest existing parent.
     private static func existingPart(of path: String) -> String? {
         var part = path
         while true {
@@ -95,7 +95,7 @@ enum ExportCommand: Command {
             archive: PunctuatedArchive(archive: archive, punctuator: punctuator(configuration)), ledger: ledger,
             settings: CopySettings(configuration, volume: volume, now: MonotonicClock.wallSeconds.rounded(.down)),
             audioPath: { RecordingFolder(storage: directory, recording: $0).audio })
-        // The texts without added punctuation.
+        // Texts without added punctuation.
         export.readings = { recording, title in
             try await archive.measuredReadings(of: recording).map { measured in
                 PlottedReading(
@@ -151,11 +151,11 @@ enum ExportCommand: Command {
         if report.copied.isEmpty, report.error == nil {
             Terminal.say(
                 report.kept.isEmpty
-                    ? "there is nothing to copy yet" : "\(target) already has everything, nothing was copied")
+                    ? "there is nothing to copy yet" : "\(target) already has everything; nothing was copied")
         }
         if !report.inClear.isEmpty {
             let numbers = report.inClear.map(String.init).joined(separator: ", ")
-            Terminal.say("\(target) has recordings that are not sealed, from earlier copies: \(numbers)")
+            Terminal.say("\(target) has unsealed recordings from earlier copies: \(numbers)")
         }
         for failure in report.failures {
             Terminal.say("fieldscribe: recording \(failure.recording): \(failure.error.message)")

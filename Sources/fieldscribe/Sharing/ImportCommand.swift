@@ -9,7 +9,7 @@ enum ImportCommand: Command {
     static let name = "import"
     static let summary = "Import corrected texts into the archive."
     private static let recording = Option(
-        "--recording", "ID", "the recording, if neither the file nor those beside it say so", .recordings)
+        "--recording", "ID", "the recording, if neither the file nor those beside it name it", .recordings)
     private static let person = Option("--by", "NAME", "who corrected it, if the file does not say so")
     static let help: [any HelpPart] = [
         Argument(
@@ -18,7 +18,7 @@ enum ImportCommand: Command {
                 + WrittenText.endings.map { ".\($0)" }.joined(separator: " "), .files),
         recording, person, Option.directory,
         """
-        A correction is a reading of its own. No later transcription replaces it, and fieldscribe show prints it. If
+        A correction is a separate reading. No later transcription replaces it, and fieldscribe show prints it. If
         anything in a file is wrong, nothing is changed.
         """,
     ]

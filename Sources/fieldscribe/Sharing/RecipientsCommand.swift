@@ -10,13 +10,13 @@ enum RecipientsCommand: Command {
         "--key", "FILE", "a private key from age-keygen or ssh-keygen; it may be on a stick. It opens the test", .files)
     static let help: [any HelpPart] = [
         """
-        Recipients are the public keys for which recordings are encrypted. This encrypts a test for those in
-        export.recipients, as copies are, and for those in storage.seal, as recordings on the recorder are. It changes
-        nothing, and neither prints nor stores a private key.
+        Recipients are the public keys for which recordings are encrypted. This encrypts a test for the keys in
+        export.recipients (for copies) and storage.seal (for recordings on the recorder). It changes nothing, and
+        neither prints nor stores a private key.
         """,
         Argument("check", "the only action"), key,
         Argument(
-            "[SEALED...]", "encrypted copies (NNNNNN.fieldscribe.age) that the key is to open completely", .files),
+            "[SEALED...]", "encrypted copies (NNNNNN.fieldscribe.age) to decrypt completely with the key", .files),
         """
         Exit status: 0 all is well; 1 age rejects a key, or the private key opens nothing; 3 age or a file is missing; 4 an
         encrypted copy cannot be opened.
@@ -53,7 +53,7 @@ enum RecipientsCommand: Command {
             for recipient in keys { try age.encryptTest(for: recipient) }
             let count = keys.count
             try Terminal.print(
-                "\(what) are sealed for \(count == 1 ? "1 public key" : "\(count) public keys"), which age takes:\n")
+                "\(what) are sealed for \(count == 1 ? "1 public key" : "\(count) public keys"), which age accepts:\n")
             for recipient in keys { try Terminal.print("  \(recipient.short)\n") }
         }
         guard let path = arguments[key] else {
@@ -68,7 +68,7 @@ enum RecipientsCommand: Command {
                 continue
             }
             let error = DeviceError(
-                .failed, "age", on: path, "opens nothing that is encrypted for the public keys in \(setting)",
+                .failed, "age", on: path, "opens nothing encrypted for the public keys in \(setting)",
                 remedy:
                     "find the private key for one of them; without it, nobody can open the encrypted recordings. For new "
                     + "recordings, set \(setting) to the public key of this one (age-keygen -y \(path))")
@@ -78,7 +78,7 @@ enum RecipientsCommand: Command {
         for file in files {
             do throws(DeviceError) {
                 let bytes = try age.openedBytes(of: file, with: key)
-                try Terminal.print("\(file): opens, whole (\(bytes) bytes inside)\n")
+                try Terminal.print("\(file): opens completely (\(bytes) bytes inside)\n")
             } catch {
                 Terminal.say("fieldscribe: \(error.message)")
                 if status == 0 { status = error.exitStatus }

@@ -21,10 +21,12 @@ enum StickCommand: Command {
             "allow the stick that is plugged in: as lsblk names it (sda1), if there are several"),
         Argument("list", "list the allowed sticks, how each was allowed, and what is plugged in"),
         Argument("forget IDENTIFIER", "forget a stick, by either identifier in the list"),
-        Argument("admit DEVICE", "exit with 0 if this stick would be copied to; its unit asks before it is mounted"),
+        Argument(
+            "admit DEVICE",
+            "exit with 0 if recordings may be copied to this stick; its unit checks this before mounting"),
         Argument(
             "repair [DEVICE]",
-            "run ntfsfix on an NTFS stick that Windows left marked as in use. Ejecting it in Windows is better: Windows may have something to write"
+            "run ntfsfix on an NTFS stick that Windows left marked as in use. Ejecting it in Windows is better: Windows may not have written everything"
         ), Option.yes,
         """
         Exit status: 0 done, or admitted; 1 it failed; 3 there is no such stick; 4 the list is damaged; 6 not admitted.
@@ -96,7 +98,7 @@ enum StickCommand: Command {
         try Terminal.print("\(stick.volume)  \(stick.device)\n")
         switch configuration.export.sticks {
         case .known:
-            Terminal.say(isNew ? "known from now on; plug it in again to copy to it" : "was known already")
+            Terminal.say(isNew ? "now known; plug it in again to copy to it" : "was known already")
         case .any: Terminal.say("export.sticks is any: every stick gets copies")
         case .none: Terminal.say("export.sticks is none: no stick gets copies")
         }
@@ -113,7 +115,7 @@ enum StickCommand: Command {
             Terminal.say("plugged in: \(name) is \(stick.volume)\(known.contains(stick) ? "" : ", which is not known")")
         }
         if configuration.export.sticks != .known {
-            Terminal.say("export.sticks is \(configuration.export.sticks.rawValue), so that this list does not count")
+            Terminal.say("export.sticks is \(configuration.export.sticks.rawValue), so this list does not apply")
         }
     }
 
@@ -159,7 +161,7 @@ enum StickCommand: Command {
         }
     }
 
-    /// Returns if a stick may get copies.
+    /// Returns normally if a stick may get copies.
     ///
     /// - Parameter asksButton: whether a held button allows the stick.
     /// - Throws: `DeviceError` with `denied` otherwise.
@@ -185,7 +187,7 @@ enum StickCommand: Command {
             return
         }
         throw denied(
-            "the stick \(stick.volume) (\(stick.device)) is not known, so that nothing is copied to it or read of it",
+            "the stick \(stick.volume) (\(stick.device)) is not known; nothing is copied to it or read from it",
             "if it is yours: sudo fieldscribe stick allow, while it is plugged in")
     }
 }

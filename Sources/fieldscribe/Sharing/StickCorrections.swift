@@ -10,7 +10,7 @@ import Transcripts
 /// followed; size, depth and number are limited.
 enum StickCorrections {
     private static let deepest = 6
-    private static let (mostFiles, mostNames) = (1_000, 100_000)
+    private static let (maxFiles, maxNames) = (1_000, 100_000)
     /// The limits in bytes, of one file and of all texts.
     private static let (largest, most) = (16 << 20, 64 << 20)
 
@@ -20,13 +20,13 @@ enum StickCorrections {
         var found: [(path: String, folder: Folder, name: String)] = []
         var lines: [String] = []
         search(in: top, path: "", depth: 0, &found, &lines)
-        if found.count > mostFiles {
+        if found.count > maxFiles {
             found.removeLast()
             lines.append(
-                "this stick has more than \(mostFiles) files of corrections, and the others were not read; leave some out"
+                "this stick has more than \(maxFiles) files of corrections, and the others were not read; remove some"
             )
         }
-        // A confined process reads each; this process keeps little of it.
+        // A confined process parses each; this process keeps little of it.
         var files: [(savedAt: Double, file: CorrectionImport.File)] = []
         var (seen, room): (Set<String>, Int) = ([], most)
         for (path, folder, name) in found {
@@ -38,13 +38,13 @@ enum StickCorrections {
                 else {
                     continue
                 }
-                // A page saves the same twice: for itself and for the recorder.
+                // A page saves its corrections twice: for itself and for the recorder.
                 let text = read.text
                 guard seen.insert(text).inserted else { continue }
                 room -= text.utf8.count
                 guard room >= 0 else {
                     lines.append(
-                        "\(path): was not read: the corrections on this stick are more than \(most >> 20) MB; leave some out"
+                        "\(path): was not read: the corrections on this stick exceed \(most >> 20) MB; remove some"
                     )
                     break
                 }
@@ -65,14 +65,14 @@ enum StickCorrections {
         in folder: Folder, path: String, depth: Int, _ found: inout [(path: String, folder: Folder, name: String)],
         _ lines: inout [String]
     ) {
-        guard let names = try? folder.names(limit: mostNames + 1) else { return }
-        if names.count > mostNames {
+        guard let names = try? folder.names(limit: maxNames + 1) else { return }
+        if names.count > maxNames {
             let name = path.isEmpty ? "Fieldscribe" : String(path.dropLast())
             lines.append(
-                "\(name): has more than \(mostNames) files, and not all were checked; put corrections into another folder"
+                "\(name): has more than \(maxNames) files, and not all were checked; put corrections into another folder"
             )
         }
-        for name in names.sorted() where found.count <= mostFiles {
+        for name in names.sorted() where found.count <= maxFiles {
             switch (try? folder.status(name))?.kind {
             case .file where isCorrections(name): found.append((path + name, folder, name))
             case .folder where depth < deepest:

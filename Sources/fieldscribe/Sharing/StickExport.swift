@@ -17,7 +17,8 @@ enum StickExport {
         }
         let answer = try await settings(on: target, arguments)
         if answer.hasChanged { configuration = try arguments.configuration() }
-        // After the copy, which asks the appliance itself. Without one, the next start reads the settings.
+        // Done after the copy, which also queries the appliance. Without an appliance, the next start reads the
+        // settings.
         defer { if answer.hasChanged { _ = try? ControlClient(configuration)?.ask(.settings) } }
         let key = StickKey.open(from: target, configuration)
         for line in key.lines { Terminal.say(line) }

@@ -7,11 +7,11 @@ import System
 
 /// A private key on a stick, `Fieldscribe/key.txt`, which opens sealed recordings for an hour.
 enum StickKey {
-    /// What became of it.
+    /// The result of reading the key.
     struct Outcome {
         /// Lines for the user; empty without such a file.
         var lines: [String] = []
-        /// Whether the stick has a private key, even a wrong one: encrypted copies must not lie beside it.
+        /// Whether the stick has a private key, even a wrong one: encrypted copies must not be beside it.
         var isPrivate = false
         /// Why it opens nothing.
         var error: DeviceError?
@@ -27,12 +27,12 @@ enum StickKey {
             let file = try top.openFile(name, O_RDONLY)
             return open(try OpeningKey.text(of: file), configuration)
         } catch {
-            // A link, a pipe, a folder or a far too long file is not a key. An unreadable file may be one.
+            // A link, a pipe, a folder or an oversized file is not a key. An unreadable file may be one.
             let holdsNone = error.code == .unsupported || error.status == ELOOP
             let remedy =
                 holdsNone
                 ? "put the file there that age-keygen made"
-                : error.code == .denied ? "let everybody read it (chmod a+r), or take it away" : "use another stick"
+                : error.code == .denied ? "let everybody read it (chmod a+r), or remove it" : "use another stick"
             let failure = DeviceError(
                 error.code, error.operation, status: error.status, on: path, "\(error.reason); nothing was opened",
                 remedy: remedy)
@@ -49,7 +49,7 @@ enum StickKey {
     private static func open(_ text: String, _ configuration: Configuration) -> Outcome {
         let isPrivate = PrivateKey.isIn(text) || text.hasPrefix("age-encryption.org/")
         do {
-            // Checked here, so that nothing but a key is sent to the appliance.
+            // Checked here, so that only a key is sent to the appliance.
             _ = try OpeningKey(text, named: path)
             guard let client = try ControlClient(configuration) else {
                 throw DeviceError(

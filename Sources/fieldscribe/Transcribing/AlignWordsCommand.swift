@@ -10,7 +10,8 @@ enum AlignWordsCommand: Command {
     private static let audio = Option("--audio", "FILE", "the sound", .files, isRequired: true)
     private static let dictionary = Option("--dictionary", "FILE", "the model's dictionary", .files)
     static let help: [any HelpPart] = [
-        "Started by fieldscribe import. A line of JSON each: Sources/Maintenance/Correcting/WordTimes.swift.", audio,
+        "Started by fieldscribe import. One line of JSON for each request and answer: Sources/Maintenance/Correcting/WordTimes.swift.",
+        audio,
         Option.model, dictionary,
     ]
 

@@ -50,7 +50,7 @@ enum DecodeWorkerCommand: Command {
         var worker = DecodeWorker(
             input: FileDescriptor(adopting: STDIN_FILENO, named: "standard input"),
             output: FileDescriptor(adopting: STDOUT_FILENO, named: "standard output"))
-        // The parent knows the error or is gone. A forked copy has no other thread to end it, so it exits here.
+        // The parent has the error or is gone. A forked copy has no other thread to end it, so it exits here.
         do { try worker.serve(provider, copies: copies) } catch let error as DeviceError { _exit(error.exitStatus) }
         _exit(0)
     }

@@ -7,7 +7,7 @@ import Transcripts
 
 /// The sound that the page of a transcribed file plays.
 struct PageSound {
-    /// Endings of files that browsers play.
+    /// Extensions of files that browsers play.
     private static let played = ["aac", "flac", "m4a", "mp3", "mp4", "oga", "ogg", "opus", "wav", "webm"]
 
     let input: String

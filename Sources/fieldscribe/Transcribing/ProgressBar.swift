@@ -62,7 +62,7 @@ final class ProgressBar: Sendable {
         return Self.bar(share, text, width: Terminal.width)
     }
 
-    /// A bar with a percentage and a text, at most `width` columns if the text leaves room for them.
+    /// A bar with a percentage and a text, at most `width` columns if the text leaves space for them.
     static func bar(_ share: Double, _ text: String, width: Int) -> String {
         let room = max(0, min(40, width - text.count - 10))
         let filled = Int(share * Double(room))
@@ -70,7 +70,7 @@ final class ProgressBar: Sendable {
         return "[\(bar)] \(Int(share * 100)) %\(text)"
     }
 
-    /// The time left as `00:40`, if it goes on as it did; nil at the beginning, when that is not known yet.
+    /// The estimated time left as `00:40`; nil at the beginning, when it is not known yet.
     static func timeLeft(share: Double, seconds: Double) -> String? {
         guard share >= 0.02, seconds >= 1 else { return nil }
         return clock((seconds * (1 - share) / share).rounded(.up))

@@ -4,7 +4,7 @@ import Maintenance
 import Recognition
 import System
 
-/// Hidden: the process that looks at voices.
+/// Hidden: the process that compares voices.
 enum TellSpeakersCommand: Command {
     static let name = "tell-speakers"
     static let summary = "Find who speaks, segment by segment."
@@ -12,9 +12,10 @@ enum TellSpeakersCommand: Command {
     private static let besides = Option("--besides", "FOLDER", "another model's folder", .folders)
     private static let isFile = Option.flag("--any", "the sound is any file, not a recording")
     private static let track = Option.parsed(
-        "--track", "N|all", "the track of a film", "not a track", parse: SoundTrack.init)
+        "--track", "N|all", "the audio track", "not a track", parse: SoundTrack.init)
     static let help: [any HelpPart] = [
-        "Started by the second pass. A line of JSON each: Sources/Maintenance/Reading/DiarizationProcess.swift.", audio,
+        "Started by the second pass. One line of JSON for each request and answer: Sources/Maintenance/Reading/DiarizationProcess.swift.",
+        audio,
         Option.model, besides, isFile, track,
     ]
 

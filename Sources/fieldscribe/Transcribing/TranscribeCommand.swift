@@ -15,11 +15,11 @@ enum TranscribeCommand: Command {
         "--output", "DIR",
         "write DIR/talk.txt for talk.wav, and so on, instead of standard output; for html, also the sound, unless it is in DIR",
         .folders)
-    private static let force = Option.flag("--force", "also overwrite texts that somebody edited")
+    private static let force = Option.flag("--force", "also overwrite edited texts")
     private static let resume = Option.flag(
         "--resume", "skip files whose text is in DIR and not older than the file")
     private static let jobs = Option.number(
-        "--jobs", "decode workers; default one a core, as far as memory allows", in: 1...64)
+        "--jobs", "decode workers; default one per core, as far as memory allows", in: 1...64)
     private static let pass = Option.choice(
         "--pass", "P",
         of: EngineRegistry.profiles, named: { $0 }, default: "live",
@@ -39,7 +39,7 @@ enum TranscribeCommand: Command {
         in: 1...2)
     static let track = Option.parsed(
         "--track", "N|all",
-        "the Nth track with sound of a film; all: two tracks are one person's microphone each, more are mixed; default the track that players choose",
+        "the Nth audio track of a film; all: two tracks are one person's microphone each, more are mixed; default the track that players choose",
         "not a track; allowed: 1 to 99 or all", parse: SoundTrack.init)
     static let help: [any HelpPart] = [
         Argument(
@@ -112,7 +112,7 @@ enum TranscribeCommand: Command {
         if let speakers = arguments[speakers] { configuration.recognizer.speakers = speakers }
         guard configuration.recognizer.speakers != .no else { return nil }
         let diarization = DiarizationProcess(configuration)
-        // Two microphones may identify speakers without a model; if they cannot, the job reports it later.
+        // Two channels may identify speakers without a model; if they cannot, the job reports it later.
         guard !hasMicrophoneEach || configuration.recognizer.speakers.count ?? 2 != 2 else { return diarization }
         do throws(DeviceError) { try diarization.check() } catch {
             if arguments[speakers] != nil { throw error }

@@ -51,7 +51,7 @@ final class TranscriptOutput: Sendable {
         }
         try makeFolder(folder, mode: 0o750)
         let texts = WrittenTexts(in: folder)
-        // Checked before hours of transcription.
+        // Checked before hours are spent on transcription.
         for input in inputs where !resumes || !isCurrent(input) {
             for name in [fileName(of: input), soundCopy(of: input)].compactMap({ $0 }) {
                 try check(name, texts, in: folder)
@@ -113,7 +113,7 @@ final class TranscriptOutput: Sendable {
         return PageSound(input: input, folder: folder, track: track).copy(beside: fileName(of: input))
     }
 
-    /// The WAV file of the same name beside an input, for `eaf`: some of ELAN's players do not play FLAC or MP3.
+    /// The WAV file of the same name beside an input, for `eaf`: some ELAN players do not play FLAC or MP3.
     private static func wave(beside input: String) -> String? {
         let path = input.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard let name = path.last, let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }

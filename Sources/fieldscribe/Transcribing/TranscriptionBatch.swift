@@ -15,7 +15,7 @@ struct TranscriptionBatch: Sendable {
         var index: Int
         var timeline: Timeline?
         var error: DeviceError?
-        /// Compares what was read with what the file holds.
+        /// Compares what was read with what the file should contain.
         var report = SoundAccount()
     }
 
@@ -73,7 +73,7 @@ struct TranscriptionBatch: Sendable {
         let name = path == "-" ? "standard input" : oneLine(path)
         for note in outcome.report.notes { Terminal.say("fieldscribe: \(name): \(note)") }
         guard let damage = outcome.report.damage else { return 0 }
-        Terminal.say("fieldscribe: \(name): \(damage); what is there was read")
+        Terminal.say("fieldscribe: \(name): \(damage); the readable part was transcribed")
         return 4
     }
 
@@ -112,7 +112,7 @@ extension TranscriptionBatch {
         return try await Transcriber(pool: pool, settings: settings).run(source, into: sink, adaptation: adaptation)
     }
 
-    /// If that fails, prints a line and keeps the text.
+    /// If diarization fails, prints a line and keeps the text.
     private func speakers(_ path: String, _ timeline: Timeline, _ sink: FileSink) async throws -> Speakers? {
         guard let diarization else { return nil }
         do {

@@ -1,7 +1,7 @@
 import Foundation
 import Speech
 
-/// Recognizes speech in live audio, in the way of an app: a button starts and stops, a text shows what is said.
+/// Recognizes live speech like an app: a button starts and stops, and a text view shows the speech.
 ///
 /// Only the lines marked with `audio` differ from an app for iOS, where an `AVAudioEngine` has a tap.
 @MainActor final class SpokenWord: SFSpeechRecognizerDelegate {
@@ -11,7 +11,7 @@ import Speech
     private let microphone: Microphone  // audio
     private var recording: Task<Void, any Error>?  // audio
 
-    /// What a text view would show.
+    /// The content of the text view.
     private(set) var text = "" {
         didSet { if text != oldValue { FileHandle.standardOutput.write(Data("\(text)\n".utf8)) } }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Speech
 
-// live-captions [DEVICE]: shows what is said into a microphone until it is interrupted.
+// live-captions [DEVICE]: shows live captions of a microphone until interrupted.
 let transcriber = SpeechTranscriber(locale: Locale(identifier: "en-US"), preset: .progressiveTranscription)
 let analyzer = SpeechAnalyzer(modules: [transcriber])
 let microphone = Microphone(device: CommandLine.arguments.dropFirst().first ?? "default")

@@ -1,7 +1,7 @@
 import Foundation
 import Speech
 
-// transcribe-file FILE: prints what is said in an audio file, utterance by utterance.
+// transcribe-file FILE: prints the text of an audio file, utterance by utterance.
 let transcriber = SpeechTranscriber(locale: Locale(identifier: "en-US"), preset: .transcription)
 let analyzer = SpeechAnalyzer(modules: [transcriber])
 
