@@ -21,8 +21,11 @@ enum AccuracyCommand: Command {
         let archive = try ArchiveChoice.open(arguments)
         var rows: [AccuracyRow] = []
         var engines: [String: Accuracy] = [:]
+        var unmeasured = 0
         for recording in try Filter.recordings(arguments, in: archive) {
-            for (engine, accuracy) in try OfficeAccuracy.measured(recording.id, in: archive) {
+            let measured = try OfficeAccuracy.measured(recording.id, in: archive)
+            if measured.isEmpty, try archive.readings(of: recording.id).first?.person != nil { unmeasured += 1 }
+            for (engine, accuracy) in measured {
                 engines[engine.name] = (engines[engine.name] ?? Accuracy()) + accuracy
                 var row = AccuracyRow(recording: recording.id, engine: engine, accuracy)
                 row.recorder = recording.recorder.folder
@@ -30,7 +33,14 @@ enum AccuracyCommand: Command {
             }
         }
         if arguments[.json] { return try Terminal.print(jsonText(rows, isIndented: true)) }
-        if rows.isEmpty { return Terminal.say("none of these recordings has corrections") }
+        if unmeasured > 0 {
+            let recordings = unmeasured == 1 ? "1 corrected recording" : "\(unmeasured) corrected recordings"
+            Terminal.say(
+                "\(recordings) cannot be measured: no word was corrected, or the archive lacks the engine's text; gather an earlier copy"
+            )
+        } else if rows.isEmpty {
+            Terminal.say("none of these recordings has corrections")
+        }
         for row in rows {
             try Terminal.print(
                 "\(row.recording)  \(row.recorder ?? "")  \(oneLine(row.engine.name))  \(row.percent) to \(row.heardPercent) % of the words are wrong\n"

@@ -226,13 +226,13 @@ import TestKit
     }()
 
     private static let interviewDetails: RecordingDetails = {
-        var details = RecordingDetails(title: "Recording 7", started: "25 November 2026", device: "recorder")
+        var details = RecordingDetails(title: "Recording 7", started: "25 November 2026", device: "mill-1")
         details.clock = .unverified
         return details
     }()
 
     private static let interviewLines = [
-        "The \"mill\" & <more>", "25 November 2026 (clock unverified), 0:10, recorder",
+        "The \"mill\" & <more>", "25 November 2026 (clock unverified), 0:10, recorder mill-1",
         "Speakers: Anna <1> (0:02), B (0:01)", "Place: Koudougou", "Consent: by word, for the archive",
         "0:01 Anna <1>: how are you", "0:04 B: well and", "0:05 Anna <1>: you", "[gap 1.5 s: overrun]",
         "[gap 0.1 s: paused]", "[bookmark 0:07: the \"mill\" & <more>]", "0:08 Anna <1>: fine",
@@ -269,7 +269,7 @@ import TestKit
         reported.marks = [
             Bookmark(SamplePosition(seconds: 7.6), text: "*the* `mill` & <more> [x](y) _z_ # ~~n~~ \\ &lt;")
         ]
-        let details = RecordingDetails(title: "# 7 *x* #", started: "25 November 2026", device: "recorder")
+        let details = RecordingDetails(title: "# 7 *x* #", started: "25 November 2026", device: "mill-1")
         let path = folder.file("t.md")
         try Data(TranscriptFormat.markdown.file(reported, details: details)).write(to: URL(filePath: path))
         let read = try run("cmark '\(path)'")
@@ -277,7 +277,7 @@ import TestKit
         #expect(
             read.output == """
                 <h1># 7 *x* #</h1>
-                <p>25 November 2026, 0:10, recorder</p>
+                <p>25 November 2026, 0:10, recorder mill-1</p>
                 <p>Speakers: Anna &lt;1&gt; (0:02), B (0:01)</p>
                 <p>0:01 <strong>Anna &lt;1&gt;:</strong> how are you</p>
                 <p>0:04 <strong>B:</strong> well and</p>

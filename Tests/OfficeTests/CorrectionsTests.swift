@@ -98,6 +98,40 @@ import TestKit
         #expect(try desk.found("fonyo").count == 1)
     }
 
+    @Test("speakers that the recorder has corrected in the copy beside the file are known", arguments: ArchiveKind.all)
+    func turns(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
+        let (copy, sound) = try await stick(desk)
+        #expect(try desk.gather(desk.stick("one")).taken == 2)
+        let told = #""turns":[{"start":0,"end":1.9,"speaker":"A"},{"start":2.01,"end":2.2,"speaker":"B"}]"#
+        let saved = corrections("fonio again", by: "Awa", at: 1_795_200_000, sound: sound)
+            .replacing("\"version\":1", with: "\"version\":2,\(told)")
+        try durableReplace(path: "\(copy)/corrections.json", with: saved)
+        try durableReplace(path: "\(copy)/corrections (1).json", with: saved)
+        let turns = [(0, 0), (32_000, 1)].map { start, speaker in
+            Speakers.Turn(SampleRange(SamplePosition(start), SamplePosition(start + 31_900)), speaker: speaker)
+        }
+        try await recorder.correct(1, segment: 2, "fonio again", by: "Awa", pass: 2, speakers: Speakers(turns: turns))
+        try await recorder.copy(to: desk.stick("one"))
+        let report = try desk.gather(desk.stick("one"))
+        #expect(report.taken == 1 && report.corrections == 0 && report.problems == [])
+        #expect(try desk.archive().readings(of: 1).map(\.person) == ["Awa", nil])
+    }
+
+    @Test(
+        "without a text of an engine accuracy does not say that nobody corrected anything", arguments: ArchiveKind.all)
+    func unmeasured(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
+        _ = try await stick(desk)
+        try await recorder.correct(1, segment: 2, "fonio again", by: "Awa", pass: 2)
+        try await recorder.copy(to: desk.stick("one"))
+        try desk.gather(desk.stick("one"))
+        let accuracy = try desk.run("accuracy")
+        #expect(
+            accuracy.output == "" && accuracy.errors.hasPrefix("1 corrected recording cannot be measured"),
+            "\(accuracy)")
+    }
+
     @Test(
         "corrections of corrections are also restored, although the copy has only the last text",
         arguments: ArchiveKind.all)

@@ -69,7 +69,9 @@ struct FieldRecorder {
     }
 
     /// Imports a person's correction of a segment, as a separate pass; the next copy has its text.
-    func correct(_ id: Int, segment: Int, _ text: String, by person: String, pass: Int) async throws {
+    func correct(
+        _ id: Int, segment: Int, _ text: String, by person: String, pass: Int, speakers: Speakers? = nil
+    ) async throws {
         let (summary, heard) = try #require(await archive.transcript(of: id))
         var timeline = heard
         timeline.segments = timeline.segments.map { old in
@@ -79,6 +81,7 @@ struct FieldRecorder {
         timeline.engine = EngineDescription(name: EngineDescription.person, version: "", model: person)
         timeline.annotations = Annotations()
         timeline.pass = pass
+        timeline.speakers = speakers ?? timeline.speakers
         await archive.put(summary, timeline)
     }
 

@@ -33,6 +33,9 @@ struct Pages {
         var quiet = talk
         for index in [1, 8, 9, 10] { quiet.segments[index].words = [] }
         try write(quiet, "quiet", RecordingDetails(title: "Quiet", audio: "audio.flac", identity: Self.identity(5)))
+        var empty = talk
+        empty.segments = []
+        try write(empty, "empty", RecordingDetails(title: "Empty", audio: "audio.flac", identity: Self.identity(3)))
         var unclear = talk
         unclear.segments[3].words = []
         unclear.segments[3].alternatives = [Alternative(text: "then <nobody> spoke", confidence: 0)]

@@ -382,6 +382,9 @@ def downloaded(b):
         except ImportError:
             print("note python-docx is missing: the Word file was only parsed")
     fresh(b, "people")
+    # The recorder's name, which may look like a person's, says what it is.
+    fresh(b)
+    assert ", 1:02, recorder fieldscribe-1\n" in b.js("return timedText()")
 
 
 def panel(b):
@@ -466,7 +469,33 @@ def bar(b):
     plain = b.js(colour)
     assert b.js(seen) == ["1", False]
     b.press("Down")
-    assert b.js(seen) == ["0", False]
+    b.until("return getComputedStyle(kept).opacity === '0'")
+    # What is done earlier lets it go, too, but not before four seconds.
+    b.js("tellKept('Copied'); toldAt -= 3000")
+    b.press("Down")
+    assert b.js("return toldAt + 4000 < Date.now() || kept.className === 'kept'")
+    b.until("return getComputedStyle(kept).opacity === '0'")
+    assert b.js("return Date.now() - toldAt >= 4000")
+    # It is beside the text; on narrow screens below the line that is brought, and below the page's end.
+    b.js("tellKept(notSaved); seek(startOf(lineOf(1)))")
+    assert b.js("return kept.getBoundingClientRect().right < main.querySelector('.t').getBoundingClientRect().left"), b.js("return innerWidth")
+    b.click("#notes-button")
+    assert b.js("return kept.getBoundingClientRect().left >= work.getBoundingClientRect().left")
+    b.press("Escape")
+    for width in [768, 380]:
+        b.devtools("Emulation.setDeviceMetricsOverride", width=width, height=500, deviceScaleFactor=1, mobile=True)
+        try:
+            b.js("tellKept(notSaved); scrollTo(0, 0); seek(0)")
+            for _ in range(9):
+                b.press("Down")
+                b.until("const top = segments[segment].getBoundingClientRect().top, before = window.lastTop; window.lastTop = top; return before === top")
+                b.js("tellKept(notSaved)")
+                assert b.js("return segments[segment].getBoundingClientRect().bottom <= kept.getBoundingClientRect().top"), width
+            b.js("scrollTo({ top: document.body.scrollHeight, behavior: 'instant' })")
+            assert b.js("return [...document.querySelector('footer').children].every(one => !one.checkVisibility() || one.getBoundingClientRect().bottom <= kept.getBoundingClientRect().top)"), width
+        finally:
+            b.devtools("Emulation.clearDeviceMetricsOverride")
+    b.js("seek(0)")
     b.js("step([edited(6, 'another text')])")
     assert b.js(seen) == ["1", True]
     # On narrow screens, too, where the button is in the menu. While a line is edited, Done is in the bar.
@@ -854,6 +883,14 @@ def others(b):
     b.click("main .who[data-who=C]")
     b.click("#menu button", 3)
     assert b.js("return document.querySelector('#menu select').value") == "all"
+    # Merged with one of the others; what is less than all may be somebody's who is new.
+    offered = "return [...document.querySelectorAll('#menu button')].filter(one => one.checkVisibility()).map(one => one.textContent)"
+    assert b.js(offered) == ["A", "B"], b.js(offered)
+    b.js("const what = document.querySelector('#menu select'); what.value = 'own'; what.dispatchEvent(new Event('change'))")
+    assert b.js(offered) == ["A", "B", "Somebody new"], b.js(offered)
+    b.js("const what = document.querySelector('#menu select'); what.value = 'all'; what.dispatchEvent(new Event('change'))")
+    b.press("Up")
+    assert b.js("return document.activeElement.textContent") == "B"
     give("all", "B")
     assert said(7) == "B" and b.js(names) == ["A", "Carla"], b.js(names)
     assert b.js("return document_().speakers") == {"B": "Carla"}
@@ -1051,6 +1088,7 @@ def speaker_menu(b):
     b.click(".facts .who[data-who=C]")
     b.click("#menu button", 2)
     assert b.js("return menu.querySelector('option').textContent") == "All that C says" and b.js(items)[:2] == ["A", "B"]
+    assert b.js("return [...document.querySelectorAll('#menu button[hidden]')].map(one => one.textContent)") == ["Somebody new"]
     b.click("#menu button")
     assert b.js("return [...document.querySelectorAll('.facts .who')].map(one => one.dataset.who).join()") == "A,B"
     assert b.js("return [...new Set(document_().turns.map(turn => turn.speaker))].sort().join()") == "A,B"
@@ -1081,6 +1119,16 @@ def without_speech(b):
     b.until("return document.querySelectorAll('.edited').length === 1")
     assert b.js(group) == [] and b.js("return document.querySelector('.s[data-n=\"10\"] .x').checkVisibility()")
     fresh(b, "quiet")
+
+
+def without_words(b):
+    """A page without a word does not speak of words."""
+    b.complaints()
+    b.open("empty/index.html")
+    keys_ = b.js("return document.querySelector('.keys').textContent")
+    assert keys_.startswith("Space plays"), keys_
+    # Its sound is missing here.
+    assert [line for line in b.complaints() if ".flac" not in line] == []
 
 
 def unclear(b):
@@ -1242,7 +1290,7 @@ CHECKS = {
     "the bar": bar, "the button Edit": edit_button, "the title in the heading": titled,
     "a speaker's menu": speaker_menu, "lines are given to others": others, "lines are split and joined": divided,
     "speakers' colours": colours, "a line is right": right, "everything is undone": undone, "documents are downloaded": downloaded,
-    "notes are at the side": panel, "lines without speech": without_speech, "an unclear line": unclear,
+    "notes are at the side": panel, "lines without speech": without_speech, "a page without words": without_words, "an unclear line": unclear,
     "editing": editing, "undo and redo": undoing, "edits are kept": kept, "replace": replacing, "uncertain words": uncertain,
     "saving and loading": saving, "notes, marks and quotations": added, "selected words": chosen, "about the recording": described, "keys are learnt": learnt,
     "people are named and chosen": people, "silence is skipped": silence,

@@ -146,13 +146,16 @@ struct SavedCorrections: Sendable {
     /// Whether a text has the words, confirmations and annotations of another.
     private static func has(_ known: Timeline, _ other: Timeline) -> Bool {
         guard MergedTimelines.haveSameLines(known, other), known.marks == other.marks else { return false }
-        // A copy has bookmarks only in its transcript.
+        // A copy has bookmarks and turns only in its transcript, and turns as its lines show them.
         let annotations = [known, other].map { timeline in
             var annotations = timeline.annotations ?? Annotations()
-            annotations.marks = nil
+            (annotations.marks, annotations.turns) = (nil, nil)
             return annotations
         }
-        guard annotations[0] == annotations[1] else { return false }
+        let speakers = [known, other].map { timeline in
+            timeline.segments.flatMap(\.words).map { timeline.speakers?.speaker(of: $0.range) }
+        }
+        guard annotations[0] == annotations[1], speakers[0] == speakers[1] else { return false }
         return zip(known.segments, other.segments).allSatisfy { known, other in
             known.words.count == other.words.count
                 && zip(known.words, other.words).allSatisfy { known, other in

@@ -17,7 +17,7 @@ package enum DocumentParagraph: Sendable {
 package func documentParagraphs(_ timeline: Timeline, _ details: RecordingDetails) -> [DocumentParagraph] {
     var body = [DocumentParagraph.title(oneLine(details.title(of: timeline)))]
     let started = details.started.map { oneLine($0) + (details.clock == .unverified ? " (clock unverified)" : "") }
-    let facts = [started, clockTime(timeline.length), details.device.map(oneLine)]
+    let facts = [started, clockTime(timeline.length), details.device.map { "recorder \(oneLine($0))" }]
     body.append(.fact(facts.compactMap { $0 }.joined(separator: ", ")))
     if timeline.hasSeveralSpeakers, let seconds = timeline.speakers?.seconds {
         let people = seconds.enumerated().filter { $1 > 0 }.map { speaker, seconds in

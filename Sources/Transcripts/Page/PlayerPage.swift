@@ -133,9 +133,9 @@ private func speakerChoice(_ timeline: Timeline) -> String {
 private func foot(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     """
     <footer>
-    \(correctingPanel(timeline, proposals: details.proposals))    <p class="keys">Click a word to hear it. <kbd>Space</kbd> plays, <kbd>←</kbd> <kbd>→</kbd> go 3 seconds, \
+    \(correctingPanel(timeline, proposals: details.proposals))    <p class="keys">\(hasWords(timeline) ? "Click a word to hear it. " : "")<kbd>Space</kbd> plays, <kbd>←</kbd> <kbd>→</kbd> go 3 seconds, \
     <kbd>/</kbd> searches, <kbd>?</kbd> shows all keys.</p>
-    \(timeline.segments.contains { !$0.words.isEmpty } ? uncertainNote : "")\(wordsToReview(timeline))\(historyPart(details.history))</footer>
+    \(hasWords(timeline) ? uncertainNote : "")\(wordsToReview(timeline))\(historyPart(details.history))</footer>
     <dialog id="help" aria-labelledby="help-title">
     <h2 id="help-title" tabindex="-1" autofocus>Keys</h2>
     <dl>
@@ -154,6 +154,8 @@ private func foot(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     </dialog>
     """
 }
+
+private func hasWords(_ timeline: Timeline) -> Bool { timeline.segments.contains { !$0.words.isEmpty } }
 
 private let uncertainNote = """
     <p>Transcribed by a machine, which is least certain of the <span class="shaded"><span class="c1">dotted</span> and \

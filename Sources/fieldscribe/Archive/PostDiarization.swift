@@ -50,12 +50,12 @@ struct PostDiarization {
         }
     }
 
-    /// The speakers of a recording with their durations, or `nobody`.
+    /// The speakers of a recording with their durations, or `nobody speaks`.
     static func people(of recording: Int, in archive: SQLiteArchive) async throws -> String {
         let seconds = try await archive.transcript(of: recording)?.1.speakers?.seconds ?? []
         let people = seconds.enumerated().map { speaker, seconds in
             "\(Speakers.label(speaker)) \(RecordingScreen.clock(SamplePosition(seconds: seconds)))"
         }
-        return people.isEmpty ? "nobody" : people.joined(separator: "  ")
+        return people.isEmpty ? "nobody speaks" : people.joined(separator: "  ")
     }
 }

@@ -7,16 +7,18 @@ const ahead = server ? server.now - Date.now() / 1000 : 0, serverTime = () => Da
 const notSaved = 'Kept in this browser only; not saved' + (server ? '' : ' beside the page') + ' yet';
 // A message goes with what the person does next, but is there for four seconds.
 const kept = byId('kept');
-let toldAt = 0;
+let toldAt = 0, going = 0;
 function tellKept(text, isKnown) {
   byId('save').classList.toggle('due', isUnsaved);
   if (isKnown && kept.textContent === text) return;
   kept.textContent = text;
   kept.classList.remove('past');
   toldAt = Date.now();
+  clearTimeout(going);
 }
 for (const name of ['pointerdown', 'keydown', 'wheel', 'touchmove']) addEventListener(name, () => {
-  if (Date.now() - toldAt > 4000) kept.classList.add('past');
+  clearTimeout(going);
+  going = setTimeout(() => kept.classList.add('past'), toldAt + 4000 - Date.now());
 }, { capture: true, passive: true });
 function document_() {
   const isLater = state.turns || [...state.edits.values()].some(edit => edit.breaks || edit.joined);

@@ -177,7 +177,7 @@ function showMenu(element, name, ...items) {
   const isBelow = box.bottom + menu.offsetHeight + 8 < innerHeight || box.top < menu.offsetHeight + 8;
   menu.style.left = scrollX + Math.max(8, Math.min(box.left, room)) + 'px';
   menu.style.top = scrollY + (isBelow ? box.bottom + 4 : box.top - menu.offsetHeight - 4) + 'px';
-  if (chip instanceof Element) menu.querySelector('button')?.focus({ preventScroll: true });
+  if (chip instanceof Element) menu.querySelector('button:not([hidden])')?.focus({ preventScroll: true });
 }
 const menuItem = (content, act) => {
   const made = make('button', { type: 'button', role: 'menuitem' }, content);
@@ -209,9 +209,15 @@ function openGive(element, line, scope, label = line.dataset.p ?? 'A') {
     getSelection().removeAllRanges();
   };
   const known_ = all.length ? all : ['A'];
-  const fresh = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'].find(one => !known_.includes(one) && !state.speakers[one]);
-  showMenu(element, 'Give to', make('label', {}, what, ' to'), ...known_.map(one => menuItem(nameOf(one), () => give(one))),
-    ...(fresh ? [menuItem('Somebody new', () => give(fresh))] : []));
+  const fresh = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'].find(one => !known_.includes(one) && !state.speakers[one] && !document.querySelector(`.who[data-who="${one}"]`));
+  const items = [...known_, ...(fresh ? [''] : [])].map(one => menuItem(one ? nameOf(one) : 'Somebody new', () => give(one || fresh)));
+  // Nobody is given what is theirs; all of it would only change the letter of somebody new.
+  const offer = () => items.forEach((one, i) => {
+    one.hidden = known_[i] ? known_[i] === label && !['selection', 'rest'].includes(what.value) : what.value === 'all';
+  });
+  what.addEventListener('change', offer);
+  offer();
+  showMenu(element, 'Give to', make('label', {}, what, ' to'), ...items);
 }
 function giveHere() {
   const chosen = getSelection().isCollapsed ? null : getSelection().getRangeAt(0);
@@ -253,7 +259,7 @@ function openMenu(element) {
   showMenu(element, name, ...items);
 }
 menu.addEventListener('keydown', event => {
-  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key], items = [...menu.querySelectorAll('button')];
+  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key], items = [...menu.querySelectorAll('button:not([hidden])')];
   if (event.key === 'Escape') closeMenu();
   else if (by && items.length) items[(items.indexOf(document.activeElement) + by + items.length) % items.length].focus();
   else return;

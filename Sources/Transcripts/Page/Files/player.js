@@ -99,8 +99,9 @@ function show(ms) {
 function bring(element) {
   if (!element) return;
   element = element.closest('.quiet:not([open])') ?? element;
-  const box = element.getBoundingClientRect(), top = byId('bar').getBoundingClientRect().bottom + 8;
-  if (box.top >= top && box.bottom <= innerHeight - 24) return;
+  const box = element.getBoundingClientRect(), top = byId('bar').getBoundingClientRect().bottom + 8, kept = byId('kept');
+  const bottom = kept.matches(':empty, .past') ? innerHeight - 24 : kept.getBoundingClientRect().top;
+  if (box.top >= top && box.bottom <= bottom) return;
   element.scrollIntoView({ block: 'center', behavior: calm.matches ? 'auto' : 'smooth' });
 }
 for (const name of ['wheel', 'touchmove']) {

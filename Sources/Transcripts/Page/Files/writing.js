@@ -41,7 +41,7 @@ function spokenLines() {
 // The paragraphs of a document: title, facts, and a turn each; lines of one person are one turn, unless somebody split them.
 function paragraphs(isByLine) {
   const shown = new Map(factsShown()), all = [{ kind: 'Title', text: normal(headline.textContent) }];
-  const facts = ['Recorded', 'Length', 'Recorder'].map(name => shown.get(name)).filter(Boolean);
+  const facts = [shown.get('Recorded'), shown.get('Length'), shown.has('Recorder') && 'recorder ' + shown.get('Recorder')].filter(Boolean);
   if (facts.length) all.push({ kind: 'Fact', text: facts.join(', ') });
   if (labels().length > 1 && shown.has('Who spoke')) {
     // A name without its length would be read as a sentence.
