@@ -473,8 +473,8 @@ def bar(b):
     # What is done earlier lets it go, too, but not before four seconds.
     b.js("tellKept('Copied'); toldAt -= 3000")
     b.press("Down")
-    assert b.js("return toldAt + 4000 < Date.now() || kept.className === 'kept'")
     b.until("return getComputedStyle(kept).opacity === '0'")
+    # wait: not sooner than the page promises, on a machine of any speed
     assert b.js("return Date.now() - toldAt >= 4000")
     # It is beside the text; on narrow screens below the line that is brought, and below the page's end.
     b.js("tellKept(notSaved); seek(startOf(lineOf(1)))")
