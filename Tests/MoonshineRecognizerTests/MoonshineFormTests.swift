@@ -26,16 +26,17 @@ struct MoonshineFormTests {
                     OnnxPort(name: "attention_mask", type: int, shape: [open, open]),
                 ], [OnnxPort(name: "last_hidden_state", type: float, shape: [open, open, heads * size])]
             )
-            decoder.inputs =
+            let inputs =
                 [
                     OnnxPort(name: "encoder_attention_mask", type: int, shape: [open, open]),
                     OnnxPort(name: "input_ids", type: int, shape: [open, open]),
                     OnnxPort(name: "encoder_hidden_states", type: float, shape: [open, open, heads * size]),
                     OnnxPort(name: "use_cache_branch", type: Bool.onnxType, shape: [1]),
                 ] + names.map { OnnxPort(name: "past_key_values.\($0)", type: float, shape: state) }
-            decoder.outputs =
+            let outputs =
                 [OnnxPort(name: "logits", type: float, shape: [open, open, 32_768])]
                 + names.map { OnnxPort(name: "present.\($0)", type: float, shape: state) }
+            decoder = (inputs, outputs)
         }
 
         func form(tokens: Int = 32_768) throws(DeviceError) -> MoonshineForm {
@@ -46,7 +47,7 @@ struct MoonshineFormTests {
     @Test("layers, heads and widths are those of the declared state", arguments: [(6, 8, 36), (8, 8, 52), (1, 1, 1)])
     func sizes(layers: Int, heads: Int, size: Int) throws {
         let form = try Ports(layers: layers, heads: heads, size: size).form()
-        #expect((form.layers, form.heads, form.size) == (layers, heads, size))
+        #expect([form.layers, form.heads, form.size] == [layers, heads, size])
         #expect(form.past.decoder.count == 2 * layers && form.past.encoder.count == 2 * layers)
         #expect(MoonshineForm.present(form.past.encoder).last == "present.\(layers - 1).encoder.value")
     }
@@ -123,7 +124,7 @@ struct MoonshineFormTests {
     ]
 
     @Test("a model that does not fit is refused when it is loaded", arguments: unfit)
-    func unfit(key: String, reason: String) throws {
+    func refusedWhenLoaded(key: String, reason: String) throws {
         guard let model = try made(key, "layers=\(key.hasPrefix("state") ? 1 : 6)") else { return }
         let error = thrown { _ = try MoonshineReader(model, profile: .fast) }
         #expect(error?.code == .unsupported && error?.message.contains(reason) == true, "\(String(describing: error))")

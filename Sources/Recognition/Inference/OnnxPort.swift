@@ -16,12 +16,13 @@ struct OnnxPort: Hashable {
             self.init(name: name, type: 0, shape: [])
             return
         }
+        let subject = name.isEmpty ? "a tensor" : name
         var type: Int32 = 0
-        try runtime.check("GetTensorElementType", on: name) { $0.GetTensorElementType?(tensor, &type) }
+        try runtime.check("GetTensorElementType", on: subject) { $0.GetTensorElementType?(tensor, &type) }
         var count = 0
-        try runtime.check("GetDimensionsCount", on: name) { $0.GetDimensionsCount?(tensor, &count) }
+        try runtime.check("GetDimensionsCount", on: subject) { $0.GetDimensionsCount?(tensor, &count) }
         var shape = [Int64](repeating: 0, count: count)
-        try runtime.check("GetDimensions", on: name) { $0.GetDimensions?(tensor, &shape, count) }
+        try runtime.check("GetDimensions", on: subject) { $0.GetDimensions?(tensor, &shape, count) }
         self.init(name: name, type: Int(type), shape: shape.map { Int($0) })
     }
 

@@ -2,6 +2,7 @@ import System
 
 /// A language as models and `recognizer.language` name it: `uk`, `pt-BR`.
 package struct LanguageTag: Hashable, Sendable {
+    /// In its usual case: a small language, a capital region.
     package let text: String
 
     /// The file of a model's folder that says its language; without one, the folder's name does.

@@ -19,7 +19,10 @@ extension MoonshineModel {
 
     /// The maximum speaking rate in tokens per second. The networks for other languages use English tokens and split words into
     /// bytes, so their limit is twice as high.
-    var maxTokensPerSecond: Double { ["", "en"].contains(language.prefix { $0 != "-" }) ? 6.5 : 13 }
+    var maxTokensPerSecond: Double { isEnglish ? 6.5 : 13 }
+
+    /// Whether its language is English, or unknown.
+    var isEnglish: Bool { ["", "en"].contains(language.prefix { $0 != "-" }) }
 
     /// How many megabytes its networks have more than tiny's 44.
     private var extraMegabytes: Int {

@@ -28,9 +28,6 @@ package struct SpeechGate: Hashable, Sendable {
     private static let shortSeconds = 1.5
     /// The seconds of speech from which `minTokensPerSecond` applies.
     private static let minTokensFrom = 2.0
-    /// English rarely reaches this mean entropy; other languages do.
-    private static let foreignEntropy = 2.5
-
     /// If the log probability of an immediate end exceeds this, one of the most frequent texts for silence is rejected.
     package var minEndOfUsual = -12.0
     /// The minimum tokens per second of speech.
@@ -47,6 +44,9 @@ package struct SpeechGate: Hashable, Sendable {
     package var maxEndOfShort = -6.0
     /// The limit for loops, and for characters that an English network writes for silence.
     package var maxEndOfStrange = -9.0
+    /// The weight of the mean entropy, and the limit of the sum, above which speech is in another language. The highest of
+    /// English was -8.2; of German, French, Spanish, Italian and Swahili by espeak-ng the lowest was -6.4.
+    package var (foreignWeight, maxEndOfOwn) = (4.0, -7.3)
     /// The minimum confidence of the best word in a short text: noises of a room were below, all speech was at 0.24 or more.
     package var minConfidenceOfShort = 0.1
 
@@ -93,8 +93,11 @@ package struct SpeechGate: Hashable, Sendable {
         evidence.seconds >= Self.shortSeconds || confidences.contains { $0 >= minConfidenceOfShort }
     }
 
-    /// Whether the audio is probably another language or music, so that the text is not reliable.
-    static func isForeign(_ evidence: Evidence) -> Bool { evidence.meanEntropy > foreignEntropy }
+    /// Whether speech is probably in another language than the network's: it writes fluent sentences, but does not choose
+    /// their words with certainty.
+    func isForeign(_ evidence: Evidence) -> Bool {
+        evidence.firstEnd + foreignWeight * evidence.meanEntropy > maxEndOfOwn
+    }
 
     /// Whether a text has characters that an English network writes for silence: notes, other alphabets, "©" of subtitle authors.
     /// A network for another language writes them for speech, with certainty.

@@ -1,4 +1,5 @@
 import Core
+import Recognition
 
 extension ConfigurationKey {
     /// All keys, in the order of the sample file.
