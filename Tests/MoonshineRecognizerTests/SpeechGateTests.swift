@@ -94,9 +94,12 @@ struct SpeechGateTests {
         ])
     func foreign(end: Double, entropy: Double, isForeign: Bool) {
         let evidence = SpeechGate.Evidence(
-            text: "The first time", tokens: Array(0..<8), limit: 23, firstEnd: end, meanEntropy: entropy, seconds: 4)
+            text: "The first time", tokens: Array(0..<12), limit: 30, firstEnd: end, meanEntropy: entropy, seconds: 4)
         #expect(SpeechGate().isForeign(evidence) == isForeign)
         #expect(SpeechGate().isSpeech(evidence), "the other test does not tell")
+        var short = evidence
+        short.tokens.removeLast(3)
+        #expect(!SpeechGate().isForeign(short), "too little to tell")
     }
 
     @Test("words that are chosen with certainty have a high confidence")
