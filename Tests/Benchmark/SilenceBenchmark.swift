@@ -154,19 +154,22 @@ struct SilenceBenchmark {
     }
 
     private func languages(_ contenders: [Contender]) throws {
-        let items = try OtherLanguages(workshop: workshop).items()
-        var table = Table("other languages, \(items.count) texts", "words", "confidence above one half", "%")
-        for contender in contenders {
-            let transcripts = try workshop.transcribe(
-                items.map(\.path), by: contender, into: "languages-\(contender.name)"
-            ).transcripts
-            let words = transcripts.values.flatMap(\.words)
-            let sure = words.count { $0.confidence > 0.5 }
-            table.add([
-                contender.name, "\(words.count)", "\(sure)", shown(100 * Double(sure) / Double(max(1, words.count)), 1),
-            ])
-            for (name, transcript) in transcripts.sorted(by: { $0.key < $1.key }) {
-                print("\(contender.name), \(name): \(transcript.text)")
+        var table = Table("sentences by espeak-ng, in", "without a word", "%", "of these unclear")
+        for (language, _) in OtherLanguages.texts {
+            let items = try OtherLanguages(workshop: workshop).items(in: language)
+            for contender in contenders {
+                let transcripts = try workshop.transcribe(
+                    items.map(\.path), by: contender, into: "\(language)-\(contender.name)"
+                ).transcripts
+                let flagged = transcripts.values.filter { $0.words.isEmpty }
+                for (name, transcript) in transcripts.sorted(by: { $0.key < $1.key }) where !transcript.words.isEmpty {
+                    print("\(contender.name), \(name): \(transcript.text)")
+                }
+                table.add([
+                    "\(language), \(items.count), \(contender.name)", "\(flagged.count)",
+                    shown(100 * Double(flagged.count) / Double(max(1, items.count)), 1),
+                    "\(flagged.count { $0.unclear > 0 })",
+                ])
             }
         }
         print("\n\(table.markdown)")

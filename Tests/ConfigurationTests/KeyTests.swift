@@ -41,6 +41,9 @@ import Testing
             bad: ["Whisper", "command:", "PocketSphinx"]),
         Row(key: "recognizer.whisper-model", good: ["", "/etc/ggml.bin"], bad: ["ggml.bin"]),
         Row(key: "recognizer.model", good: ["/opt/model", "en-us", "de"], bad: ["~/model", "../x", ".x", "a b"]),
+        Row(
+            key: "recognizer.language", good: ["", "en", "uk", "pt-BR", "es-419"],
+            bad: ["english", "e", "en-", "en_US", "pt-BRA", "тк", "../en"]),
         Row(key: "recognizer.language-model", good: ["", "/opt/a.lm.bin"], bad: ["a.lm.bin"]),
         Row(key: "recognizer.dictionary", good: ["", "/opt/a.dict"], bad: ["a.dict"]),
         Row(key: "recognizer.vocabulary", good: ["", "/etc/words"], bad: ["words"]),

@@ -55,6 +55,9 @@ import TestKit
         (["moonshine-tiny-en", "--runtime", "mine"], "mine: no such runtime; there are: debian wheel"),
         (["moonshine-tiny-en", "--folder", "x", "--output", "y"], "--folder makes no packages"),
         (["moonshine-tiny-en", "another"], "one model at a time"),
+        (["--from", "x", "--folder", "y"], "--from goes with --name, --language, --force and --executable alone"),
+        (["moonshine-tiny-en", "--language", "uk"], "--language goes with --from alone"),
+        (["--from", "http://example.org/m", "--executable", "/bin/true"], "not an address that this downloads from"),
     ]
 
     @Test("unknown arguments are refused, with the known ones", arguments: refused)
@@ -69,7 +72,36 @@ import TestKit
     func help() throws {
         let tool = try model(["--help"])
         #expect(tool.status == 0)
-        for option in ["--folder", "--output", "--architecture", "--runtime"] { #expect(tool.output.contains(option)) }
+        for option in ["--folder", "--output", "--architecture", "--runtime", "--from", "--executable"] {
+            #expect(tool.output.contains(option))
+        }
+    }
+
+    @Test("a folder, a wheel or an address is handed to `models add` with only a model's files; nothing is left")
+    func from() throws {
+        let program = try folder.program(
+            "bin/fieldscribe", "echo \"$@\"; if [ -d \"$3\" ]; then ls \"$3\"; else cat \"$3\"; fi")
+        let (own, temporary) = (folder.file("my/base-uk"), folder.file("tmp"))
+        #expect(try Tool("mkdir", "-p", own, temporary).status == 0)
+        let files = ["LANGUAGE", "decoder_model_merged.ort", "encoder_model.ort", "tokenizer.bin"]
+        for name in files + ["libonnxruntime.so.1"] { try write("\(name)\n", to: "\(own)/\(name)") }
+        try write("wheel\n", to: folder.file("my/a.whl"))
+        func add(_ source: String, _ words: String...) throws -> Tool {
+            try model(["--from", source, "--executable", program] + words, environment: ["TMPDIR": temporary])
+        }
+        let local = try add(own, "--name", "mine", "--language", "uk", "--force")
+        #expect(local.status == 0 && local.output.hasPrefix("models add \(own) --name mine --language uk --force\n"))
+        let remote = try add("file://\(own)/")
+        #expect(remote.status == 0 && remote.output.hasPrefix("models add \(temporary)/"), "\(remote.errors)")
+        #expect(remote.output.split(separator: "\n").dropFirst().map(String.init) == files)
+        #expect(try add("file://\(folder.file("my/a.whl"))").output.hasSuffix("/a.whl\nwheel\n"))
+        #expect(try Tool("rm", "\(own)/tokenizer.bin").status == 0)
+        let lacking = try add("file://\(own)")
+        #expect(lacking.status == 3 && lacking.output.isEmpty)
+        #expect(lacking.errors.contains("tokenizer.bin cannot be downloaded"), "\(lacking.errors)")
+        #expect(lacking.errors.split(separator: "\n").count == 1, "\(lacking.errors)")
+        #expect(try add("https://127.0.0.1:1/model").errors.contains("encoder_model.ort cannot be downloaded"))
+        #expect(try names(in: temporary) == [])
     }
 
     @Test("without PyPI one line reports that with a remedy, and no files remain")

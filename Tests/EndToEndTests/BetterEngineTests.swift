@@ -172,6 +172,35 @@ private let betterModel: String? = {
         try Fieldscribe.tool("sh", "-c", "cd '\(kept)' && sha256sum --check --strict SHA256SUMS", in: folder)
     }
 
+    @Test("recognizer.language chooses among the models; without one for it, one line says so")
+    func language() throws {
+        guard let betterModel else { return }
+        let english = try configuration()
+        let runtime = "\(betterModel)/libonnxruntime.so.1"
+        let own = folder.file("own")
+        let maker = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../lib/moonshine-model").path
+        try Fieldscribe.tool("python3", maker, own, runtime, "Він не був", "layers=8", "size=52", in: folder)
+        try FileManager.default.copyItem(atPath: runtime, toPath: "\(own)/libonnxruntime.so.1")
+        let wrong = try run("models", "add", own, "--language", "ukrainian", config: english)
+        #expect(wrong.status == 2 && wrong.errors.count == 1, "\(wrong.errors)")
+        let added = try run("models", "add", own, "--language", "uk", config: english)
+        #expect(added.status == 0 && added.output.contains("  own  moonshine  uk  16000 Hz  "), "\(added)")
+        try Fieldscribe.tool(
+            "sh", "-c", "cd '\(storage)/models/own' && sha256sum --check SHA256SUMS && grep -q LANGUAGE SHA256SUMS",
+            in: folder)
+        #expect(try run("transcribe", Speech.all[1], config: english).output.contains("young man"))
+        let ukrainian = try configuration("language = uk")
+        let text = try run("transcribe", Speech.all[1], config: ukrainian)
+        #expect(text.status == 0 && text.output == "Він не був\n" && text.errors == [], "\(text)")
+        #expect(try run("models", config: ukrainian).output.contains("* own  moonshine  uk"))
+        let german = try run("transcribe", Speech.all[1], config: try configuration("language = de"))
+        #expect(german.status == 3 && german.output.isEmpty && german.errors.count == 1, "\(german)")
+        #expect(german.errors.first?.contains("recognizer.language is de") == true, "\(german.errors)")
+        // A model that is named reads what it can.
+        let named = try run("transcribe", "--model", "en-us", Speech.all[1], config: ukrainian)
+        #expect(named.status == 0 && named.output.contains("young man"), "\(named)")
+    }
+
     @Test("both engines accept the profile fast, and no other name")
     func profiles() throws {
         let config = try configuration()

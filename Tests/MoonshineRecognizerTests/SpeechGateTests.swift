@@ -85,13 +85,28 @@ struct SpeechGateTests {
         #expect(SpeechGate.repeats([1, 1]) == 0)
     }
 
-    @Test("all words of a text that is probably in another language have low confidence")
-    func foreign() {
+    @Test(
+        "a text that is chosen without certainty is of another language",
+        arguments: [
+            // English, also by espeak-ng and cut within a word; German, Swahili and Italian by espeak-ng.
+            (-15.2, 0.45, false), (-13.9, 0.62, false), (-12.5, 1.08, false),
+            (-13.9, 2.79, true), (-10.5, 1.64, true), (-11.6, 1.34, true), (-11.0, 1.14, true),
+        ])
+    func foreign(end: Double, entropy: Double, isForeign: Bool) {
+        let evidence = SpeechGate.Evidence(
+            text: "The first time", tokens: Array(0..<12), limit: 30, firstEnd: end, meanEntropy: entropy, seconds: 4)
+        #expect(SpeechGate().isForeign(evidence) == isForeign)
+        #expect(SpeechGate().isSpeech(evidence), "the other test does not tell")
+        var short = evidence
+        short.tokens.removeLast(3)
+        #expect(!SpeechGate().isForeign(short), "too little to tell")
+    }
+
+    @Test("words that are chosen with certainty have a high confidence")
+    func confidence() {
         let sure = [WordConfidence.Evidence(of: [TokenEvidence(logProbability: -0.01, entropy: 0.05)], length: 5)]
-        let own = WordConfidence.confidences(of: sure, meanEntropy: 0.3, isForeign: false)
-        let foreign = WordConfidence.confidences(of: sure, meanEntropy: 2.8, isForeign: true)
-        #expect(own[0] > 0.9 && foreign[0] <= 0.3)
+        #expect(WordConfidence.confidences(of: sure, meanEntropy: 0.3)[0] > 0.9)
         let uncertain = [WordConfidence.Evidence(of: [TokenEvidence(logProbability: -3, entropy: 2.5)], length: 5)]
-        #expect(WordConfidence.confidences(of: uncertain, meanEntropy: 0.3, isForeign: false)[0] < 0.3)
+        #expect(WordConfidence.confidences(of: uncertain, meanEntropy: 0.3)[0] < 0.3)
     }
 }

@@ -50,6 +50,16 @@ struct TokenizerTests {
         #expect(tokens.tokens(of: "  ").isEmpty)
     }
 
+    @Test("special tokens have no text, wherever they are; other pieces may be anywhere")
+    func special() throws {
+        let tokens = try tokenizer(["▁a", "<<ST_0>>", "<<ST_", "b"], in: folder)
+        #expect(tokens.words(of: [259, 260, 262]).map(\.text) == ["ab"])
+        #expect(tokens.words(of: [259, 261]).map(\.text) == ["a<<ST_"])
+        let many = try tokenizer(Array(repeating: "x", count: 40_000) + ["▁я"], in: folder)
+        #expect(many.words(of: [40_259]).map(\.text) == ["я"])
+        #expect(thrown { _ = try tokenizer(Array(repeating: "", count: 1 << 18), in: folder) }?.code == .damaged)
+    }
+
     @Test("a piece of over 127 bytes has a length of two")
     func longPieces() throws {
         let long = String(repeating: "x", count: 300)

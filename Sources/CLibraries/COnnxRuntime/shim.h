@@ -48,7 +48,8 @@ struct fieldscribe_ort_api {
     OrtStatus *(*SessionGetOutputCount)(const OrtSession *, size_t *);
     const void *place_32;
     OrtStatus *(*SessionGetInputTypeInfo)(const OrtSession *, size_t, OrtTypeInfo **);
-    const void *place_34[2];
+    OrtStatus *(*SessionGetOutputTypeInfo)(const OrtSession *, size_t, OrtTypeInfo **);
+    const void *place_35;
     OrtStatus *(*SessionGetInputName)(const OrtSession *, size_t, OrtAllocator *, char **);
     OrtStatus *(*SessionGetOutputName)(const OrtSession *, size_t, OrtAllocator *, char **);
     const void *place_38[10];
@@ -57,7 +58,8 @@ struct fieldscribe_ort_api {
     OrtStatus *(*GetTensorMutableData)(OrtValue *, void **);
     const void *place_52[3];
     OrtStatus *(*CastTypeInfoToTensorInfo)(const OrtTypeInfo *, const OrtTensorTypeAndShapeInfo **);
-    const void *place_56[5];
+    const void *place_56[4];
+    OrtStatus *(*GetTensorElementType)(const OrtTensorTypeAndShapeInfo *, int *);
     OrtStatus *(*GetDimensionsCount)(const OrtTensorTypeAndShapeInfo *, size_t *);
     OrtStatus *(*GetDimensions)(const OrtTensorTypeAndShapeInfo *, int64_t *, size_t);
     const void *place_63[2];
@@ -87,6 +89,7 @@ struct fieldscribe_ort_base {
 };
 
 _Static_assert(offsetof(struct fieldscribe_ort_api, CreateTensorAsOrtValue) == 48 * sizeof(void *), "place 48");
+_Static_assert(offsetof(struct fieldscribe_ort_api, GetDimensionsCount) == 61 * sizeof(void *), "place 61");
 _Static_assert(offsetof(struct fieldscribe_ort_api, ReleaseEnv) == 92 * sizeof(void *), "place 92");
 _Static_assert(offsetof(struct fieldscribe_ort_api, AddSessionConfigEntry) == 130 * sizeof(void *), "place 130");
 

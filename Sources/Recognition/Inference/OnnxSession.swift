@@ -9,8 +9,8 @@ final class OnnxSession {
     private let pointer: OpaquePointer
     private let file: MappedFile
 
-    let inputs: [String]
-    let outputs: [String]
+    let inputs: [OnnxPort]
+    let outputs: [OnnxPort]
 
     /// - Parameters:
     ///   - prepacks: whether to keep a second copy of the weights in the processor's best layout: half the time, twice the memory.
@@ -26,7 +26,7 @@ final class OnnxSession {
         pointer = try runtime.quietly { () throws(DeviceError) in
             try Self.open(path, file.bytes, runtime, prepacks: prepacks, keepsTensors: keepsTensors)
         }
-        (inputs, outputs) = try Self.names(of: pointer, runtime, path)
+        (inputs, outputs) = try Self.ports(of: pointer, runtime, path)
     }
 
     deinit { runtime.api.pointee.ReleaseSession?(pointer) }
@@ -64,49 +64,43 @@ final class OnnxSession {
         return made
     }
 
-    private static func names(
+    private static func ports(
         of pointer: OpaquePointer, _ runtime: OnnxRuntime, _ path: String
-    ) throws(DeviceError) -> (inputs: [String], outputs: [String]) {
+    ) throws(DeviceError) -> (inputs: [OnnxPort], outputs: [OnnxPort]) {
         var allocator: OpaquePointer?
         try runtime.check("GetAllocatorWithDefaultOptions", on: path) { $0.GetAllocatorWithDefaultOptions?(&allocator) }
         func list(
             _ count: (fieldscribe_ort_api, inout Int) -> OpaquePointer?,
-            _ name: (fieldscribe_ort_api, Int, inout UnsafeMutablePointer<CChar>?) -> OpaquePointer?
-        ) throws(DeviceError) -> [String] {
+            _ name: (fieldscribe_ort_api, Int, inout UnsafeMutablePointer<CChar>?) -> OpaquePointer?,
+            _ type: (fieldscribe_ort_api, Int, inout OpaquePointer?) -> OpaquePointer?
+        ) throws(DeviceError) -> [OnnxPort] {
             var number = 0
             try runtime.check("SessionGetInputCount", on: path) { count($0, &number) }
-            var names: [String] = []
+            var ports: [OnnxPort] = []
             for index in 0..<number {
                 var text: UnsafeMutablePointer<CChar>?
                 try runtime.check("SessionGetInputName", on: path) { name($0, index, &text) }
                 guard let text else { continue }
-                names.append(String(cString: text))
+                let name = String(cString: text)
                 try runtime.check("AllocatorFree", on: path) { $0.AllocatorFree?(allocator, text) }
+                var info: OpaquePointer?
+                try runtime.check("SessionGetInputTypeInfo", on: path) { type($0, index, &info) }
+                defer { runtime.api.pointee.ReleaseTypeInfo?(info) }
+                // Owned by the type info: nothing to release. Null for a sequence or a map.
+                var tensor: OpaquePointer?
+                try runtime.check("CastTypeInfoToTensorInfo", on: path) { $0.CastTypeInfoToTensorInfo?(info, &tensor) }
+                ports.append(try OnnxPort(name: name, tensor: tensor, of: runtime))
             }
-            return names
+            return ports
         }
         return (
             try list(
-                { $0.SessionGetInputCount?(pointer, &$1) }, { $0.SessionGetInputName?(pointer, $1, allocator, &$2) }),
+                { $0.SessionGetInputCount?(pointer, &$1) }, { $0.SessionGetInputName?(pointer, $1, allocator, &$2) },
+                { $0.SessionGetInputTypeInfo?(pointer, $1, &$2) }),
             try list(
-                { $0.SessionGetOutputCount?(pointer, &$1) }, { $0.SessionGetOutputName?(pointer, $1, allocator, &$2) })
+                { $0.SessionGetOutputCount?(pointer, &$1) }, { $0.SessionGetOutputName?(pointer, $1, allocator, &$2) },
+                { $0.SessionGetOutputTypeInfo?(pointer, $1, &$2) })
         )
-    }
-
-    /// Returns the declared dimensions of an input; an open dimension is negative.
-    func shape(ofInput name: String) throws(DeviceError) -> [Int] {
-        guard let index = inputs.firstIndex(of: name) else { return [] }
-        var type: OpaquePointer?
-        try runtime.check("SessionGetInputTypeInfo", on: name) { $0.SessionGetInputTypeInfo?(pointer, index, &type) }
-        defer { runtime.api.pointee.ReleaseTypeInfo?(type) }
-        // Owned by the type info: nothing to release.
-        var tensor: OpaquePointer?
-        try runtime.check("CastTypeInfoToTensorInfo", on: name) { $0.CastTypeInfoToTensorInfo?(type, &tensor) }
-        var count = 0
-        try runtime.check("GetDimensionsCount", on: name) { $0.GetDimensionsCount?(tensor, &count) }
-        var dimensions = [Int64](repeating: 0, count: count)
-        try runtime.check("GetDimensions", on: name) { $0.GetDimensions?(tensor, &dimensions, count) }
-        return dimensions.map { Int($0) }
     }
 
     /// Runs the network.

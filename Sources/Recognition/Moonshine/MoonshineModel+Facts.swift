@@ -10,15 +10,32 @@ extension MoonshineModel {
     /// The total size of its files.
     package var bytes: Int64 { files.reduce(0) { $0 + (Self.status(of: $1).map { Int64($0.st_size) } ?? 0) } }
 
-    /// The language from the end of the folder's name, as `en`; empty if there is none.
+    /// The language from the file LANGUAGE or the end of the folder's name, as `en`; empty if neither says it.
     package var language: String {
+        if let language = LanguageTag(ofFolder: path) { return language.text }
         let last = name.split(separator: "-").last.map(String.init) ?? ""
         return last.utf8.count == 2 && last.allSatisfy { $0.isASCII && $0.isLowercase } ? last : ""
     }
 
     /// The maximum speaking rate in tokens per second. The networks for other languages use English tokens and split words into
     /// bytes, so their limit is twice as high.
-    var maxTokensPerSecond: Double { ["", "en"].contains(language) ? 6.5 : 13 }
+    var maxTokensPerSecond: Double { isEnglish ? 6.5 : 13 }
+
+    /// Whether its language is English, or unknown.
+    var isEnglish: Bool { ["", "en"].contains(language.prefix { $0 != "-" }) }
+
+    /// How many megabytes its networks have more than tiny's 44.
+    private var extraMegabytes: Int {
+        let bytes = [encoder, decoder].compactMap { Self.status(of: $0)?.st_size }.reduce(0, +)
+        return max(0, bytes / 1_000_000 - 44)
+    }
+
+    /// The memory of a worker with it in megabytes: 220 for tiny, and twice what the networks have more, because weights are
+    /// kept twice.
+    package var workerMegabytes: Int { 220 + 2 * extraMegabytes }
+
+    /// Boards with less memory cannot run it.
+    package var leastMegabytes: Int { 380 + 2 * extraMegabytes }
 
     /// The SPDX name of the license in the file LICENSE; nil if unknown.
     package var licence: String? {

@@ -9,8 +9,6 @@ package struct MoonshineModel: Hashable, Sendable {
     package static let usual = "moonshine-tiny-en"
     /// The longest speech, in seconds, to which utterances are merged for it.
     package static let longestGroupSeconds = 12
-    /// Boards with less memory cannot run it.
-    package static let leastMegabytes = 380
     /// Boards with less memory load the weights once, and use `fast`.
     package static let smallMegabytes = 700
 

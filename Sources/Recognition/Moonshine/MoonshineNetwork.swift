@@ -1,4 +1,3 @@
-internal import COnnxRuntime
 import Core
 
 /// Moonshine's two networks: an encoder for audio and a decoder that generates tokens.
@@ -14,10 +13,7 @@ final class MoonshineNetwork {
     let runtime: OnnxRuntime
     private let encoder: OnnxSession
     private let decoder: OnnxSession
-    /// The names of the decoder's state, which is passed from one token to the next, as inputs and outputs.
-    private let past: (decoder: [String], encoder: [String])
-    private let heads: Int
-    private let size: Int
+    private let form: MoonshineForm
     private let names: CStrings
     private let wanted: (first: CStrings, further: CStrings)
     private let encoderNames = (
@@ -30,40 +26,13 @@ final class MoonshineNetwork {
         tokenizer = try Tokenizer(path: model.tokenizer)
         encoder = try OnnxSession(model.encoder, of: runtime, prepacks: prepacks)
         decoder = try OnnxSession(model.decoder, of: runtime, prepacks: prepacks)
-        let inputs = decoder.inputs
-        let past = (
-            decoder: inputs.filter { $0.hasPrefix("past_key_values.") && $0.contains(".decoder.") },
-            encoder: inputs.filter { $0.hasPrefix("past_key_values.") && $0.contains(".encoder.") }
-        )
-        self.past = past
+        form = try MoonshineForm(
+            encoder: (encoder.inputs, encoder.outputs), decoder: (decoder.inputs, decoder.outputs),
+            tokens: tokenizer.count, path: model.decoder)
         let own = ["input_ids", "encoder_hidden_states", "encoder_attention_mask", "use_cache_branch"]
-        let encoderInputs = encoder.inputs
-        let lackingOfEncoder = ["input_values", "attention_mask"].filter { !encoderInputs.contains($0) }
-        let lacking =
-            own.filter { !inputs.contains($0) } + lackingOfEncoder
-            + (decoder.outputs.contains("logits") ? [] : ["logits"])
-            + (past.decoder.isEmpty || past.encoder.isEmpty ? ["past_key_values"] : [])
-        guard lacking.isEmpty else {
-            throw DeviceError(
-                .unsupported, "CreateSession", on: "\(model.decoder)",
-                "not a network of this form: it lacks \(lacking.joined(separator: ", "))",
-                remedy: "use a non-streaming Moonshine model with encoder_model.ort and decoder_model_merged.ort")
-        }
-        let shape = try decoder.shape(ofInput: past.decoder.first ?? "")
-        guard shape.count == 4, shape[1] > 0, shape[3] > 0 else {
-            throw DeviceError(
-                .unsupported, "SessionGetInputTypeInfo", on: "\(model.decoder)",
-                "its state has the shape \(shape), not [b, heads, *, size]", remedy: "use another model")
-        }
-        (heads, size) = (shape[1], shape[3])
-        let present = { (names: [String]) in
-            names.map { "present." + $0.dropFirst("past_key_values.".count) }
-        }
-        names = CStrings(own + past.decoder + past.encoder)
-        wanted = (
-            CStrings(["logits"] + present(past.decoder) + present(past.encoder)),
-            CStrings(["logits"] + present(past.decoder))
-        )
+        names = CStrings(own + form.past.decoder + form.past.encoder)
+        let further = ["logits"] + MoonshineForm.present(form.past.decoder)
+        wanted = (CStrings(further + MoonshineForm.present(form.past.encoder)), CStrings(further))
     }
 
     /// The encoded audio and the decoder's state.
@@ -94,19 +63,19 @@ final class MoonshineNetwork {
     /// - Parameter samples: at least `minSamples`, 16 kHz, -1...1.
     func encode(_ samples: [Float]) throws(DeviceError) -> Reading {
         let count = samples.count
-        let values = try OnnxTensor([1, count], type: fieldscribe_ort_float, of: runtime) {
+        let values = try OnnxTensor([1, count], of: runtime) {
             (memory: UnsafeMutableBufferPointer<Float>) in _ = memory.update(fromContentsOf: samples)
         }
-        let mask = try OnnxTensor([1, count], type: fieldscribe_ort_int64, of: runtime) {
+        let mask = try OnnxTensor([1, count], of: runtime) {
             (memory: UnsafeMutableBufferPointer<Int64>) in memory.update(repeating: 1)
         }
         let encoded = try encoder.run([values, mask], names: encoderNames.inputs, wanted: encoderNames.outputs)
         guard let hidden = encoded.first else { throw Self.incomplete }
         let reading = Reading(hidden: hidden, mask: mask)
-        let empty = try OnnxTensor([1, heads, 1, size], type: fieldscribe_ort_float, of: runtime) {
+        let empty = try OnnxTensor([1, form.heads, 1, form.size], of: runtime) {
             (memory: UnsafeMutableBufferPointer<Float>) in memory.update(repeating: 0)
         }
-        let pasts = [OnnxTensor](repeating: empty, count: past.decoder.count + past.encoder.count)
+        let pasts = [OnnxTensor](repeating: empty, count: form.past.decoder.count + form.past.encoder.count)
         let outputs = try decoder.run(
             [try ids([Tokenizer.start]), hidden, mask, try flag(false)] + pasts, names: names,
             wanted: wanted.first)
@@ -116,8 +85,8 @@ final class MoonshineNetwork {
             throw DeviceError(.damaged, "Run", "the decoder has only \(width) tokens", remedy: "reinstall the model")
         }
         reading.logits = outputs[0]
-        reading.decoderState = Array(outputs[1...past.decoder.count])
-        reading.encoderState = Array(outputs[(1 + past.decoder.count)...])
+        reading.decoderState = Array(outputs[1...form.past.decoder.count])
+        reading.encoderState = Array(outputs[(1 + form.past.decoder.count)...])
         reading.beginning = (reading.logits, reading.decoderState)
         return reading
     }
@@ -133,7 +102,7 @@ final class MoonshineNetwork {
             [try ids(tokens), reading.hidden, reading.mask, try flag(true)] + reading.decoderState
                 + reading.encoderState,
             names: names, wanted: wanted.further)
-        guard outputs.count == 1 + past.decoder.count else { throw Self.incomplete }
+        guard outputs.count == 1 + form.past.decoder.count else { throw Self.incomplete }
         reading.logits = outputs[0]
         reading.decoderState = Array(outputs[1...])
         reading.rows = tokens.count
@@ -144,18 +113,18 @@ final class MoonshineNetwork {
     ) throws(DeviceError) -> Value {
         let width = try reading.logits.shape().last ?? 0
         return try reading.logits.withElements((row + 1) * width) { (elements: UnsafeMutableBufferPointer<Float>) in
-            body(UnsafeBufferPointer(rebasing: elements[(row * width)..<min(elements.count, (row + 1) * width)]))
+            body(UnsafeBufferPointer(rebasing: elements[(row * width)...]))
         }
     }
 
     private func gather(_ state: OnnxTensor, _ rows: [Int]) throws(DeviceError) -> OnnxTensor {
         let shape = try state.shape()
         let row = shape.dropFirst().reduce(1, *)
-        return try state.withElements(shape.reduce(1, *)) { (old: UnsafeMutableBufferPointer<Float>) in
+        return try state.withElements(((rows.max() ?? 0) + 1) * row) { (old: UnsafeMutableBufferPointer<Float>) in
             Result { () throws(DeviceError) in
-                try OnnxTensor([rows.count] + shape.dropFirst(), type: fieldscribe_ort_float, of: runtime) {
+                try OnnxTensor([rows.count] + shape.dropFirst(), of: runtime) {
                     (new: UnsafeMutableBufferPointer<Float>) in
-                    for (place, from) in rows.enumerated() where (from + 1) * row <= old.count {
+                    for (place, from) in rows.enumerated() {
                         _ = new[(place * row)..<((place + 1) * row)].update(
                             fromContentsOf: old[(from * row)..<((from + 1) * row)])
                     }
@@ -165,14 +134,14 @@ final class MoonshineNetwork {
     }
 
     private func ids(_ tokens: [Int]) throws(DeviceError) -> OnnxTensor {
-        try OnnxTensor([tokens.count, 1], type: fieldscribe_ort_int64, of: runtime) {
+        try OnnxTensor([tokens.count, 1], of: runtime) {
             (memory: UnsafeMutableBufferPointer<Int64>) in
             for (place, token) in tokens.enumerated() { memory[place] = Int64(token) }
         }
     }
 
     private func flag(_ value: Bool) throws(DeviceError) -> OnnxTensor {
-        try OnnxTensor([1], type: fieldscribe_ort_bool, of: runtime) {
+        try OnnxTensor([1], of: runtime) {
             (memory: UnsafeMutableBufferPointer<Bool>) in memory[0] = value
         }
     }

@@ -13,7 +13,7 @@ package final class MoonshineReader {
         package var evidence: [WordConfidence.Evidence]
         /// The evidence for the whole text; nil if nothing was read.
         package var gate: SpeechGate.Evidence?
-        /// A rejected text that may be what was said, if the sound has a voice.
+        /// A rejected text that may be what was said, or was said in another language, if the sound has a voice.
         package var heldBack: String?
     }
 
@@ -27,6 +27,8 @@ package final class MoonshineReader {
     private let profile: MoonshineProfile
     /// The maximum speaking rate in tokens per second.
     private let maxTokens: Double
+    /// Whether the gate's test for another language applies, whose constants are those of English.
+    private let isEnglish: Bool
     private var search: BeamSearch
     /// The search without phrases.
     private let plainSearch: BeamSearch
@@ -44,6 +46,7 @@ package final class MoonshineReader {
         network = try MoonshineNetwork(model, prepacks: profile.prepacks)
         self.profile = profile
         maxTokens = model.maxTokensPerSecond
+        isEnglish = model.isEnglish
         plainSearch = BeamSearch(width: profile.width, lengthExponent: profile.lengthExponent, margin: profile.margin)
         search = plainSearch
         if !phrases.isEmpty || !learned.isEmpty {
@@ -97,12 +100,13 @@ package final class MoonshineReader {
             firstEnd: best.firstEnd,
             meanEntropy: best.evidence.reduce(0) { $0 + $1.entropy } / Double(max(1, best.evidence.count)),
             seconds: speech)
-        let confidences = WordConfidence.confidences(
-            of: evidence, meanEntropy: gate.meanEntropy, isForeign: SpeechGate.isForeign(gate))
-        guard profile.gate.isSpeech(gate), profile.gate.isLikely(gate, confidences) else {
+        let confidences = WordConfidence.confidences(of: evidence, meanEntropy: gate.meanEntropy)
+        let isSpeech = profile.gate.isSpeech(gate) && profile.gate.isLikely(gate, confidences)
+        let isForeign = isSpeech && isEnglish && profile.gate.isForeign(gate)
+        guard isSpeech, !isForeign else {
             return Outcome(
                 words: [], alternatives: [], evidence: evidence, gate: gate,
-                heldBack: profile.gate.mayBeSpeech(gate) ? gate.text : nil)
+                heldBack: isForeign || profile.gate.mayBeSpeech(gate) ? gate.text : nil)
         }
         let nowhere = SampleRange(.zero, .zero)
         return Outcome(

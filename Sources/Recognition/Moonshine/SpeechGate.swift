@@ -28,9 +28,6 @@ package struct SpeechGate: Hashable, Sendable {
     private static let shortSeconds = 1.5
     /// The seconds of speech from which `minTokensPerSecond` applies.
     private static let minTokensFrom = 2.0
-    /// English rarely reaches this mean entropy; other languages do.
-    private static let foreignEntropy = 2.5
-
     /// If the log probability of an immediate end exceeds this, one of the most frequent texts for silence is rejected.
     package var minEndOfUsual = -12.0
     /// The minimum tokens per second of speech.
@@ -47,6 +44,12 @@ package struct SpeechGate: Hashable, Sendable {
     package var maxEndOfShort = -6.0
     /// The limit for loops, and for characters that an English network writes for silence.
     package var maxEndOfStrange = -9.0
+    /// The weight of the mean entropy beside the log probability of an immediate end in the test for another language.
+    package var foreignWeight = 4.0
+    /// The limit of their sum. English reached -7.5; of sentences in five other languages, 19 in 20 were above it.
+    package var maxEndOfOwn = -7.3
+    /// The tokens from which that test applies: English of fewer reached -3.9.
+    package var minTokensOfForeign = 10
     /// The minimum confidence of the best word in a short text: noises of a room were below, all speech was at 0.24 or more.
     package var minConfidenceOfShort = 0.1
 
@@ -93,8 +96,14 @@ package struct SpeechGate: Hashable, Sendable {
         evidence.seconds >= Self.shortSeconds || confidences.contains { $0 >= minConfidenceOfShort }
     }
 
-    /// Whether the audio is probably another language or music, so that the text is not reliable.
-    static func isForeign(_ evidence: Evidence) -> Bool { evidence.meanEntropy > foreignEntropy }
+    /// Whether speech is probably in another language than English: the network writes fluent sentences, but does not choose
+    /// their words with certainty.
+    ///
+    /// The constants were chosen on every second sentence of `benchmark silence` in other languages, and the corpus's `fit` part.
+    func isForeign(_ evidence: Evidence) -> Bool {
+        evidence.tokens.count >= minTokensOfForeign
+            && evidence.firstEnd + foreignWeight * evidence.meanEntropy > maxEndOfOwn
+    }
 
     /// Whether a text has characters that an English network writes for silence: notes, other alphabets, "©" of subtitle authors.
     /// A network for another language writes them for speech, with certainty.

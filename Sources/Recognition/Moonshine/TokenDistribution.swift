@@ -6,7 +6,7 @@ struct TokenDistribution {
         var logProbability: Double
     }
 
-    /// The most likely tokens, best first.
+    /// The most likely tokens, best first; none if the logits are no numbers.
     let best: [Choice]
     /// The entropy in nats.
     let entropy: Double
@@ -41,6 +41,7 @@ struct TokenDistribution {
         }
         normalizer = Double(highest) + log(sum)
         entropy = max(0, log(sum) - weighted / sum)
+        if !normalizer.isFinite { found = [] }
         best = found.map { [normalizer] in Choice(token: $0.token, logProbability: Double($0.logit) - normalizer) }
     }
 

@@ -4,13 +4,15 @@ import System
 /// Converts between tokens and text with `tokenizer.bin`.
 ///
 /// The file has one entry per token: a length (one byte; from 128 on two: second byte x 128 + first - 128) and as many bytes.
-/// 0 is unknown, 1 start, 2 end, 3 to 258 are single bytes, then come word pieces, in which U+2581 is a space.
+/// 0 is unknown, 1 start, 2 end, 3 to 258 are single bytes, then come word pieces, in which U+2581 is a space. `<<ST_0>>` and its
+/// like are special and have no text.
 struct Tokenizer: Sendable {
     static let start = 1
     static let end = 2
     private static let bytes = 3...258
-    /// Tokens from here on are special and have no text.
-    private static let special = 32_000
+    private static let special = (first: Array("<<ST_".utf8), last: Array(">>".utf8))
+    /// Eight times the tokens of today's models.
+    private static let mostTokens = 1 << 18
 
     private static let space: [UInt8] = [0xE2, 0x96, 0x81]
 
@@ -21,7 +23,7 @@ struct Tokenizer: Sendable {
 
     /// - Throws: `DeviceError` with `missing` or `denied`; `damaged` for an invalid file.
     init(path: String) throws(DeviceError) {
-        let file = try content(ofFile: path, limit: 1 << 24)
+        let file = try content(ofFile: path, limit: 1 << 22)
         guard let pieces = Self.pieces(of: file), pieces.count > Self.bytes.upperBound else {
             throw DeviceError(.damaged, "read", on: path, "not a list of tokens", remedy: "reinstall the model")
         }
@@ -41,7 +43,10 @@ struct Tokenizer: Sendable {
                 place += 1
             }
             guard place + length <= file.count else { return nil }
-            pieces.append(Array(file[place..<place + length]))
+            let piece = Array(file[place..<place + length])
+            let isSpecial = piece.starts(with: special.first) && piece.suffix(special.last.count) == special.last[...]
+            pieces.append(isSpecial ? [] : piece)
+            guard pieces.count <= mostTokens else { return nil }
             place += length
         }
         return pieces
@@ -49,7 +54,7 @@ struct Tokenizer: Sendable {
 
     /// Returns a token's bytes, with U+2581 for a space; empty for special tokens.
     func text(of token: Int) -> [UInt8] {
-        guard pieces.indices.contains(token), token < Self.special, token >= Self.bytes.lowerBound else { return [] }
+        guard pieces.indices.contains(token), token >= Self.bytes.lowerBound else { return [] }
         if Self.bytes.contains(token) { return [UInt8(token - Self.bytes.lowerBound)] }
         return pieces[token]
     }

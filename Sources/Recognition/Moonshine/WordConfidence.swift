@@ -23,8 +23,6 @@ package enum WordConfidence {
 
     /// Fitted on the corpus's `fit` part; in the order of `features`.
     private static let weights = [4.023, -2.116, -0.81, -0.952, -0.453, -0.764, 0.31, 0.069]
-    /// The maximum confidence of a word in a foreign text.
-    private static let maxForeignConfidence = 0.3
 
     /// Returns the features of each word: 1, its surprise and entropy, the next and previous words' surprise, the mean entropy
     /// of the text, the logarithm of its length, and its surprise squared.
@@ -42,12 +40,9 @@ package enum WordConfidence {
     }
 
     /// Returns the probability that each word is correct.
-    ///
-    /// - Parameter isForeign: whether the text is probably another language or music.
-    static func confidences(of words: [Evidence], meanEntropy: Double, isForeign: Bool) -> [Double] {
+    static func confidences(of words: [Evidence], meanEntropy: Double) -> [Double] {
         features(of: words, meanEntropy: meanEntropy).map { features in
-            let chance = 1 / (1 + exp(-zip(weights, features).reduce(0) { $0 + $1.0 * $1.1 }))
-            return isForeign ? min(maxForeignConfidence, chance) : chance
+            1 / (1 + exp(-zip(weights, features).reduce(0) { $0 + $1.0 * $1.1 }))
         }
     }
 }

@@ -12,7 +12,7 @@ package struct ModelFolder: Hashable, Sendable {
     /// Its files, for the decoder.
     package let model: PocketSphinxModel
 
-    /// The language from the folder's name, as `en-US`; empty if unknown.
+    /// The language from the file LANGUAGE or the folder's name, as `en-US`; empty if unknown.
     package let language: String
 
     /// The sample rate of its training audio.
@@ -31,7 +31,7 @@ package struct ModelFolder: Hashable, Sendable {
     package init(path: String) {
         self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
         model = PocketSphinxModel(folder: self.path)
-        language = Self.language(of: model.name)
+        language = LanguageTag(ofFolder: self.path)?.text ?? Self.language(of: model.name)
         sampleRate =
             Self.parameters(of: model.acousticModel)["-samprate"].flatMap { Double($0) }.map { Int(nearest: $0) }
             ?? 16_000

@@ -1,4 +1,3 @@
-internal import COnnxRuntime
 import Core
 import Glibc
 
@@ -21,8 +20,8 @@ package final class VoiceNetwork {
         try ModelDigests(of: model.path).verify()
         runtime = try OnnxRuntime(model.runtimes(besides: others))
         session = try OnnxSession(model.network, of: runtime, prepacks: true, keepsTensors: true)
-        guard session.inputs == ["features"], session.outputs == ["embedding"],
-            try session.shape(ofInput: "features").last == Self.bins
+        guard session.inputs.map(\.name) == ["features"], session.inputs.first?.shape.last == Self.bins,
+            session.outputs.map(\.name) == ["embedding"]
         else {
             throw DeviceError(
                 .unsupported, "CreateSession", on: model.network, "not a voice embedding network",
@@ -36,7 +35,7 @@ package final class VoiceNetwork {
     /// - Throws: `DeviceError` with `failed`.
     package func voice(_ features: [Float]) throws(DeviceError) -> [Float] {
         let frames = features.count / Self.bins
-        let input = try OnnxTensor([1, frames, Self.bins], type: fieldscribe_ort_float, of: runtime) {
+        let input = try OnnxTensor([1, frames, Self.bins], of: runtime) {
             (elements: UnsafeMutableBufferPointer<Float>) in
             for index in elements.indices { elements[index] = features[index] }
         }

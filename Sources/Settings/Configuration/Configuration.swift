@@ -80,6 +80,10 @@ extension Configuration {
         /// pocketsphinx-en-us.
         var model = "/usr/share/pocketsphinx/model/en-us"
 
+        /// The language of the speech, which chooses among installed models unless `model` names one. The default is empty: the
+        /// model's.
+        package var language = ""
+
         /// A language model to use instead of the model folder's. The default is none.
         var languageModel: String?
 

@@ -1,4 +1,5 @@
 import Core
+import Recognition
 
 extension ConfigurationKey {
     /// All keys, in the order of the sample file.
@@ -30,6 +31,10 @@ extension ConfigurationKey {
             allowed: "a path that begins with /, or a name of letters, digits, ., _ and -",
             fault: "a model", show: { $0 },
             parse: { $0.hasPrefix("/") || isName($0, marks: "._-", most: 64) ? $0 : nil }),
+        .parsed(
+            "recognizer.language", \.recognizer.language, allowed: "a language such as en, uk or pt-BR, or nothing",
+            fault: "a language", isOptional: true, show: { $0 },
+            parse: { $0.isEmpty ? $0 : LanguageTag($0)?.text }),
         .optionalPath("recognizer.language-model", \.recognizer.languageModel),
         .optionalPath("recognizer.dictionary", \.recognizer.dictionary),
         .optionalPath("recognizer.vocabulary", \.recognizer.vocabulary),

@@ -39,7 +39,33 @@ extension Configuration {
     /// The folder of PocketSphinx's model, even if `recognizer.model` names another engine's.
     package var pocketSphinxFolder: String {
         let folder = modelFolder(recognizer.model)
-        return MoonshineModel(path: folder).isThere ? PocketSphinxModel.debian : folder
+        let usual = MoonshineModel(path: folder).isThere ? PocketSphinxModel.debian : folder
+        guard recognizer.model == Recognizer().model || usual != folder, !recognizer.language.isEmpty,
+            !reads(ModelFolder(path: usual).language)
+        else { return usual }
+        return pocketSphinxModels.first { reads($0.language) }?.path ?? usual
+    }
+
+    /// The models of PocketSphinx in `modelFolders`.
+    var pocketSphinxModels: [ModelFolder] {
+        ModelFolder.installed(in: modelFolders).filter { !MoonshineModel(path: $0.path).isThere }
+    }
+
+    /// Whether a model for a language reads `recognizer.language`.
+    private func reads(_ language: String) -> Bool {
+        guard let wanted = LanguageTag(recognizer.language) else { return true }
+        return LanguageTag(language).map { wanted.isRead(by: $0) } ?? false
+    }
+
+    /// Checks that a model reads `recognizer.language`. One whose language is unknown does.
+    ///
+    /// - Throws: `DeviceError` with `missing`.
+    func checkLanguage(_ language: String, of path: String) throws(DeviceError) {
+        guard !language.isEmpty, !reads(language) else { return }
+        throw DeviceError(
+            .missing, "recognizer.language", on: path,
+            "a model for \(language), and recognizer.language is \(recognizer.language)",
+            remedy: "fieldscribe models lists those that are installed; fieldscribe models add installs another")
     }
 
     /// Moonshine's model: the one that `recognizer.model` names, or the default if that is not a Moonshine model.
@@ -47,8 +73,22 @@ extension Configuration {
         let named = MoonshineModel(path: modelFolder(recognizer.model))
         let isAskedFor = recognizer.engine == MoonshineEngine().name && recognizer.model != Recognizer().model
         let isOther = PocketSphinxModel(folder: named.path).isThere
-        return named.isThere || isAskedFor && !isOther
-            ? named : MoonshineModel(path: modelFolder(MoonshineModel.usual))
+        if named.isThere || isAskedFor && !isOther { return named }
+        let usual = MoonshineModel(path: modelFolder(MoonshineModel.usual))
+        if reads(usual.language) { return usual }
+        let models = moonshineFolders.map { MoonshineModel(path: $0) }
+        return models.first { reads($0.language) && (try? $0.check()) != nil } ?? usual
+    }
+
+    /// The folders of Moonshine's models in `modelFolders`, complete or not.
+    var moonshineFolders: [String] {
+        var taken: Set<String> = []
+        return modelFolders.flatMap { folder in
+            // A folder that begins with a dot is still being added.
+            ((try? names(inFolder: folder)) ?? []).filter { !$0.hasPrefix(".") }
+                .filter { MoonshineModel(path: "\(folder)/\($0)").isThere && taken.insert($0).inserted }
+                .map { "\(folder)/\($0)" }
+        }
     }
 
     /// The folders in which models are found by name: the user's own, then those of packages.
@@ -97,6 +137,7 @@ extension Configuration {
         // A name refers to a local folder only if no model has that name.
         let isHere = lacksModel(named: name) && access(name, F_OK) == 0
         configuration.recognizer.model = isHere ? "./\(name)" : name
+        configuration.recognizer.language = ""
         configuration.recognizer.languageModel = nil
         configuration.recognizer.dictionary = nil
         return configuration

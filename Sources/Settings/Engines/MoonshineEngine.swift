@@ -36,14 +36,15 @@ struct MoonshineEngine: EngineEntry {
                 "a PocketSphinx model, so that engine is used",
                 remedy: "for another, set recognizer.engine = moonshine")
         }
-        guard MachineMemory.totalMegabytes >= MoonshineModel.leastMegabytes else {
+        let model = configuration.moonshineModel
+        guard MachineMemory.totalMegabytes >= model.leastMegabytes else {
             throw DeviceError(
                 .unsupported, "sysconf", on: name,
-                "needs \(MoonshineModel.leastMegabytes) MB of memory, and this machine has \(MachineMemory.totalMegabytes)",
+                "needs \(model.leastMegabytes) MB of memory, and this machine has \(MachineMemory.totalMegabytes)",
                 remedy: "set recognizer.engine = pocketsphinx")
         }
-        let model = configuration.moonshineModel
         try model.check()
+        try configuration.checkLanguage(model.language, of: model.path)
         try model.checkRuntime()
         try configuration.model.check()
         try PocketSphinxEngine().checkVocabulary(configuration)
@@ -76,7 +77,8 @@ struct MoonshineEngine: EngineEntry {
 
     func cost(in configuration: Configuration) -> EngineCost {
         var cost = EngineCost()
-        (cost.firstMegabytes, cost.furtherMegabytes, cost.aloneMegabytes) = (220, 90, 220)
+        let megabytes = configuration.moonshineModel.workerMegabytes
+        (cost.firstMegabytes, cost.furtherMegabytes, cost.aloneMegabytes) = (megabytes, 90, megabytes)
         (cost.faster, cost.fasterRatio, cost.maxFasterRatio) = ("fast", 1.4, 2)
         (cost.finalRatio, cost.finalReadsBetter) = (1, false)
         cost.smallBoardMegabytes = MoonshineModel.smallMegabytes
@@ -93,12 +95,7 @@ struct MoonshineEngine: EngineEntry {
     }
 
     func models(in configuration: Configuration) -> [InstalledModel] {
-        var taken: Set<String> = []
-        return configuration.modelFolders.flatMap { folder in
-            // A folder whose name begins with a dot is still being added.
-            ((try? names(inFolder: folder)) ?? []).filter { !$0.hasPrefix(".") }
-                .compactMap { model(at: "\(folder)/\($0)") }
-        }.filter { taken.insert($0.name).inserted }
+        configuration.moonshineFolders.compactMap { model(at: $0) }
     }
 
     func model(at path: String) -> InstalledModel? { InstalledModel(moonshineAt: path) }

@@ -21,6 +21,10 @@ struct PocketSphinxEngine: EngineEntry {
                 remedy: "fieldscribe models lists the names; name a folder by its path, such as ./\(name)")
         }
         try configuration.model.check()
+        let folder = configuration.pocketSphinxFolder
+        if !configuration.recognizer.language.isEmpty {
+            try configuration.checkLanguage(ModelFolder(path: folder).language, of: folder)
+        }
         try checkVocabulary(configuration)
     }
 
@@ -62,18 +66,19 @@ struct PocketSphinxEngine: EngineEntry {
         return pass.isComplete && (pass.profile == SecondPass.profile || others.contains(pass.engine.name))
     }
 
-    func reader(in configuration: Configuration) -> String { configuration.recognizer.model }
+    func reader(in configuration: Configuration) -> String {
+        let (folder, name) = (configuration.pocketSphinxFolder, configuration.recognizer.model)
+        return folder == configuration.modelFolder(name) ? name : folder
+    }
 
     func speedName(in configuration: Configuration) -> String? {
         // A vocabulary changes the speed.
-        configuration.modelFolder(configuration.recognizer.model)
+        configuration.pocketSphinxFolder
             + (configuration.hasVocabulary ? " with a vocabulary" : "")
     }
 
     func models(in configuration: Configuration) -> [InstalledModel] {
-        ModelFolder.installed(in: configuration.modelFolders).filter { !MoonshineModel(path: $0.path).isThere }.map {
-            InstalledModel($0)
-        }
+        configuration.pocketSphinxModels.map { InstalledModel($0) }
     }
 
     /// Accepts any folder, and reports what it lacks.

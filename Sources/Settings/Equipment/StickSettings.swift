@@ -208,7 +208,7 @@ extension Configuration {
 extension ConfigurationKey {
     private static let ofSticks: Set<String> = [
         "capture.rate", "capture.channels", "capture.preroll-seconds", "capture.sync-seconds", "recognizer.hint",
-        "recognizer.punctuation", "recognizer.second-pass", "recognizer.workers", "panel.style",
+        "recognizer.language", "recognizer.punctuation", "recognizer.second-pass", "recognizer.workers", "panel.style",
         "panel.hold-milliseconds",
         "panel.shutdown", "export.formats", "export.pause-seconds", "export.audio", "export.accept",
     ]

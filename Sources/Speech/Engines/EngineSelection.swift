@@ -125,12 +125,12 @@ struct EngineSelection {
         for locale: Locale, _ worker: WorkerOptions, _ scratch: ScratchFolder?
     ) throws -> WorkerCommand {
         guard let found = model(of: .moonshine, for: locale) else { throw lacking(locale) }
-        guard MachineMemory.totalMegabytes >= MoonshineModel.leastMegabytes else {
+        let model = MoonshineModel(path: found.path)
+        guard MachineMemory.totalMegabytes >= model.leastMegabytes else {
             throw SFSpeechError(
                 .cannotLoadModel,
-                "moonshine: needs \(MoonshineModel.leastMegabytes) MB of memory; use Options(engine: .pocketSphinx)")
+                "moonshine: needs \(model.leastMegabytes) MB of memory; use Options(engine: .pocketSphinx)")
         }
-        let model = MoonshineModel(path: found.path)
         try model.check()
         try model.checkRuntime()
         let timing = self.model(of: .pocketSphinx, for: locale)?.path ?? PocketSphinxModel.debian

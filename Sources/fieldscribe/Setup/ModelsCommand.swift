@@ -9,12 +9,15 @@ enum ModelsCommand: Command {
     static let name = "models"
     static let summary = "List, check or add recognition models."
     private static let modelName = Option("--name", "NAME", "the model's name; default that of the folder or package")
+    private static let language = Option.parsed(
+        "--language", "TAG", "its language, such as uk or pt-BR; default what its file LANGUAGE or its name says",
+        "not a language; allowed: two or three letters, and a region after a -", parse: { LanguageTag($0) })
     private static let force = Option.flag("--force", "replace the model of this name")
     static let help: [any HelpPart] = [
         """
         Models are folders in storage.directory/models, in ~/.local/share/fieldscribe/models (XDG_DATA_HOME), and in
-        packages. A star marks the one in use, chosen by recognizer.engine and recognizer.model; transcribe, record and demo
-        can use another.
+        packages. A star marks the one in use, chosen by recognizer.engine, recognizer.model and recognizer.language;
+        transcribe, record and demo can use another.
         """,
         Argument("[NAME|FOLDER...]", "only these; default all", .models), Option.json,
         Form(
@@ -24,7 +27,7 @@ enum ModelsCommand: Command {
         Argument(
             "add WHEEL|FOLDER",
             "a file moonshine_voice-*.whl (needs unzip), a folder that deploy/model made, or a PocketSphinx model",
-            .files), modelName, force,
+            .files), modelName, language, force,
         "The engines, by recognizer.engine:\n\n\(EngineRegistry.all.map(explanation).joined(separator: "\n\n"))",
     ]
 
@@ -44,9 +47,11 @@ enum ModelsCommand: Command {
     static func run(_ arguments: Arguments) async throws {
         let configuration = try arguments.configuration()
         if arguments.rest.first == "add" { return try add(arguments, configuration) }
-        guard arguments[modelName] == nil, !arguments[force] else {
-            throw arguments.usage("\(arguments[force] ? "--force" : "--name") belongs to add")
-        }
+        let ofAdd = [
+            (arguments[modelName] != nil, "--name"), (arguments[language] != nil, "--language"),
+            (arguments[force], "--force"),
+        ]
+        if let given = ofAdd.first(where: \.0) { throw arguments.usage("\(given.1) belongs to add") }
         let engine = configuration.engine
         let chosen = configuration.modelFolder(engine.reader(in: configuration))
         var models = EngineRegistry.all.flatMap { engine in
@@ -76,7 +81,7 @@ enum ModelsCommand: Command {
         // A model beside an archive belongs to the archive's owner, like all files there.
         if geteuid() == 0 { try ArchiveOwner(of: configuration.storage.directory).switchToOwner() }
         let (engine, model) = try configuration.modelStore().add(
-            arguments.rest[1], name: arguments[modelName], replaces: arguments[force]
+            arguments.rest[1], name: arguments[modelName], language: arguments[language], replaces: arguments[force]
         ) { engine, folder throws(DeviceError) in try load(folder, engine, configuration) }
         let rows = [try row(engine, model, isChosen: false)]
         try Terminal.print(arguments[.json] ? jsonText(rows) : rows.map(text).joined())

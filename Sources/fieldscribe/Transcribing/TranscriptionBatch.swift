@@ -71,6 +71,11 @@ struct TranscriptionBatch: Sendable {
             return error.exitStatus
         }
         let name = path == "-" ? "standard input" : oneLine(path)
+        if let timeline = outcome.timeline, timeline.isMostlyUnclear {
+            Terminal.say(
+                "fieldscribe: \(name): most of it is unclear: it seems to be in another language than the model's, or too "
+                    + "noisy; fieldscribe models lists the languages of others")
+        }
         for note in outcome.report.notes { Terminal.say("fieldscribe: \(name): \(note)") }
         guard let damage = outcome.report.damage else { return 0 }
         Terminal.say("fieldscribe: \(name): \(damage); the readable part was transcribed")
@@ -143,6 +148,14 @@ extension TranscriptionBatch {
     private func isRegularFile(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+}
+
+extension Timeline {
+    /// Whether more of the speech is held back than written.
+    fileprivate var isMostlyUnclear: Bool {
+        let held = segments.reduce(0) { $0 + ($1.heldBack == nil ? 0 : $1.range.seconds) }
+        return held > segments.reduce(0) { $0 + ($1.words.isEmpty ? 0 : $1.range.seconds) }
     }
 }
 

@@ -1,0 +1,37 @@
+import System
+
+/// A language as models and `recognizer.language` name it: `uk`, `pt-BR`.
+package struct LanguageTag: Hashable, Sendable {
+    /// In its usual case: a small language, a capital region.
+    package let text: String
+
+    /// The file of a model's folder that says its language; without one, the folder's name does.
+    static let file = "LANGUAGE"
+
+    /// Parses a language of two or three letters, and a region of two letters or three digits; nil for anything else.
+    package init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        let areASCII = parts.allSatisfy { $0.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } }
+        guard areASCII, (1...2).contains(parts.count), (2...3).contains(parts[0].count), parts[0].allSatisfy(\.isLetter)
+        else { return nil }
+        guard parts.count == 2 else {
+            self.text = parts[0].lowercased()
+            return
+        }
+        let isCountry = parts[1].count == 2 && parts[1].allSatisfy(\.isLetter)
+        guard isCountry || parts[1].count == 3 && parts[1].allSatisfy(\.isNumber) else { return nil }
+        self.text = "\(parts[0].lowercased())-\(parts[1].uppercased())"
+    }
+
+    /// The language that a model's folder declares.
+    init?(ofFolder path: String) {
+        guard let bytes = try? beginning(ofFile: "\(path)/\(Self.file)", count: 64) else { return nil }
+        self.init(String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace).first ?? "")
+    }
+
+    /// Whether a model for the other language reads this one: the regions count only if both are given.
+    package func isRead(by other: LanguageTag) -> Bool {
+        let (own, its) = (text.split(separator: "-"), other.text.split(separator: "-"))
+        return zip(own, its).allSatisfy { $0 == $1 }
+    }
+}

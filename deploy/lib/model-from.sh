@@ -1,0 +1,70 @@
+# shellcheck shell=bash
+# Sourced by deploy/model: installs a model that a user brings.
+
+# install_model WHEEL|FOLDER|URL OPTION...: with these options of `models add`, by the program `executable`.
+install_model() {
+    local source=$1 program=$PWD/.build/release/fieldscribe
+    shift
+    if [ -n "$executable" ]; then program=$(from_here "$executable"); else program=$(command -v fieldscribe || echo "$program"); fi
+    [ -x "$program" ] || {
+        say "$0: $program: there is no such program; install fieldscribe, or name its file with --executable"
+        exit 3
+    }
+    case $source in
+    https://* | file://*)
+        # The owner of the archive reads it.
+        stage=$(mktemp -d)
+        chmod 0755 "$stage"
+        umask 022
+        download "${source%/}" "$stage" || {
+            say "$0: $source: $(tail -n 1 "$stage/log")"
+            exit 3
+        }
+        source=$stage/$(basename "${source%/}")
+        ;;
+    *://*) refuse "$source: is not an address that this downloads from; there is: https://" ;;
+    *) source=$(from_here "$source") ;;
+    esac
+    "$program" models add "$source" "$@"
+}
+
+# download URL FOLDER: the wheel, or the folder with a model's files; why not, in FOLDER/log. What it downloads is not run: a library
+# beside the model is left where it is.
+download() {
+    python3 -I - "$1" "$2" >"$2/log" 2>&1 <<'PYTHON'
+import os, sys, urllib.error, urllib.request as request
+address, folder = sys.argv[1:]
+name, left = address.rsplit("/", 1)[1], 4 << 30
+# Without the handler for http://, to which a server could redirect.
+opener = request.OpenerDirector()
+for handler in (request.ProxyHandler, request.HTTPSHandler, request.FileHandler, request.HTTPRedirectHandler,
+                request.HTTPDefaultErrorHandler, request.HTTPErrorProcessor, request.UnknownHandler):
+    opener.add_handler(handler())
+
+
+def fetch(address, path, optional=False):
+    global left
+    try:
+        with opener.open(address, timeout=60) as source, open(path, "xb") as target:
+            while block := source.read(1 << 20):
+                left -= len(block)
+                if left < 0:
+                    sys.exit("is more than a model: over 4 GiB")
+                target.write(block)
+    except (urllib.error.URLError, OSError) as error:
+        if os.path.exists(path):
+            os.remove(path)
+        if not (optional and isinstance(error, urllib.error.URLError)):
+            sys.exit(f"{os.path.basename(path)} cannot be downloaded: {getattr(error, 'reason', error)}")
+
+
+if name.endswith(".whl"):
+    fetch(address, f"{folder}/{name}")
+else:
+    os.mkdir(f"{folder}/{name}")
+    for file in "encoder_model.ort", "decoder_model_merged.ort", "tokenizer.bin":
+        fetch(f"{address}/{file}", f"{folder}/{name}/{file}")
+    for file in "LICENSE", "LANGUAGE":
+        fetch(f"{address}/{file}", f"{folder}/{name}/{file}", optional=True)
+PYTHON
+}
