@@ -229,7 +229,8 @@ import Recognition
                 if only == nil, let reader = try open.reader(in: workshop.folder) {
                     try LatencyBenchmark(workshop: workshop).run(reader.path)
                 }
-                try ProvisionalBenchmark(workshop: workshop, corpus: open).run(chosen(Self.readers))
+                try ProvisionalBenchmark(workshop: workshop, corpus: open)
+                    .run(chosen(Self.readers + [Contender.small]))
             case "speakers":
                 let speakers = try open.joined(in: workshop.folder)
                 try AccuracyBenchmark(workshop: workshop, corpus: speakers, title: "speakers")

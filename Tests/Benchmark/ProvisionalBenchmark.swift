@@ -4,6 +4,10 @@ import System
 
 /// The delay of live and final text while recording in real time, for people who pause for one or five seconds.
 struct ProvisionalBenchmark {
+    /// With `moonshine-small`, Moonshine also gives the provisional text.
+    private static let contenders = ["live", "moonshine-live", "moonshine-small"]
+    /// Every so many files of `judge` are played.
+    private static let step = 2
     /// Seconds after each file.
     private static let pauses = [5, 1, 1]
     private static let longestGap = 3.0
@@ -21,7 +25,7 @@ struct ProvisionalBenchmark {
             "seconds, in real time", "utterances", "shown as final only",
             "end of speech to its provisional text: median", "nine of ten",
             "groups", "closing of the group to final: median", "nine of ten", "end of speech to final: median")
-        for contender in contenders where ["live", "moonshine-live"].contains(contender.name) {
+        for contender in contenders where Self.contenders.contains(contender.name) {
             let arrivals = try record(path, contender)
             let isGrouped = contender.kind == .moonshine
             var (provisional, closings, finals) = ([Double](), [Double](), [Double]())
@@ -72,7 +76,7 @@ struct ProvisionalBenchmark {
                 "\(seconds)",
             ])
         }
-        for (index, item) in corpus.items.filter({ $0.group == "lj" }).prefix(15).enumerated() {
+        for (index, item) in corpus.part("judge").every(Self.step).items.enumerated() {
             words += [item.path, "\(workshop.folder)/pause-\(Self.pauses[index % Self.pauses.count]).wav"]
         }
         let path = "\(workshop.folder)/provisional.wav"
@@ -84,8 +88,9 @@ struct ProvisionalBenchmark {
         let storage = "\(workshop.folder)/provisional-\(getpid())"
         defer { _ = try? MeasuredProcess(["rm", "-r", storage]) }
         try makeFolder(storage)
-        let options = contender.options(in: workshop)
-        let events = try workshop.recordedEvents(of: path, in: storage, options: options)
+        let events = try workshop.recordedEvents(
+            of: path, in: storage, options: contender.options(in: workshop),
+            environment: contender.environment(in: workshop))
         for event in events where event.line.event == "fault" {
             print("\(contender.name): \(event.line.message ?? "")")
         }

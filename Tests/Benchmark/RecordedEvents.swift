@@ -25,12 +25,16 @@ extension Workshop {
     /// - Parameters:
     ///   - storage: the archive's folder, which exists.
     ///   - options: additional options of `record`.
+    ///   - environment: additional variables.
     /// - Throws: `DeviceError` if the recording fails.
-    func recordedEvents(of path: String, in storage: String, options: [String]) throws -> [RecordedEvent] {
+    func recordedEvents(
+        of path: String, in storage: String, options: [String], environment: [String: String] = [:]
+    ) throws -> [RecordedEvent] {
         let seconds = try SeamReport.samples(path).count / SamplePosition.rate
         let words = options + ["--seconds", "\(seconds)", "--microphone", "file:\(path)", "--directory", storage]
         let command =
-            "'\(fieldscribe)' record --json " + words.map { "'\($0)'" }.joined(separator: " ") + " 2>/dev/null"
+            environment.map { "\($0)='\($1)' " }.joined() + "'\(fieldscribe)' record --json "
+            + words.map { "'\($0)'" }.joined(separator: " ") + " 2>/dev/null"
         guard let output = popen(command, "r") else {
             throw DeviceError(.failed, "popen", status: errno, "the recording cannot be started; run it by hand")
         }

@@ -74,6 +74,16 @@ import Testing
         #expect(!screen.wrapped)
     }
 
+    @Test("a final text removes the partial text of its own group only")
+    func nextGroup() throws {
+        var view = WatchView(width: 80, isStyled: false)
+        _ = view.apply(try event(#"{"event":"partial","segment":3,"start":5,"end":6,"text":"next words"}"#))
+        let earlier = view.apply(try event(#"{"event":"final","segment":2,"start":1,"end":4,"text":"said"}"#))
+        #expect(earlier.contains("said") && earlier.contains("next words"))
+        let own = view.apply(try event(#"{"event":"final","segment":3,"start":5,"end":6,"text":"quite certain"}"#))
+        #expect(own.contains("quite certain") && !own.contains("next words"))
+    }
+
     @Test("wrapping keeps leading spaces")
     func indentation() {
         #expect(Terminal.wrapped("    ~  had he", to: 40, hanging: 7) == ["    ~  had he"])

@@ -47,6 +47,22 @@ struct MoonshineReaderTests {
         #expect(try text(reader, of: samples) == "He might even have been made amiable himself.")
     }
 
+    @Test("partial readings wait for half a second of sound, except at the end of the utterance")
+    func partials() throws {
+        guard let realModel else { return }
+        let reader = try MoonshineReader(realModel, profile: .fast)
+        let recognizer = MoonshineRecognizer(reader)
+        // Without the silence after the last word.
+        let samples = try Array(samples("librivox/sense_and_sensibility_01_austen_64kb-0930.wav").dropLast(6_400))
+        try recognizer.beginPartials(from: nil)
+        let texts = try [samples.dropLast(7_000), samples.suffix(7_000), []].map { piece in
+            try Array(piece).withUnsafeBufferPointer { try recognizer.partial(after: $0) }
+        }
+        try recognizer.endPartials()
+        #expect(texts[0].hasPrefix("He might") && texts[0] == texts[1])
+        #expect(try texts[2] != texts[1] && texts[2] == text(reader, of: samples))
+    }
+
     @Test("storing memory once instead of twice yields the same text")
     func small() throws {
         guard let realModel else { return }

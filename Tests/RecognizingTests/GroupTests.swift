@@ -188,9 +188,11 @@ import TestKit
         #expect(work.nextJob()?.cut.group.parts.count == 2)
     }
 
-    /// Returns the partial results for audio in pieces of 100 ms, and how many samples the worker received of each group.
+    /// Returns the partial results for audio in pieces of 100 ms, and the last range of each open group.
+    ///
+    /// - Parameter tenths: how often the worker is free.
     private static func partials(
-        _ sound: [Int16], groups: GroupSettings
+        _ sound: [Int16], groups: GroupSettings, every tenths: Int = 1
     ) async -> (reported: [(id: Int, range: SampleRange, text: String)], lastOpen: [Int: SampleRange]) {
         var cutter = UtteranceCutter(
             settings: SpeechSettings().limited(toSeconds: groups.longestSeconds), groups: groups, start: .zero,
@@ -201,6 +203,7 @@ import TestKit
         for start in stride(from: 0, to: sound.count, by: 1_600) {
             _ = cutter.append(.samples(Array(sound[start..<min(sound.count, start + 1_600)])))
             if let open = cutter.open { lastOpen[open.id] = open.audio }
+            guard start / 1_600 % tenths == 0 else { continue }
             while let step = partials.next(of: cutter, adaptation: nil, wanted: true) {
                 let outcome = await step.run()
                 if let partial = partials.handle(outcome, open: cutter.open) { reported.append(partial) }
@@ -222,10 +225,19 @@ import TestKit
         #expect(
             reported.contains { $0.text == "\(heard[0])" }
                 && reported.allSatisfy { $0.text.hasPrefix("\(heard[0]) ") || !$0.text.contains(" ") })
-        // Some of the final silence is sent before it is known to end the utterance.
-        let open = try #require(lastOpen[1])
-        #expect((0...4_800).contains(last.range.end - open.end))
+        // The text of a complete utterance is reported even if it has not changed.
+        #expect(last.range.end == lastOpen[1]?.end)
         #expect((19_200...32_000).contains(heard[0]) && (32_000...44_800).contains(heard[1]))
+    }
+
+    @Test("A slow worker reads each utterance to its end, even if the next one has begun", arguments: [5, 13, 17, 23])
+    func slowPartials(tenths: Int) async throws {
+        let sound = TranscriberTests.sound([12, 20]) + [Int16](repeating: 0, count: 80_000)
+        let (reported, lastOpen) = await Self.partials(sound, groups: Self.groups, every: tenths)
+        let last = try #require(reported.last)
+        let heard = last.text.split(separator: " ").compactMap { Int64($0) }
+        #expect(last.range == lastOpen[1])
+        #expect(heard.count == 2 && (19_200...32_000).contains(heard[0]) && (32_000...44_800).contains(heard[1]))
     }
 
     @Test("An utterance that starts a new group is still read, and the closed group's text is dropped")

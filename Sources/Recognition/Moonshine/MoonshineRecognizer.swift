@@ -1,4 +1,5 @@
 import Core
+import System
 
 /// The Moonshine engine, a network for small boards, run by ONNX Runtime. Its words have no times; another engine adds them.
 ///
@@ -11,9 +12,14 @@ final class MoonshineRecognizer: Recognizer {
     private var utterance: [Int16] = []
     private var readUpTo = 0
     private var text = ""
+    /// How many new samples trigger another partial reading.
+    private var minNewAudio = 0
 
-    /// How much new audio triggers another partial reading: half a second.
-    private static let minNewAudio = SamplePosition.rate / 2
+    /// Half a second.
+    private static let leastNewAudio = SamplePosition.rate / 2
+    /// A reading takes longer as the utterance grows. After it, three times as much audio must arrive, so that readings use at
+    /// most a third of a core on any board.
+    private static let audioPerReading = 3.0
 
     /// - Parameter reader: used by this object only.
     init(_ reader: MoonshineReader) { self.reader = reader }
@@ -57,20 +63,22 @@ final class MoonshineRecognizer: Recognizer {
 extension MoonshineRecognizer: PartialReading {
     func beginPartials(from state: AdaptationState?) throws(DeviceError) {
         utterance.removeAll(keepingCapacity: true)
-        readUpTo = 0
-        text = ""
+        (readUpTo, minNewAudio, text) = (0, Self.leastNewAudio, "")
     }
 
     /// Reads the whole utterance again, because the network only reads whole utterances.
     func partial(after samples: UnsafeBufferPointer<Int16>) throws(DeviceError) -> String {
         utterance += samples
-        guard utterance.count - readUpTo >= Self.minNewAudio else { return text }
+        guard utterance.count - readUpTo >= (samples.isEmpty ? 1 : minNewAudio) else { return text }
         readUpTo = utterance.count
+        let start = MonotonicClock.nanoseconds
         let speech = Double(utterance.count) / Double(SamplePosition.rate)
         let outcome = try rethrowing {
             try utterance.withUnsafeBufferPointer { try reader.read($0, alternatives: 0, speech: speech) }
         }
         text = outcome.words.map(\.text).joined(separator: " ")
+        let seconds = Double(MonotonicClock.nanoseconds - start) / 1e9
+        minNewAudio = max(Self.leastNewAudio, Int(seconds * Self.audioPerReading * Double(SamplePosition.rate)))
         return text
     }
 

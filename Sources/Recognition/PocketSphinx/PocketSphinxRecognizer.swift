@@ -135,7 +135,10 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
     }
 
     func partial(after samples: UnsafeBufferPointer<Int16>) throws(DeviceError) -> String {
-        try decoder.check(ps_process_raw(decoder.pointer, samples.baseAddress, samples.count, 0, 0), "ps_process_raw")
+        if !samples.isEmpty {
+            try decoder.check(
+                ps_process_raw(decoder.pointer, samples.baseAddress, samples.count, 0, 0), "ps_process_raw")
+        }
         return decoder.bestText()
     }
 

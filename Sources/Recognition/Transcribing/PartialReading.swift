@@ -7,7 +7,8 @@ protocol PartialReading: Recognizer {
     /// - Throws: `DeviceError` with `failed`.
     func beginPartials(from state: AdaptationState?) throws(DeviceError)
 
-    /// Appends samples to the utterance; returns its current text.
+    /// Appends samples to the utterance; returns its current text. Without samples, it is the text of all of the utterance;
+    /// with samples, the engine may wait for more.
     ///
     /// - Throws: `DeviceError` with `failed`.
     func partial(after samples: UnsafeBufferPointer<Int16>) throws(DeviceError) -> String

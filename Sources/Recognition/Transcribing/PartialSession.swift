@@ -2,50 +2,54 @@ import Core
 
 /// Produces volatile text of the current speech with a worker of its own, which exists only while partial results are wanted.
 ///
-/// Partial text comes from a streamed first pass over each utterance. The texts of the open group are joined until the
-/// group is complete. The committed text comes from the whole group. A failure costs only the partials of one utterance.
+/// Utterances are read in order while they are spoken, and to their ends, even if the next one has begun. The texts of the
+/// open group are joined until the group is complete. The committed text comes from the whole group. A failure costs only
+/// the partials of one utterance.
 struct PartialSession {
     struct Step: Sendable {
         fileprivate var command: WorkerCommand
         fileprivate var worker: Lease?
-        fileprivate var ends: Bool
-        fileprivate var begins: Bool
         fileprivate var adaptation: AdaptationState?
-        fileprivate var samples: [Int16]
-        fileprivate var readUpTo: SamplePosition
+        fileprivate var begins = false
+        fileprivate var reads = false
+        fileprivate var ends = false
+        fileprivate var samples: [Int16] = []
+        fileprivate var readUpTo = SamplePosition.zero
 
         func run() async -> Outcome {
+            var outcome = Outcome(ends: ends, readUpTo: readUpTo)
             do {
                 let worker = if let worker { worker } else { try await Lease.start(command) }
-                let text = try await worker.blocking {
-                    if ends { try worker.process.endPartials() }
+                outcome.text = try await worker.blocking {
                     if begins { try worker.process.beginPartials(adaptation: adaptation) }
-                    return samples.isEmpty ? nil : try worker.process.partial(after: samples)
+                    let text = reads ? try worker.process.partial(after: samples, isComplete: ends) : nil
+                    if ends { try worker.process.endPartials() }
+                    return text
                 }
-                return Outcome(worker: worker, readUpTo: readUpTo, text: text)
-            } catch {
-                return Outcome(worker: nil, readUpTo: readUpTo, text: nil)
-            }
+                outcome.worker = worker
+            } catch {}
+            return outcome
         }
     }
 
     /// The result of a step; `worker` is nil after a failure.
     struct Outcome: Sendable {
         fileprivate var worker: Lease?
+        fileprivate var ends: Bool
         fileprivate var readUpTo: SamplePosition
         fileprivate var text: String?
     }
 
-    /// The minimum of new audio: 300 ms.
+    /// The minimum of new audio while somebody speaks: 300 ms.
     private static let minAudio: Int64 = 4_800
 
     private let command: WorkerCommand
     private var worker: Lease?
     private var isBusy = false
-    /// The utterance that the worker has started.
-    private var reading: Int?
-    /// The utterance on which the worker failed.
-    private var failedUtterance: Int?
+    /// The first utterance that is not read to its end.
+    private var utterance = 0
+    /// Whether the worker has started that utterance.
+    private var isReading = false
     private var readUpTo = SamplePosition.zero
     /// The texts of the open group's utterances, by ID.
     private var texts: [Int: String] = [:]
@@ -57,48 +61,41 @@ struct PartialSession {
     mutating func next(of cutter: UtteranceCutter, adaptation: AdaptationState?, wanted: Bool) -> Step? {
         guard !isBusy else { return nil }
         guard wanted else {
-            worker = nil
-            reading = nil
-            texts = [:]
+            (worker, isReading, texts) = (nil, false, [:])
             return nil
         }
-        let latest = cutter.latest.flatMap { $0.id == failedUtterance ? nil : $0 }
-        let ends = reading != nil && reading != latest?.id
-        if ends { reading = nil }
-        var step = Step(
-            command: command, worker: worker, ends: ends, begins: false, adaptation: adaptation, samples: [],
-            readUpTo: readUpTo)
-        // In a pause, also read a short rest, so that the text is complete.
-        if let latest, reading != nil || texts[latest.id] == nil || latest.isSpeaking,
-            latest.audio.end - (reading == nil ? latest.audio.start : readUpTo)
-                >= (latest.isSpeaking ? Self.minAudio : 1)
-        {
-            if reading == nil {
-                step.begins = true
-                reading = latest.id
-                readUpTo = latest.audio.start
-            }
-            step.samples = cutter.samples(of: SampleRange(readUpTo, latest.audio.end))
-            readUpTo = latest.audio.end
-            step.readUpTo = readUpTo
+        var step = Step(command: command, worker: worker, adaptation: adaptation)
+        let open = cutter.openUtterances.first { $0.id >= utterance }
+        if let open, !isReading || open.id == utterance {
+            let start = isReading ? readUpTo : open.audio.start
+            guard !open.isSpeaking || open.audio.end - start >= Self.minAudio else { return nil }
+            step.begins = !isReading
+            step.reads = true
+            step.ends = !open.isSpeaking
+            // Some of the silence after an utterance was read while it might have been a part of it.
+            step.samples = cutter.samples(of: SampleRange(start, max(start, open.audio.end)))
+            step.readUpTo = open.audio.end
+            (utterance, isReading, readUpTo) = (open.id, true, open.audio.end)
+        } else {
+            // The group is complete; its final text follows.
+            guard isReading else { return nil }
+            step.ends = true
         }
-        guard ends || step.begins || !step.samples.isEmpty else { return nil }
         isBusy = true
         return step
     }
 
-    /// Handles a step's outcome; returns the open group's text if it changed.
+    /// Handles a step's outcome; returns the open group's text if it changed or an utterance was read to its end.
     mutating func handle(
         _ outcome: Outcome, open: UtteranceCutter.Open?
     ) -> (id: Int, range: SampleRange, text: String)? {
         isBusy = false
         worker = outcome.worker
-        guard outcome.worker != nil else {
-            failedUtterance = reading
-            reading = nil
-            return nil
+        if let new = outcome.text { texts[utterance] = new }
+        if outcome.ends || worker == nil {
+            utterance += 1
+            isReading = false
         }
-        if let reading, let new = outcome.text { texts[reading] = new }
         guard let open else {
             texts = [:]
             return nil
@@ -106,7 +103,9 @@ struct PartialSession {
         texts = texts.filter { $0.key >= open.id }
         let text = texts.sorted { $0.key < $1.key }.map(\.value).filter { !$0.isEmpty }.joined(separator: " ")
         // The group may already be complete when the end of its last utterance is read.
-        guard outcome.text != nil, text != reportedText, outcome.readUpTo > open.audio.start else { return nil }
+        guard outcome.text != nil, text != reportedText || (outcome.ends && !text.isEmpty),
+            outcome.readUpTo > open.audio.start
+        else { return nil }
         reportedText = text
         return (open.id, SampleRange(open.audio.start, outcome.readUpTo), text)
     }

@@ -9,10 +9,11 @@ struct UtteranceCutter {
         var utterance: Utterance { group.whole }
     }
 
-    /// The open group and the utterance that is being spoken.
+    /// An utterance that is in no complete group, or several.
     struct Open {
+        /// The ID of the first utterance.
         var id: Int
-        /// Its audio so far; in a pause, up to the end of the last utterance.
+        /// The audio so far.
         var audio: SampleRange
         var isSpeaking: Bool
     }
@@ -39,21 +40,19 @@ struct UtteranceCutter {
     /// The position before which everything is in complete groups or silent.
     var settledWatermark: SamplePosition { grouping.open?.first.speech.start ?? segmenter.settledWatermark }
 
-    /// The current utterance so far, else the last of the open group; nil without both.
-    var latest: (id: Int, audio: SampleRange, isSpeaking: Bool)? {
-        if let speaking { return (speaking.id, SampleRange(speaking.start, end), true) }
-        return grouping.open.map { ($0.last.id, $0.last.audio, false) }
+    /// The utterances of the open group, and the one that is being spoken.
+    var openUtterances: [Open] {
+        let ended = grouping.open?.utterances.map { Open(id: $0.id, audio: $0.audio, isSpeaking: false) } ?? []
+        guard let speaking else { return ended }
+        return ended + [Open(id: speaking.id, audio: SampleRange(speaking.start, end), isSpeaking: true)]
     }
 
-    /// What may be read before it is complete.
+    /// What may be read before it is complete: all open utterances.
     var open: Open? {
-        guard let group = grouping.open else {
-            return speaking.map { Open(id: $0.id, audio: SampleRange($0.start, end), isSpeaking: true) }
-        }
-        let audio = group.whole.audio
-        let isSpeaking = speaking != nil
+        let utterances = openUtterances
+        guard let first = utterances.first, let last = utterances.last else { return nil }
         return Open(
-            id: group.first.id, audio: SampleRange(audio.start, isSpeaking ? end : audio.end), isSpeaking: isSpeaking)
+            id: first.id, audio: SampleRange(first.audio.start, last.audio.end), isSpeaking: last.isSpeaking)
     }
 
     /// The end of the audio that certainly belongs to the current utterance.

@@ -84,9 +84,11 @@ final class LocalWorker: Worker, @unchecked Sendable {
 
     func beginPartials(adaptation: AdaptationState?) throws { try partialReading?.beginPartials(from: adaptation) }
 
-    func partial(after samples: [Int16]) throws -> String {
+    func partial(after samples: [Int16], isComplete: Bool) throws -> String {
         try checkKilled()
-        return try samples.withUnsafeBufferPointer { try partialReading?.partial(after: $0) } ?? ""
+        let text = try samples.withUnsafeBufferPointer { try partialReading?.partial(after: $0) }
+        guard isComplete else { return text ?? "" }
+        return try partialReading?.partial(after: UnsafeBufferPointer(start: nil, count: 0)) ?? ""
     }
 
     func endPartials() throws { try partialReading?.endPartials() }

@@ -29,8 +29,8 @@ protocol Worker: AnyObject {
 
     func beginPartials(adaptation: AdaptationState?) throws
 
-    /// Appends samples to the utterance and returns its text so far.
-    func partial(after samples: [Int16]) throws -> String
+    /// Appends samples to the utterance and returns its text so far; if it is complete, the text of all of it.
+    func partial(after samples: [Int16], isComplete: Bool) throws -> String
 
     func endPartials() throws
 

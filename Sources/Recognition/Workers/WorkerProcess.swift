@@ -180,11 +180,11 @@ final class WorkerProcess: Worker {
         try send(.request, JSONEncoder().encode(request(partials: true, 0, adaptation)))
     }
 
-    func partial(after samples: [Int16]) throws -> String {
+    func partial(after samples: [Int16], isComplete: Bool) throws -> String {
         var text = ""
         setDeadline(timeout.seconds(for: samples.count))
         // The worker answers each frame.
-        for frame in Self.frames(of: samples) {
+        for frame in Self.frames(of: samples) + (isComplete ? [Data()] : []) {
             try send(.audio, frame)
             let reply = try next(within: samples.count)
             if let failure = reply.error { throw DeviceError(failure) }

@@ -73,8 +73,8 @@ final class TranscriptionBranch: AnalysisBranch {
 private final class ResultSink: TranscriptSink {
     private struct State {
         var finalizedThrough = AudioTime.zero
-        /// Whether the current speech has a volatile text.
-        var hasVolatile = false
+        /// The first segment of the speech that has a volatile text.
+        var volatileSegment: Int?
     }
 
     private let preset: SpeechTranscriber.Preset
@@ -101,9 +101,10 @@ private final class ResultSink: TranscriptSink {
             let result = SpeechTranscriber.Result(segment, preset)
             let isWanted = state.withLock { state in
                 state.finalizedThrough = result.range.end
-                // An empty text revokes a volatile one.
-                defer { if index == segments.count - 1 { state.hasVolatile = false } }
-                return !result.words.isEmpty || state.hasVolatile
+                // An empty text revokes a volatile one, but not that of the next group.
+                let hasVolatile = state.volatileSegment.map { $0 <= segment.id } ?? false
+                if hasVolatile, index == segments.count - 1 { state.volatileSegment = nil }
+                return !result.words.isEmpty || hasVolatile
             }
             if isWanted { try await results.send(result) { !$0.isFinal && $0.range.start < result.range.end } }
         }
@@ -111,7 +112,7 @@ private final class ResultSink: TranscriptSink {
 
     func partial(segment: Int, range: SampleRange, text: String) async {
         let end = state.withLock { state in
-            state.hasVolatile = state.hasVolatile || !text.isEmpty
+            if !text.isEmpty { state.volatileSegment = segment }
             return state.finalizedThrough
         }
         let range = AudioTimeRange(start: max(end, AudioTime(range.start)), end: AudioTime(range.end))

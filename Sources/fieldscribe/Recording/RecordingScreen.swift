@@ -50,13 +50,14 @@ final class RecordingScreen: Sendable {
     private func show(_ event: Event) throws {
         switch event {
         case .final(_, let segment):
-            status.withLock { $0.partial = "" }
+            // The partial text may already be that of the next group.
+            status.withLock { if $0.partialSegment <= segment.id { $0.partial = "" } }
             try printSpoken(of: segment)
             let text = segment.shownText
             if !text.isEmpty { try printText("\(Self.clock(segment.range.start))  \(text)") }
         case .partial(_, let segment, let range, let text):
             if keepsSpoken { heard.withLock { $0.readings[segment, default: []].append((range.end, text)) } }
-            draw { $0.partial = text }
+            draw { ($0.partial, $0.partialSegment) = (text, segment) }
         case .gap(_, let gap):
             try Terminal.print(
                 "\(Self.clock(gap.range.start))  [\(ProgressBar.tenths(gap.range.seconds)) s lost: \(gap.cause.rawValue)]\n"

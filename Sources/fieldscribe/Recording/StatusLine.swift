@@ -9,6 +9,8 @@ struct StatusLine {
     /// Root mean square, in dBFS.
     var level = -96.0
     var partial = ""
+    /// The first segment of the partial text.
+    var partialSegment = 0
     /// Whether a part of it is dimmed.
     var isStyled = true
 

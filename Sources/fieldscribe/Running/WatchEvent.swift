@@ -4,6 +4,7 @@ import FoundationEssentials
 /// An event from the appliance; has the fields of all kinds.
 struct WatchEvent: Decodable, Hashable {
     var event: String
+    var segment: Int?
     var state: String?
     var rms: Double?
     var peak: Double?

@@ -14,6 +14,7 @@ struct WatchView {
     private var width: Int
     private var partial = ""
     private var partialStart = 0.0
+    private var partialSegment = 0
     private var state = "idle"
     private var rms = -96.0
     private var peak = -96.0
@@ -38,8 +39,11 @@ struct WatchView {
             state = event.state ?? state
             if state != "recording" { (partial, rms, peak) = ("", -96, -96) }
         case "level": (rms, peak) = (event.rms ?? -96, event.peak ?? -96)
-        case "partial": (partial, partialStart) = (Self.clean(event.text ?? ""), event.start ?? 0)
-        case "final": partial = ""
+        case "partial":
+            (partial, partialStart) = (Self.clean(event.text ?? ""), event.start ?? 0)
+            partialSegment = event.segment ?? 0
+        // The partial text may already be that of the next group.
+        case "final": if partialSegment <= event.segment ?? .max { partial = "" }
         default: break
         }
         if let line = event.plainLine {
