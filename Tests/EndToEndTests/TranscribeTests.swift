@@ -65,7 +65,7 @@ import TestKit
         try meeting.end()
         #expect(ending.status == 0, "\(ending.errors)")
         let texts = ending.output.split(separator: "\n").filter { !$0.hasPrefix("==> ") }
-        #expect(texts.count == files.count, "\(ending.output)")
+        #expect(texts.count == files.count, "\(ending.output)\(ending.errors)")
         #expect(try await met == files.count)
     }
 
