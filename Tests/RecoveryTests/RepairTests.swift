@@ -42,7 +42,7 @@ import TestKit
         var bytes = make(reason)
         damage.apply(to: &bytes)
         try Data(bytes).write(to: URL(filePath: path))
-        let repair = try RecordingRepair.run(path: path, reported: (SamplePosition(5000), reason))
+        let repair = try RecordingRepair.run(path: path, archived: (SamplePosition(5000), reason))
         #expect(repair.length.samples == 5000)
         #expect(repair.reason == reason)
         #expect(repair.changes.isEmpty == (damage == .nothing))
@@ -61,7 +61,7 @@ import TestKit
         var bytes = make(.button)
         Damage.zeroedHeader.apply(to: &bytes)
         try Data(bytes).write(to: URL(filePath: path))
-        let repair = try RecordingRepair.run(path: path, reported: (SamplePosition(reported), .button))
+        let repair = try RecordingRepair.run(path: path, archived: (SamplePosition(reported), .button))
         #expect(repair.reason == (reported == 5000 ? .button : .cutShort))
     }
 
@@ -69,7 +69,7 @@ import TestKit
     func lostEnd() throws {
         let path = folder.file("audio.wav")
         try Data(make(.button).dropLast(2001)).write(to: URL(filePath: path))
-        let repair = try RecordingRepair.run(path: path, reported: (SamplePosition(5000), .button))
+        let repair = try RecordingRepair.run(path: path, archived: (SamplePosition(5000), .button))
         #expect(repair.reason == .cutShort)
         #expect(repair.lost == 1001)
         #expect(try samples(of: path) == numbered(3999))
