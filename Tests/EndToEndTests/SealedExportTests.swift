@@ -134,8 +134,8 @@ import TestKit
             "bash", "-c", "cd '\(folder.path)' && mkfifo pipe && ln -s key.pub link && touch empty", in: folder)
         for (recipients, status, says) in [
             (secret, 2, "a.conf:2: export.recipients"), (folder.file("key.txt"), 1, "key.txt:3: is a private key"),
-            (folder.file("pipe"), 1, "pipe: is not a file"), (folder.file("link"), 1, "link"),
-            (folder.path, 1, "is not a file"), (folder.file("none"), 3, "none: no such file"),
+            (folder.file("pipe"), 1, "pipe: is not a regular file"), (folder.file("link"), 1, "link"),
+            (folder.path, 1, "is not a regular file"), (folder.file("none"), 3, "none: no such file"),
             (folder.file("empty"), 1, "empty: holds no public key"),
             ("age1qqqqqqqqqqqqqqqqqqqqqqqqqqq", 1, "recipient 1 of 1"),
         ] as [(String, Int32, String)] {

@@ -38,12 +38,16 @@ import TestKit
     @Test("a child's work counts, so a worker waiting for a program is not stalled")
     func children() throws {
         let child = try ChildProcess("/bin/sh", arguments: ["-c", "sh -c 'while :; do :; done' & wait"])
+        let file = "/proc/\(child.id)/task/\(child.id)/children"
+        var children: [Int32] = []
+        try waitUntil("it has a child") {
+            let text = try FileDescriptor(opening: file, O_RDONLY).bytes(count: 100)
+            children = String(decoding: text, as: UTF8.self).split(separator: " ").compactMap { Int32($0) }
+            return children.count == 1
+        }
+        // The child does not end with its parent.
+        defer { for id in children { kill(id, SIGKILL) } }
         let first = try #require(ProcessProgress(of: child.id))
         try waitUntil("its child works") { ProcessProgress(of: child.id).map { $0 != first } ?? false }
-        // The child does not end with its parent.
-        let file = try FileDescriptor(opening: "/proc/\(child.id)/task/\(child.id)/children", O_RDONLY)
-        let children = String(decoding: try file.bytes(count: 100), as: UTF8.self).split(separator: " ")
-        #expect(children.count == 1)
-        for id in children.compactMap({ Int32($0) }) { kill(id, SIGKILL) }
     }
 }
