@@ -165,7 +165,7 @@ import TestKit
             #expect(
                 refused.status == 1 && refused.errors.contains("\(storage): is a recorder's own archive; "),
                 "\(refused)")
-            #expect(refused.errors.contains("fieldscribe list --directory \(storage) ") == words.hasPrefix("list"))
+            #expect(refused.errors.contains("fieldscribe list --directory \(storage), ") == words.hasPrefix("list"))
         }
         // The stick has different copies of the same recordings.
         try desk.gather(stick)
