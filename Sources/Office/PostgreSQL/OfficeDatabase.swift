@@ -48,7 +48,7 @@ final class OfficeDatabase: OfficeTables {
         ) { $0.text(0) }
         guard places.isEmpty || places.contains(where: { isTaken("\(folder)/\($0)") }) else {
             throw DeviceError(
-                .missing, "--files", on: folder, "holds no copy of those that \(connection.name) lists",
+                .missing, "--files", on: folder, "contains no copy of those that \(connection.name) lists",
                 remedy: "mount it, or name the folder that has them with --files FOLDER")
         }
     }

@@ -144,7 +144,7 @@ final class DroppedFiles: @unchecked Sendable {
         if report.taken > 0 { lines.append("\(title): added" + (corrections.map { ", with \($0)" } ?? "")) }
         if report.known > 0 {
             let more = corrections.map { "added \($0)" } ?? "nothing was changed"
-            lines.append("\(title): is in the archive already; \(more)")
+            lines.append("\(title): already in the archive; \(more)")
         }
         if report.sealed > 0 {
             lines.append("\(title): is sealed; open it with fieldscribe-office gather --key FILE")
