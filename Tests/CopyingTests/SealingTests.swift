@@ -33,7 +33,7 @@ import TestKit
         "anything else is refused in one line that names the file, without blocking",
         arguments: [
             ("true", "no such file"), ("touch F", "no public key"), ("echo '# nothing' > F", "no public key"),
-            ("mkfifo F", "not a file"), ("mkdir F", "not a file"), ("echo KEY > G; ln -s G F", "link"),
+            ("mkfifo F", "not a regular file"), ("mkdir F", "not a regular file"), ("echo KEY > G; ln -s G F", "link"),
             ("printf '\\377\\376' > F", "not text"), ("echo age1 > F", "F:1: is not a public key"),
             ("ln -s /dev/zero F", "link"), ("printf 'KEY\\nSECRET\\n' > F", "F:2: is a private key"),
             ("printf '# SECRET\\nKEY\\n' > F", "F:1: is a private key"),

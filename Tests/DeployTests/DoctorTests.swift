@@ -133,7 +133,7 @@ import TestKit
             $0.recorderSealing = .success(1)
             $0.damagedDatabases = ["/d/archive.sqlite.damaged-1"]
         },
-        Case("an archive that others may read", .notice, .disk, "may read archive.sqlite, recordings") {
+        Case("an archive that others may read", .notice, .disk, "can read archive.sqlite, recordings") {
             var disk = DoctorFacts.Disk(directory: "/d", freeBytes: 1e10, syncSeconds: [0.01])
             disk.readable = ["archive.sqlite", "recordings"]
             $0.disk = .success(disk)
@@ -202,7 +202,7 @@ import TestKit
             $0.sound = hears { $0.channelsCancel = true }
         },
         Case("clipping", .notice, .microphone, "clips") { $0.sound = hears { $0.clipped = 0.01 } },
-        Case("a deaf microphone", .notice, .microphone, "almost nothing") { $0.sound = hears { $0.peak = -75 } },
+        Case("a deaf microphone", .notice, .microphone, "almost silent") { $0.sound = hears { $0.peak = -75 } },
         Case("a line in use by the appliance", .ok, .button, "in use by the appliance") {
             $0.button.error = busy
             $0.button.isOurs = true

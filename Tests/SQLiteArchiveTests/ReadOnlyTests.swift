@@ -78,7 +78,7 @@ struct ReadOnlyTests {
             #expect(make(place) == 0)
             let failure = await failure { _ = try ReadOnlyArchive(path: place) }
             #expect(failure?.code == .damaged, "\(failure as Any)")
-            #expect(failure?.message.contains("is not a file") == true)
+            #expect(failure?.message.contains("is not a regular file") == true)
             remove(place)
         }
         // The same beside a database, in place of its log.

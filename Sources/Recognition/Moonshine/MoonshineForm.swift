@@ -30,7 +30,7 @@ struct MoonshineForm {
         }
         func layer(_ number: Int, _ part: String) -> [String] { ["key", "value"].map { "\(number).\(part).\($0)" } }
         let states = decoder.inputs.filter { $0.name.hasPrefix(Self.prefix) }
-        let layers = max(1, states.count / 4)
+        let layers = max(1, (states.count + 3) / 4)
         guard layers <= Self.mostLayers else { throw refuse("it has \(layers) layers, of \(Self.mostLayers) at most") }
         let names = ["decoder", "encoder"].map { part in (0..<layers).flatMap { layer($0, part) } }
         let wanted: [(String, [OnnxPort], [String])] = [
