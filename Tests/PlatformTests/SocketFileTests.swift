@@ -9,7 +9,7 @@ import TestKit
     let folder = TemporaryFolder()
 
     private func remove(_ path: String) -> DeviceError? {
-        thrown { try removeStaleSocket(at: path, listener: "somebody", remedy: "name another path") }
+        thrown { try removeStaleSocket(at: path, listener: "a process", remedy: "name another path") }
     }
 
     @Test("a stale one is removed; a missing one is fine")

@@ -260,7 +260,7 @@ import TestKit
     func nowhere() async throws {
         let archive = try storage.archive()
         let nothing = await thrown { _ = try await opening(archive).open(text(), named: "key.txt") }
-        #expect(nothing?.message.contains("nothing is sealed") == true)
+        #expect(nothing?.message.contains("no recording on this recorder is sealed") == true)
         try await seal(["zanzibar"], in: archive)
         // The root of /proc is not in memory.
         let disk = opening(archive, in: ["/proc", keys.file("missing")])

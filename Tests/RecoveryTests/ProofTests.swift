@@ -54,7 +54,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         #expect(reported.map(\.outcome) == [.note, .note, .note])
         #expect(reported.map(\.recording) == [1, 2, 3])
         for (finding, words) in zip(
-            reported, ["what the recorder signed (SHA-256)", "checksums of each second", "no checksum"])
+            reported, ["what the recorder signed (SHA-256)", "checksums made for each second", "no checksum"])
         {
             #expect(finding.message.contains(words), "\(finding)")
         }
