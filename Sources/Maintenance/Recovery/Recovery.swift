@@ -142,7 +142,7 @@ package struct Recovery: Sendable {
             findings += try await repair(id, row, signature)
         } catch let error as DeviceError where error.code != .full {
             let files = [folder(id).path, folder(id).audio, "\(folder(id).path)/journal.jsonl"]
-            // Opening a link is denied, too, whoever owns it.
+            // Links cannot be opened either, regardless of their owner.
             let isOthers = error.status == EACCES || error.status == EPERM
             let remedy = isOthers ? ArchiveOwner.remedy(for: files) : nil
             findings.append(
