@@ -5,6 +5,7 @@ final class OnnxTensor {
     // Safety: owned by this object, released once in deinit.
     let pointer: OpaquePointer
     private let runtime: OnnxRuntime
+    private var knownPort: OnnxPort?
 
     init(adopting pointer: OpaquePointer, of runtime: OnnxRuntime) {
         self.pointer = pointer
@@ -36,11 +37,15 @@ final class OnnxTensor {
 
     func shape() throws(DeviceError) -> [Int] { try port().shape }
 
+    /// Its type and shape, which do not change; asked for once, because the decoder reads rows of it in its inner loop.
     private func port() throws(DeviceError) -> OnnxPort {
+        if let knownPort { return knownPort }
         var information: OpaquePointer?
         try runtime.check("GetTensorTypeAndShape", on: "a tensor") { $0.GetTensorTypeAndShape?(pointer, &information) }
         defer { runtime.api.pointee.ReleaseTensorTypeAndShapeInfo?(information) }
-        return try OnnxPort(tensor: information, of: runtime)
+        let port = try OnnxPort(tensor: information, of: runtime)
+        knownPort = port
+        return port
     }
 
     /// Passes the first `count` elements to a closure.
