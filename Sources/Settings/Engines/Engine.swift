@@ -82,13 +82,7 @@ extension Configuration {
 
     /// The folders of Moonshine's models in `modelFolders`, complete or not.
     var moonshineFolders: [String] {
-        var taken: Set<String> = []
-        return modelFolders.flatMap { folder in
-            // A folder that begins with a dot is still being added.
-            ((try? names(inFolder: folder)) ?? []).filter { !$0.hasPrefix(".") }
-                .filter { MoonshineModel(path: "\(folder)/\($0)").isThere && taken.insert($0).inserted }
-                .map { "\(folder)/\($0)" }
-        }
+        ModelFolder.installed(in: modelFolders).map(\.path).filter { MoonshineModel(path: $0).isThere }
     }
 
     /// The folders in which models are found by name: the user's own, then those of packages.

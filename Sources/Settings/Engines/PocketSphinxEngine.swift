@@ -22,9 +22,7 @@ struct PocketSphinxEngine: EngineEntry {
         }
         try configuration.model.check()
         let folder = configuration.pocketSphinxFolder
-        if !configuration.recognizer.language.isEmpty {
-            try configuration.checkLanguage(ModelFolder(path: folder).language, of: folder)
-        }
+        try configuration.checkLanguage(ModelFolder(path: folder).language, of: folder)
         try checkVocabulary(configuration)
     }
 
