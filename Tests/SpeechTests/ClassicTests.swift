@@ -105,15 +105,20 @@ extension Recognizing {
         @Test("a cancelled task reports its cancellation, and nothing afterwards", arguments: [false, true])
         func cancelled(isEarly: Bool) async throws {
             let request = SFSpeechAudioBufferRecognitionRequest()
-            let delegate = Delegate()
-            let task = try recognizer().recognitionTask(with: request, delegate: delegate)
+            var delegate: Delegate? = Delegate()
+            weak var released: Delegate?
+            released = delegate
+            let calls = try #require(delegate).record
+            let task = try recognizer().recognitionTask(with: request, delegate: try #require(delegate))
+            delegate = nil
             if !isEarly {
                 for input in Sounds.buffers(try Sounds.talk()) { request.append(input.buffer) }
-                try await eventually("a hypothesis") { delegate.calls.contains { $0.hasPrefix("hypothesis") } }
+                try await eventually("a hypothesis") { calls.all.contains { $0.hasPrefix("hypothesis") } }
             }
             task.cancel()
-            try await eventually("the end") { delegate.calls.last == "successfully false" }
-            #expect(delegate.calls.dropLast().last == "cancelled")
+            // Whatever could still call it holds it.
+            try await eventually("the release of the delegate") { released == nil }
+            #expect(calls.all.suffix(2) == ["cancelled", "successfully false"])
             #expect(task.isCancelled && task.state == .completed)
             #expect((task.error as? SFSpeechError)?.code == .canceled)
             try await eventually("no thread of an engine") { Threads.named("decode") == 0 }
@@ -208,11 +213,20 @@ private final class Told: Sendable {
 
 /// The calls of a delegate.
 private final class Delegate: SFSpeechRecognitionTaskDelegate {
-    private let reported = Mutex<[String]>([])
+    /// The calls, also after the delegate's release.
+    final class Record: Sendable {
+        private let calls = Mutex<[String]>([])
 
-    var calls: [String] { reported.withLock { $0 } }
+        var all: [String] { calls.withLock { $0 } }
 
-    private func add(_ call: String) { reported.withLock { $0.append(call) } }
+        func add(_ call: String) { calls.withLock { $0.append(call) } }
+    }
+
+    let record = Record()
+
+    var calls: [String] { record.all }
+
+    private func add(_ call: String) { record.add(call) }
 
     func speechRecognitionDidDetectSpeech(_ task: SFSpeechRecognitionTask) { add("speech") }
 

@@ -121,9 +121,13 @@ public actor SpeechAnalyzer {
     /// - Throws: ``SFSpeechError`` if the analysis or its input failed. If the task is cancelled, so is the analysis.
     public func finalizeAndFinishThroughEndOfInput() async throws { try await analysis.finish() }
 
-    /// Finishes at once. Results that nobody has read are dropped, and the modules' sequences end. The engine's thread
-    /// ends after its current step, which may take Moonshine several seconds.
-    public func cancelAndFinishNow() async { analysis.cancel() }
+    /// Finishes at once. Results that nobody has read are dropped, the modules' sequences end, and the handler of the
+    /// volatile range is not called again. The engine's thread ends after its current step, which may take Moonshine
+    /// several seconds.
+    public func cancelAndFinishNow() async {
+        analysis.cancel()
+        analysis.setHandler(nil)
+    }
 
     /// The audio whose results are not final yet; nil before any audio.
     public var volatileRange: AudioTimeRange? { analysis.volatileRange }
