@@ -176,7 +176,7 @@ import TestKit
         let importing = CorrectionImport(
             storage.configuration, archive: archive, program: try builtProgram("fieldscribe"))
         var file = CorrectionImport.File(name: "other.vtt", text: other, neighbour: neighbour)
-        let error = await #expect(throws: DeviceError.self) { try await importing.take(file) }
+        let error = await thrown { _ = try await importing.take(file) }
         #expect(error?.message.contains("use --recording 1") == true, "\(String(describing: error))")
         file.recording = 1
         #expect(try await importing.take(file).contains(": corrected in"))
@@ -261,7 +261,7 @@ import TestKit
         ]
         for (name, text) in files {
             let file = CorrectionImport.File(name: name, text: text, recording: 1)
-            let error = await #expect(throws: DeviceError.self) { try await importing.take(file) }
+            let error = await thrown { _ = try await importing.take(file) }
             let message = error?.message ?? ""
             #expect(message.hasPrefix(name) && !message.contains("\n") && message.utf8.count < 300, "\(message)")
         }
