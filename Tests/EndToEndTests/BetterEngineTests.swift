@@ -193,6 +193,9 @@ private let betterModel: String? = {
         let text = try run("transcribe", Speech.all[1], config: ukrainian)
         #expect(text.status == 0 && text.output == "Він не був\n" && text.errors == [], "\(text)")
         #expect(try run("models", config: ukrainian).output.contains("* own  moonshine  uk"))
+        // American models read British English.
+        let british = try run("transcribe", Speech.all[1], config: try configuration("language = en-GB"))
+        #expect(british.status == 0 && british.output.contains("young man") && british.errors == [], "\(british)")
         let german = try run("transcribe", Speech.all[1], config: try configuration("language = de"))
         #expect(german.status == 3 && german.output.isEmpty && german.errors.count == 1, "\(german)")
         #expect(german.errors.first?.contains("recognizer.language is de") == true, "\(german.errors)")

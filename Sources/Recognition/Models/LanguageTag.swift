@@ -29,9 +29,11 @@ package struct LanguageTag: Hashable, Sendable {
         self.init(String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace).first ?? "")
     }
 
-    /// Whether a model for the other language reads this one: the regions count only if both are given.
-    package func isRead(by other: LanguageTag) -> Bool {
+    /// Whether a model for the other language reads this one, perhaps with the accent of another region.
+    ///
+    /// - Parameter sameRegion: whether the regions count, too, if both are given.
+    package func isRead(by other: LanguageTag, sameRegion: Bool) -> Bool {
         let (own, its) = (text.split(separator: "-"), other.text.split(separator: "-"))
-        return zip(own, its).allSatisfy { $0 == $1 }
+        return zip(own, its).prefix(sameRegion ? 2 : 1).allSatisfy { $0 == $1 }
     }
 }

@@ -50,11 +50,8 @@ package struct ModelFolder: Hashable, Sendable {
 
     /// Returns `en-US` for `en-us` and `en_US`, `de` for `de`, an empty string for `cards`.
     static func language(of name: String) -> String {
-        let parts = name.split { $0 == "-" || $0 == "_" }.map(String.init)
-        guard let first = parts.first, (2...3).contains(first.count), first.allSatisfy({ $0.isASCII && $0.isLetter })
-        else { return "" }
-        let region = parts.dropFirst().first.map { $0.uppercased() }
-        return region.map { $0.count == 2 ? "\(first.lowercased())-\($0)" : first.lowercased() } ?? first.lowercased()
+        let parts = name.split { $0 == "-" || $0 == "_" }
+        return (LanguageTag(parts.prefix(2).joined(separator: "-")) ?? LanguageTag(parts.first ?? ""))?.text ?? ""
     }
 
     /// Returns the settings in `feat.params`.

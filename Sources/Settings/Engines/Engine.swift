@@ -40,10 +40,10 @@ extension Configuration {
     package var pocketSphinxFolder: String {
         let folder = modelFolder(recognizer.model)
         let usual = MoonshineModel(path: folder).isThere ? PocketSphinxModel.debian : folder
-        guard recognizer.model == Recognizer().model || usual != folder, !recognizer.language.isEmpty,
-            !reads(ModelFolder(path: usual).language)
-        else { return usual }
-        return pocketSphinxModels.first { reads($0.language) }?.path ?? usual
+        guard recognizer.model == Recognizer().model || usual != folder, !recognizer.language.isEmpty else {
+            return usual
+        }
+        return firstToRead([ModelFolder(path: usual)] + pocketSphinxModels, language: \.language)?.path ?? usual
     }
 
     /// The models of PocketSphinx in `modelFolders`.
@@ -52,9 +52,14 @@ extension Configuration {
     }
 
     /// Whether a model for a language reads `recognizer.language`.
-    private func reads(_ language: String) -> Bool {
+    private func reads(_ language: String, sameRegion: Bool = false) -> Bool {
         guard let wanted = LanguageTag(recognizer.language) else { return true }
-        return LanguageTag(language).map { wanted.isRead(by: $0) } ?? false
+        return LanguageTag(language).map { wanted.isRead(by: $0, sameRegion: sameRegion) } ?? false
+    }
+
+    /// Returns the first model that reads `recognizer.language`, preferably of its region.
+    private func firstToRead<Model>(_ models: [Model], language: (Model) -> String) -> Model? {
+        models.first { reads(language($0), sameRegion: true) } ?? models.first { reads(language($0)) }
     }
 
     /// Checks that a model reads `recognizer.language`. One whose language is unknown does.
@@ -75,9 +80,9 @@ extension Configuration {
         let isOther = PocketSphinxModel(folder: named.path).isThere
         if named.isThere || isAskedFor && !isOther { return named }
         let usual = MoonshineModel(path: modelFolder(MoonshineModel.usual))
-        if reads(usual.language) { return usual }
-        let models = moonshineFolders.map { MoonshineModel(path: $0) }
-        return models.first { reads($0.language) && (try? $0.check()) != nil } ?? usual
+        if reads(usual.language, sameRegion: true) { return usual }
+        let models = moonshineFolders.map { MoonshineModel(path: $0) }.filter { (try? $0.check()) != nil }
+        return firstToRead(models, language: \.language) ?? usual
     }
 
     /// The folders of Moonshine's models in `modelFolders`, complete or not.
