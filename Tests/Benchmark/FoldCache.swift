@@ -25,6 +25,16 @@ struct FoldSound: Sendable {
     var quiet: FoldSound {
         FoldSound(item, speaker: speaker, samples.map { Int16((Double($0) * 0.0056234).rounded()) })
     }
+
+    /// All files of each speaker in one, without a pause.
+    static func unpaused(_ sounds: [FoldSound]) -> [FoldSound] {
+        Dictionary(grouping: sounds, by: \.speaker).sorted { $0.key < $1.key }.map { speaker, sounds in
+            let text = sounds.map(\.item.text).joined(separator: " ")
+            return FoldSound(
+                Corpus.Item(path: speaker, text: text), speaker: speaker,
+                sounds.flatMap { SpeechPieces($0.samples).unpaused })
+        }
+    }
 }
 
 /// Keeps what was read, so that an interrupted run continues.

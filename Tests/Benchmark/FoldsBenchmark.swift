@@ -94,6 +94,7 @@ struct FoldsBenchmark: Sendable {
         switch constant.sound {
         case .speech: speech
         case .quiet: speech.map(\.quiet)
+        case .unpaused: FoldSound.unpaused(speech)
         case .withSoundless: speech + soundless
         }
     }
@@ -304,6 +305,7 @@ private struct ShownFolds {
         switch sound {
         case .speech: "speech"
         case .quiet: "speech at -45 dB"
+        case .unpaused: "speech without its pauses"
         case .withSoundless: "speech and sounds without speech"
         }
     }

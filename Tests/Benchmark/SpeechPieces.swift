@@ -17,6 +17,9 @@ struct SpeechPieces {
     /// Each group, as it is transcribed.
     var grouped: [Piece] { groups.map(piece) }
 
+    /// All of the speech without its pauses.
+    var unpaused: [Int16] { groups.flatMap(\.utterances).flatMap { sound($0.speech) } }
+
     /// The parts of a single utterance are unknown; all of it counts.
     private func piece(_ group: UtteranceGroup) -> Piece {
         let samples = sound(group.whole.audio)

@@ -20,7 +20,7 @@ struct Tuning: Hashable, Sendable {
 
 /// A constant, and the values that `benchmark folds` compares.
 struct TunedConstant: Sendable {
-    enum Sound: String { case speech, quiet, withSoundless }
+    enum Sound: String { case speech, quiet, unpaused, withSoundless }
 
     let name: String
     /// The simplest first.
@@ -56,9 +56,10 @@ struct TunedConstant: Sendable {
     }
 
     private init(
-        _ name: String, _ path: WritableKeyPath<Tuning, Int>, simplest: Double, _ others: [Double]
+        _ name: String, _ path: WritableKeyPath<Tuning, Int>, simplest: Double, _ others: [Double],
+        _ sound: Sound = .speech
     ) {
-        self.init(name, simplest: simplest, others, today: Double(Tuning()[keyPath: path])) {
+        self.init(name, simplest: simplest, others, today: Double(Tuning()[keyPath: path]), sound) {
             $0[keyPath: path] = Int($1)
         }
     }
@@ -82,6 +83,8 @@ struct TunedConstant: Sendable {
             // A pause of 12 s does not fit into a group.
             TunedConstant("gap", \.groups.longestGapSeconds, simplest: 12, [1, 2, 5]),
             TunedConstant("padding", \.speech.paddingMilliseconds, simplest: 0, [100, 200, 300, 400, 500]),
+            TunedConstant(
+                "overlap", \.speech.overlapMilliseconds, simplest: 250, [750, 1_000, 1_500, 2_000, 3_000], .unpaused),
             TunedConstant("quiet-peak", \.profile.quietPeak, simplest: 0, [0.05, 0.2, 1], .quiet),
             TunedConstant("raised-peak", \.profile.raisedPeak, simplest: 1, [0.3, 0.5, 0.9], .quiet),
             TunedConstant("beam", \.profile.width, simplest: 1, [2, 3, 6, 8]),
