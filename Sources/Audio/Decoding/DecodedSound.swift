@@ -2,6 +2,12 @@ import Core
 import Glibc
 import System
 
+/// Headerless samples at 16 kHz.
+struct RawForm: Equatable {
+    var channels: Int
+    var isFloat: Bool
+}
+
 /// A container's audio, decoded by ffmpeg into an unnamed file: 16 kHz, one or two channels, contiguous frames.
 struct DecodedSound {
     let source: ByteSource

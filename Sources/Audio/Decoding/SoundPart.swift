@@ -2,12 +2,6 @@ import Core
 internal import CSndfile
 import Glibc
 
-/// Headerless samples at 16 kHz.
-struct RawForm: Equatable {
-    var channels: Int
-    var isFloat: Bool
-}
-
 /// One of the concatenated parts of a file, read by libsndfile. Use it on one thread.
 final class SoundPart {
     /// The maximum number of damaged places.

@@ -1,4 +1,6 @@
 import Core
+import Glibc
+import System
 
 extension WorkerPool {
     /// The result of decoding an utterance.
@@ -16,5 +18,21 @@ extension WorkerPool {
     struct Surveyed: Sendable {
         var state: AdaptationState
         var candidates: [[AdaptationState]]
+    }
+
+    /// Reads one utterance; returns how many seconds that took.
+    package func measure(_ samples: [Int16]) async throws -> Double {
+        let start = MonotonicClock.nanoseconds
+        let session = try await begin(samples, adaptation: nil, alternatives: 0)
+        _ = try await finish(session, samples, adaptation: nil, alternatives: 0)
+        return Double(MonotonicClock.nanoseconds - start) / 1e9
+    }
+
+    /// With less memory, partial results come from the engine itself.
+    private static let megabytesForTwoEngines = 900
+
+    /// Whether PocketSphinx can give partial results beside another engine.
+    package static var hasRoomForPartials: Bool {
+        sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1 && MachineMemory.totalMegabytes >= megabytesForTwoEngines
     }
 }

@@ -1,5 +1,4 @@
 import Core
-import Glibc
 import System
 
 /// A pool of decode worker processes. Starts them on demand, and restarts them when they die.
@@ -150,14 +149,6 @@ package actor WorkerPool {
                 attempts += session.attempts
             }
         }
-    }
-
-    /// Reads one utterance; returns how many seconds that took.
-    package func measure(_ samples: [Int16]) async throws -> Double {
-        let start = MonotonicClock.nanoseconds
-        let session = try await begin(samples, adaptation: nil, alternatives: 0)
-        _ = try await finish(session, samples, adaptation: nil, alternatives: 0)
-        return Double(MonotonicClock.nanoseconds - start) / 1e9
     }
 
     /// Assigns a free worker to the utterance that is being spoken; nil if none is free.
@@ -345,15 +336,5 @@ package actor WorkerPool {
     private func discard(_ gone: Int = 1) {
         count -= gone
         for _ in 0..<min(gone, waiting.count) { waiting.removeFirst().resume(returning: nil) }
-    }
-}
-
-extension WorkerPool {
-    /// With less memory, partial results come from the engine itself.
-    private static let megabytesForTwoEngines = 900
-
-    /// Whether PocketSphinx can give partial results beside another engine.
-    package static var hasRoomForPartials: Bool {
-        sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1 && MachineMemory.totalMegabytes >= megabytesForTwoEngines
     }
 }
