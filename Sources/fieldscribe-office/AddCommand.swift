@@ -31,7 +31,7 @@ enum AddCommand: Command {
             return false
         }
         if files.isEmpty { return }
-        let (report, status) = try adding.add(files)
+        let (report, status, _) = try adding.add(files)
         for line in report.problems + report.notes { Terminal.say("fieldscribe-office: \(line)") }
         try Terminal.print("\(archive.name): \(counted(report.taken, "recording", "recordings")) added\n")
         if !report.problems.isEmpty { throw ExitError(status: 4) }

@@ -27,7 +27,7 @@ enum ServeCommand: Command {
         Serves a list of all recordings with a search, and each recording's page with its sound, until you stop it. By default only
         this machine can connect. It does not encrypt; the manual explains how to run it behind a proxy that does.
         """,
-        port, address, socket, passwordFile, hosts, Option.archive, Option.files,
+        port, address, socket, passwordFile, hosts, WorkCommand.program, Option.archive, Option.files,
         "Exit status: 0 it was stopped; 1 it could not continue; 3 the archive does not exist.",
     ]
 
@@ -59,7 +59,7 @@ enum ServeCommand: Command {
         let reached = listener.address
         let access = SiteAccess(
             password: password, names: names(arguments, listener.host, asksPassword: password != nil))
-        let site = OfficeSite(archive, access: access, open: open) {
+        let site = OfficeSite(archive, access: access, transcriber: arguments[WorkCommand.program], open: open) {
             Terminal.say("fieldscribe-office: \(oneLine($0))")
         }
         Interrupts.handle()

@@ -7,7 +7,7 @@ import Testing
 @testable import Office
 
 @Suite("Files added in the office", .serialized) struct AddedTests {
-    private static let talk =
+    static let talk =
         "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0870.wav"
 
     @Test(

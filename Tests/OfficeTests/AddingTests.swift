@@ -125,8 +125,8 @@ import TestKit
         // Asked without a body, like the page does first.
         for (query, options, status) in [
             ("\(query)&bytes=1000", Self.own, 200), (query, Self.own, 411), ("\(query)&bytes=-1", Self.own, 411),
-            ("\(query)&bytes=8589934592", Self.own, 413), ("name=talk.mp3&bytes=1", Self.own, 415),
-            ("name=000001.fieldscribe.age&bytes=1", Self.own, 415), ("name=x&bytes=1", Self.own, 415),
+            ("\(query)&bytes=8589934592", Self.own, 413), ("name=talk.mp3&bytes=1", Self.own, 200),
+            ("name=000001.fieldscribe.age&bytes=1", Self.own, 415), ("name=talk.mp3", Self.own, 411),
             ("name=..%2Fx.srt&bytes=1", Self.own, 400), ("name=.srt&bytes=1", Self.own, 400),
             ("copy=yes&name=c&recorder=..&bytes=1", Self.own, 400), ("bytes=1", Self.own, 400),
             ("name=a%0Ab.srt&bytes=1", Self.own, 400),
@@ -137,8 +137,6 @@ import TestKit
             let answer = server.get("add?\(query)", "-X POST -H 'Content-Length: 0' \(options)")
             #expect(answer.status == status && answer.body.hasPrefix("{\"told\""), "\(query): \(answer)")
         }
-        let sound = server.get("add?name=talk.mp3&bytes=1", "-X POST -H 'Content-Length: 0' \(Self.own)")
-        #expect(sound.body.contains("add a sound file with fieldscribe-office add"), "\(sound)")
         let full = server.get("add?\(query)&bytes=8000000000", "-X POST -H 'Content-Length: 0' \(Self.own)")
         #expect(full.status == 200 || full.status == 507)
         #expect(server.get("add").status == 404 && server.get("add", "-X PUT").status == 405)
@@ -166,6 +164,65 @@ import TestKit
         #expect(chunked.status == 411)
         #expect(desk.copies().count == 1 && left(desk) == [] && server.said == [])
         #expect(post(server, query, tar(server, files(copy))).status == 200)
+    }
+
+    /// Waits for the result of a sound file.
+    private func transcribed(
+        _ server: OfficeServer, _ answer: (status: Int, told: String)
+    ) throws -> (status: Int, told: String) {
+        let key = answer.told.split(separator: "\"sound\":\"").last?.prefix { $0 != "\"" } ?? ""
+        #expect(answer.status == 202 && answer.told.contains("is being transcribed") && !key.isEmpty, "\(answer)")
+        var result = (status: 0, head: "", body: "")
+        try waitUntil("it is transcribed", every: .milliseconds(200)) {
+            result = server.get("add?sound=\(key)")
+            return result.status != 202
+        }
+        return (result.status, result.body)
+    }
+
+    @Test("a sound file is transcribed, with its title, its time and the file itself, once", arguments: ArchiveKind.all)
+    func sound(kind: ArchiveKind) async throws {
+        let (desk, _) = try await desk(kind)
+        let (configuration, program) = (desk.folder.file("fieldscribe.conf"), desk.folder.file("transcriber"))
+        try durableReplace(path: configuration, with: "[recognizer]\nengine = pocketsphinx\n")
+        try durableReplace(
+            path: program,
+            with: "#!/bin/sh\nFIELDSCRIBE_CONFIG='\(configuration)' exec '\(try builtProgram("fieldscribe"))' \"$@\"\n")
+        shell("chmod +x '\(program)'")
+        let server = try OfficeServer(desk, "--port 0 --program '\(program)'")
+        let talk = desk.folder.file("Анна at the mill.wav")
+        shell("sox '\(AddedTests.talk)' -r 44100 '\(talk)'")
+        let query = "name=%D0%90%D0%BD%D0%BD%D0%B0%20at%20the%20mill.wav&changed=1795100000"
+        let taken = try transcribed(server, post(server, query, tar(server, [talk])))
+        #expect(taken.status == 200 && taken.told.contains("Анна at the mill.wav: added"), "\(taken)")
+        let recording = try #require(try desk.archive().recordings(OfficeFilter()).first { $0.recorder.name == "desk" })
+        #expect(recording.title == "Анна at the mill" && (1_795_099_900..<1_795_100_000).contains(recording.startedAt))
+        let copy = try #require(desk.copies().first { $0.hasPrefix("desk") })
+        #expect(shell("cmp '\(talk)' '\(desk.archivePath)/\(copy)/original.wav'").status == 0)
+        #expect(server.get("").body.contains("Анна at the mill"))
+        let again = try transcribed(server, post(server, query, tar(server, [talk])))
+        #expect(again.status == 200 && again.told.contains("already is recording \(recording.id)"), "\(again)")
+        // Not a sound, and not received completely.
+        let text = desk.folder.file("notes.txt")
+        try durableReplace(path: text, with: "not a sound")
+        let refused = try transcribed(server, post(server, "name=notes.mp3", tar(server, [text])))
+        #expect(refused.status == 409 && refused.told.contains("\"notes.mp3: "), "\(refused)")
+        #expect(!refused.told.contains(".dropped") && !refused.told.contains("office-add"), "\(refused)")
+        shell("head -c 3000 '\(tar(server, [talk]))' > '\(text)'")
+        let cut = try transcribed(server, post(server, query, text))
+        #expect(cut.status == 409 && cut.told.contains("was not received completely"), "\(cut)")
+        #expect(server.get("add?sound=x").status == 404 && left(desk) == [] && server.said == [])
+        #expect(try desk.archive().recordings(OfficeFilter()).count == 2)
+        try server.end()
+    }
+
+    @Test("without the program that transcribes, a sound file is refused before it is sent")
+    func transcriber() async throws {
+        let (desk, _) = try await desk()
+        let server = try OfficeServer(desk, "--port 0 --program /nowhere/fieldscribe")
+        let answer = server.get("add?name=talk.mp3&bytes=1", "-X POST -H 'Content-Length: 0' \(Self.own)")
+        #expect(answer.status == 415 && answer.body.contains("needs the package fieldscribe"), "\(answer)")
+        #expect(server.get("add?name=talk.srt&bytes=1", "-X POST -H 'Content-Length: 0' \(Self.own)").status == 200)
     }
 
     @Test("one addition is received at a time; a client that disconnects leaves nothing, nor does a killed server")

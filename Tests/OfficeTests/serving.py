@@ -7,6 +7,7 @@ is dropped on the list. Prints "ok NAME", or "FAIL NAME: why", a line a check.
 """
 
 import base64
+import io
 import json
 import os
 import re
@@ -15,6 +16,7 @@ import sys
 import time
 import traceback
 import urllib.request
+import wave
 
 ADDRESS, RECORDING, COPY = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 sys.argv[1:4] = [ADDRESS]
@@ -120,16 +122,21 @@ def adding(b):
     b.js(DROP, files)
     b.until("return document.querySelector('#added li')?.textContent === 'copy: added'")
     assert b.complaints() == []
-    # The same again, chosen instead of dropped; and a sound file.
+    # The same again, chosen instead of dropped; sound files, one of them damaged.
     b.type("#files", "\n".join(os.path.join(COPY, name) for name, _ in files))
     b.until("return document.querySelectorAll('#added li')[1]?.textContent.includes('already')")
-    b.js(DROP, [["talk.mp3", "AAAA"]])
-    b.until("return document.querySelector('#added .refused')?.textContent.includes('fieldscribe-office add')")
+    sound = io.BytesIO()
+    with wave.open(sound, "wb") as file:
+        file.setparams((1, 2, 16000, 0, "NONE", ""))
+        file.writeframes(bytes(32000))
+    b.js(DROP, [["talk.mp3", "AAAA"], ["quiet room.wav", base64.b64encode(sound.getvalue()).decode()]])
+    b.until("return document.querySelector('#added .refused')?.textContent.startsWith('talk.mp3: ')")
+    b.until("return document.querySelectorAll('#added li')[3]?.textContent === 'quiet room.wav: added'")
     b.shot("served-added")
     b.click("#again a")
-    b.until("return document.querySelectorAll('.list > li').length === 2")
+    b.until("return document.querySelectorAll('.list > li').length === 3")
     links = b.js("return [...document.querySelectorAll('a[href*=\"recordings.zip\"]')].map(link => link.getAttribute('href'))")
-    assert links[0] == "recordings.zip" and len(links) == 3, links
+    assert links[0] == "recordings.zip" and len(links) == 4, links
 
 
 def run():

@@ -36,21 +36,31 @@ package struct OfficeAdding {
         return digest.finish()
     }
 
-    /// Adds files; the program prints a line for each file that it rejects.
+    /// Adds files.
     ///
-    /// - Returns: the added recordings, and the exit status of the program.
+    /// - Parameter showsMessages: whether the program prints its messages, such as a line for each rejected file;
+    ///   otherwise they are returned.
+    /// - Returns: the added recordings, and the exit status and messages of the program.
     /// - Throws: `CancellationError` if a signal asked the process to exit; `DeviceError` if the archive cannot be written.
-    package func add(_ paths: [String]) throws -> (report: GatherReport, status: Int32) {
+    package func add(
+        _ paths: [String], showsMessages: Bool = true
+    ) throws -> (report: GatherReport, status: Int32, messages: [String]) {
         let scratch = try ScratchFolder(for: "office-add", in: ScratchFolder.roomyParent)
         let folder = "\(scratch.path)/\(Self.recorder)"
         var (output, status) = ([UInt8](), Int32(0))
-        try ReadingProgram.ask(
-            program, ["add", "--directory", folder, "--"] + paths, takes: &output, &status
-        ) { () throws(DeviceError) in !Interrupts.isRequested }
-        if Interrupts.isRequested { throw CancellationError() }
-        guard RecorderArchive.isArchive(folder), try !names(inFolder: "\(folder)/recordings").isEmpty else {
-            return (GatherReport(), status)
+        let shell = showsMessages ? [] : ["-c", "exec \"$0\" \"$@\" 2>&1", program]
+        let arguments = shell + ["add", "--directory", folder, "--"] + paths
+        try ReadingProgram.ask(showsMessages ? program : "/bin/sh", arguments, takes: &output, &status) {
+            () throws(DeviceError) in
+            !Interrupts.isRequested
         }
-        return (try Gathering(into: archive, key: nil).run([.folder(folder)]), status)
+        if Interrupts.isRequested { throw CancellationError() }
+        let prefix = "fieldscribe: "
+        let messages = String(decoding: output, as: UTF8.self).split(separator: "\n").filter { $0.hasPrefix(prefix) }
+            .map { String($0.dropFirst(prefix.count)) }
+        guard RecorderArchive.isArchive(folder), try !names(inFolder: "\(folder)/recordings").isEmpty else {
+            return (GatherReport(), status, messages)
+        }
+        return (try Gathering(into: archive, key: nil).run([.folder(folder)]), status, messages)
     }
 }

@@ -117,8 +117,8 @@ func searchPage(
 /// The part for files, which its script shows.
 private let adding = """
     <details class="add" id="add" hidden><summary>Add recordings or corrections</summary>
-    <p>Drop files anywhere on this page, or choose them: folders of a stick, corrections that were saved from a \
-    recording’s page, or edited transcripts (\(WrittenText.endings.joined(separator: ", "))).</p>
+    <p>Drop files anywhere on this page, or choose them: folders of a stick, sound files, which are transcribed here, \
+    corrections that were saved from a recording’s page, or edited transcripts (\(WrittenText.endings.joined(separator: ", "))).</p>
     <p class="choose"><label>Files <input id="files" type="file" multiple></label>
     <label>Folder <input id="folder" type="file" webkitdirectory></label>
     <label title="only for an edited transcript that does not name its recording">\(OfficeSite.recordingField) \

@@ -44,11 +44,12 @@ async function partsOf(files) {
   }
   return parts;
 }
-function tar(files) {
+// A single file has its name in the request, where it may be longer.
+function tar(files, name) {
   const encoder = new TextEncoder(), blocks = [];
   for (const file of files) {
     const header = new Uint8Array(512), put = (text, place) => header.set(encoder.encode(text).subarray(0, 100), place);
-    put('copy/' + file.name, 0);
+    put(name ?? 'copy/' + file.name, 0);
     put(file.size.toString(8).padStart(11, '0'), 124);
     put('        0', 148);
     put(header.reduce((sum, byte) => sum + byte).toString(8).padStart(6, '0') + '\0 ', 148);
@@ -58,35 +59,47 @@ function tar(files) {
 }
 // Sends a part, or asks without a body whether it may be sent.
 function post(part, size, body, progress) {
+  const { name, recorder, copy } = part;
+  const fields = { name, recorder: recorder ?? '', copy: copy ?? '', bytes: size };
+  if (!copy) Object.assign(fields, { recording: byId('of').value, changed: Math.floor(part.files[0].lastModified / 1000) });
+  return send('POST', fields, name, body, progress);
+}
+function send(method, fields, name, body, progress) {
   return new Promise(done => {
-    const request = new XMLHttpRequest(), { name, recorder, copy } = part;
-    const fields = { name, recorder: recorder ?? '', copy: copy ?? '', bytes: size, recording: copy ? '' : byId('of').value };
-    request.open('POST', 'add?' + new URLSearchParams(fields));
+    const request = new XMLHttpRequest();
+    request.open(method, 'add?' + new URLSearchParams(fields));
     request.setRequestHeader('Content-Type', 'application/x-tar');
     if (body) request.upload.onprogress = event => progress(Math.floor(100 * event.loaded / event.total) + ' %');
     request.onload = () => {
-      let told = 'the server answered ' + request.status;
-      try { told = JSON.parse(request.responseText).told; } catch { told = name + ': ' + told; }
-      done({ status: request.status, lines: told.split('\n') });
+      let answer = { told: name + ': the server answered ' + request.status };
+      try { answer = JSON.parse(request.responseText); } catch { }
+      done({ status: request.status, lines: answer.told.split('\n'), sound: answer.sound });
     };
     request.onerror = () => done({ status: 0, lines: [name + ': the connection broke; add it again'] });
     request.send(body);
   });
 }
+const later = () => new Promise(done => setTimeout(done, 2000));
 async function add(files) {
   byId('add').open = true;
   const parts = await partsOf(files);
-  if (!parts.length) line('No copy of a recording and no correction was found there', true);
+  if (!parts.length) line('No copy of a recording and no correction was found there; choose sound files themselves, not their folder', true);
   for (const part of parts) {
     const title = part.recorder ? part.recorder + '/' + part.name : part.name;
-    const item = line(title), body = tar(part.files), progress = text => say(item, title + ': ' + text);
+    const item = line(title), progress = text => say(item, title + ': ' + text);
+    const body = tar(part.files, part.copy ? undefined : 'copy/file');
     let answer;
     for (;;) {
       answer = await post(part, body.size);
       if (answer.status === 200) answer = await post(part, body.size, body, progress);
       if (answer.status !== 423) break;
       progress('waits until other files were added');
-      await new Promise(done => setTimeout(done, 2000));
+      await later();
+    }
+    while (answer.status === 202) {
+      progress(answer.lines[0]);
+      await later();
+      answer = await send('GET', { sound: answer.sound }, title);
     }
     const isRefused = answer.status !== 200;
     say(item, answer.lines[0], isRefused);

@@ -5,7 +5,8 @@ import Synchronization
 import System
 import Transcripts
 
-/// What a browser sends to the archive as a tar: a copy's files, or one file to import. All of it is untrusted.
+/// What a browser sends to the archive as a tar: a copy's files, or one file to import or transcribe. All of it is
+/// untrusted.
 ///
 /// The files are in a hidden folder of the archive, which is removed at the end. A process that was killed leaves it, unlocked,
 /// to the next one.
@@ -17,12 +18,20 @@ final class DroppedFiles: @unchecked Sendable {
         var name: String
         /// Whether the files are a copy.
         var isCopy: Bool
+        /// The time of the file's last change, in seconds since 1970, if known.
+        var changed: Int?
         /// The name of the folder around the copy; empty if unknown.
         var recorder = ""
         /// The recording in the archive, if a person named it.
         var recording: Int?
         /// The login name; may be empty.
         var person = ""
+
+        /// Whether this is a file to transcribe: neither a copy nor a text.
+        var isSound: Bool {
+            let ending = name.split(separator: ".").last.map { $0.lowercased() } ?? ""
+            return !isCopy && !(["json", "html"] + WrittenText.endings.map { $0.lowercased() }).contains(ending)
+        }
 
         /// Whether the names can be names of folders in which copies are found.
         var isFit: Bool {
@@ -88,6 +97,12 @@ final class DroppedFiles: @unchecked Sendable {
 
     deinit { close() }
 
+    /// The name of a file that is no copy. A recording's title comes from it.
+    private var singleName: String { header.isSound ? header.name : Self.textName }
+
+    /// The key of the result for a sound file, which nobody can guess.
+    var key: String { name }
+
     /// Whether they still occupy the disk.
     var occupiesDisk: Bool { isOpen.load(ordering: .acquiring) }
 
@@ -109,7 +124,7 @@ final class DroppedFiles: @unchecked Sendable {
                         throw DeviceError(.unsupported, "tar", "more than \(Self.maxFiles) files are not a copy")
                     }
                     let place = header.isCopy && name == RecorderFolder.fileName ? recorder : copy
-                    current = try NewFile(header.isCopy ? name : Self.textName, in: place, shouldStop: { false })
+                    current = try NewFile(header.isCopy ? name : singleName, in: place, shouldStop: { false })
                 case .bytes(let piece): if let current { try current.write(piece, at: current.length) }
                 case .end:
                     try current?.flush()
@@ -119,11 +134,13 @@ final class DroppedFiles: @unchecked Sendable {
         } catch { self.error = error }
     }
 
-    /// Adds the files to an archive, as `gather` or `import` does, and removes them. Blocks.
+    /// Adds the files to an archive, as `gather`, `import` or `add` does, and removes them. Blocks.
     ///
-    /// - Parameter reader: the program whose confined process parses files.
+    /// - Parameters:
+    ///   - reader: the program whose confined process parses files.
+    ///   - transcriber: the path of the `fieldscribe` program; nil to search for it.
     func add(
-        reader: String, to open: () throws(DeviceError) -> any OfficeArchive
+        reader: String, transcriber: String?, to open: () throws(DeviceError) -> any OfficeArchive
     ) -> Outcome {
         defer { close() }
         do throws(DeviceError) {
@@ -131,6 +148,7 @@ final class DroppedFiles: @unchecked Sendable {
             guard tar.isWhole else {
                 throw DeviceError(.damaged, "tar", "was not received completely")
             }
+            if header.isSound { return try addSound(transcriber, into: open()) }
             return try header.isCopy ? gather(reader, into: open()) : importText(into: open())
         } catch { return Outcome(lines: [shown(error.message)], isTaken: false) }
     }
@@ -162,11 +180,28 @@ final class DroppedFiles: @unchecked Sendable {
         return Outcome(lines: [oneLine(line)], isTaken: true)
     }
 
+    private func addSound(_ program: String?, into archive: any OfficeArchive) throws(DeviceError) -> Outcome {
+        let path = "\(copy.path)/\(header.name)"
+        if let changed = header.changed {
+            let time = timespec(tv_sec: changed, tv_nsec: 0)
+            // Without it, the recording starts now.
+            _ = utimensat(AT_FDCWD, path, [time, time], AT_SYMLINK_NOFOLLOW)
+        }
+        let adding = try OfficeAdding(into: archive, program: program)
+        if let digest = try OfficeAdding.digest(of: path), let known = try adding.known()[digest] {
+            return Outcome(lines: [AddedFile.known(known, header.name).message], isTaken: true)
+        }
+        let (report, _, messages) = try rethrowing { try adding.add([path], showsMessages: false) }
+        let taken = report.taken > 0 ? ["\(header.name): added"] : []
+        return Outcome(
+            lines: taken + (messages + report.problems + report.notes).map(shown), isTaken: report.taken > 0)
+    }
+
     private var title: String { header.recorder.isEmpty ? header.name : "\(header.recorder)/\(header.name)" }
 
     /// Returns a message with the user's original paths.
     private func shown(_ message: String) -> String {
-        let around = header.recorder.isEmpty ? recorder.path : folder.path
+        let around = header.isSound ? copy.path : header.recorder.isEmpty ? recorder.path : folder.path
         let text = oneLine(message.replacing("\(around)/", with: "").replacing("\(folder.path)/", with: ""))
         return text.hasPrefix(title) ? text : "\(title): \(text)"
     }

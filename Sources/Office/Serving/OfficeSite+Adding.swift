@@ -24,7 +24,7 @@ extension OfficeSite {
         guard header.isFit else {
             return Self.answer(400, "\(oneLine(header.name)): this name cannot be used; rename it")
         }
-        if let problem = Self.problem(ofKind: header) { return Self.answer(415, "\(header.name): \(problem)") }
+        if let problem = problem(ofKind: header) { return Self.answer(415, "\(header.name): \(problem)") }
         let declared = request.headers["content-length"].flatMap { Int64($0) }
         guard let declared, let bytes = declared == 0 ? request.query["bytes"].flatMap({ Int64($0) }) : declared,
             bytes >= 0
@@ -54,8 +54,26 @@ extension OfficeSite {
 
     /// Returns a function that adds files on another thread.
     func adder() -> @Sendable (DroppedFiles) -> DroppedFiles.Outcome {
-        let (open, program) = (open, program)
-        return { dropped in dropped.add(reader: program, to: open) }
+        let (open, program, transcriber) = (open, program, transcriber)
+        return { dropped in dropped.add(reader: program, transcriber: transcriber, to: open) }
+    }
+
+    /// Starts to transcribe a sound file. A browser would give up if the response had to wait for that.
+    func transcribe(_ dropped: DroppedFiles) -> WebResponse {
+        // The next files may be sent meanwhile.
+        addition = nil
+        let adder = adder()
+        sounds.start(dropped.key) { adder(dropped) }
+        return answer(aboutSound: dropped.key)
+    }
+
+    /// Responds with the result for a sound file, or with status 202 while it is transcribed.
+    func answer(aboutSound key: String) -> WebResponse {
+        switch sounds.state(of: key) {
+        case .waiting: Self.answer(202, "is being transcribed", sound: key)
+        case .done(let outcome): Self.answer(toAddition: outcome)
+        case nil: Self.answer(404, "The server was restarted. If the list does not show the file, add it again")
+        }
     }
 
     /// Responds to a request after its files were added, or to one that asks whether they may be sent.
@@ -67,15 +85,13 @@ extension OfficeSite {
     private static func header(_ request: WebRequest) -> DroppedFiles.Header {
         let field = { (name: String) in request.query[name] ?? "" }
         return DroppedFiles.Header(
-            name: field("name"), isCopy: field("copy") == "yes", recorder: field("recorder"),
-            recording: Int(field("recording")), person: oneLine(request.person))
+            name: field("name"), isCopy: field("copy") == "yes", changed: Int(field("changed")),
+            recorder: field("recorder"), recording: Int(field("recording")), person: oneLine(request.person))
     }
 
-    private static func problem(ofKind header: DroppedFiles.Header) -> String? {
+    private func problem(ofKind header: DroppedFiles.Header) -> String? {
         if SealedName(header.name) != nil { return "is sealed; open it with fieldscribe-office gather --key FILE" }
-        let ending = header.name.split(separator: ".").last.map { $0.lowercased() } ?? ""
-        let known = ["json", "html"] + WrittenText.endings.map { $0.lowercased() }
-        guard !header.isCopy, !known.contains(ending) else { return nil }
-        return "is not a correction or an edited transcript; add a sound file with fieldscribe-office add"
+        guard header.isSound, (try? ReadingProgram.find(transcriber)) == nil else { return nil }
+        return "to transcribe a sound file, the server needs the package fieldscribe; its administrator can install it"
     }
 }

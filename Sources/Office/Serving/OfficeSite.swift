@@ -1,5 +1,4 @@
 import Core
-import FoundationEssentials
 import Glibc
 import System
 import Transcripts
@@ -12,6 +11,8 @@ package final class OfficeSite {
 
     private let access: SiteAccess
     let program: String
+    /// The path of the `fieldscribe` program; nil to search for it.
+    let transcriber: String?
     let open: @Sendable () throws(DeviceError) -> any OfficeArchive
     private let tell: (String) -> Void
     private var archive: (any OfficeArchive)?
@@ -20,6 +21,8 @@ package final class OfficeSite {
     var downloads = 0
     /// The files that are being received or added.
     weak var addition: DroppedFiles?
+    /// The sound files that are transcribed, or were lately.
+    let sounds = SoundAdditions()
     /// The folder with the archive's copies.
     var files: String? { archive?.files }
     /// After a timeout of the archive, requests fail until this time with this error. In nanoseconds.
@@ -29,15 +32,18 @@ package final class OfficeSite {
     /// - Parameters:
     ///   - archive: the archive to serve.
     ///   - reader: the program whose confined process parses corrections.
+    ///   - transcriber: the path of the `fieldscribe` program; nil to search for it.
     ///   - open: opens the archive again after it was unavailable, and on the thread that adds files.
     ///   - tell: called with a problem of the archive, again only if it changes.
     package init(
         _ archive: any OfficeArchive, access: SiteAccess, reader: String = "/proc/self/exe",
-        open: @escaping @Sendable () throws(DeviceError) -> any OfficeArchive, tell: @escaping (String) -> Void
+        transcriber: String? = nil, open: @escaping @Sendable () throws(DeviceError) -> any OfficeArchive,
+        tell: @escaping (String) -> Void
     ) {
         self.archive = archive
         self.access = access
         program = reader
+        self.transcriber = transcriber
         self.open = open
         self.tell = tell
     }
@@ -137,6 +143,7 @@ package final class OfficeSite {
             if case .added(let outcome) = request.result { return Self.answer(toAddition: outcome) }
             return Self.answer(toAddition: nil)
         }
+        if parts == [Substring(Self.addingName)], let key = request.query["sound"] { return answer(aboutSound: key) }
         if parts == [Substring(Self.downloadName)] { return try download(request, archive) }
         guard parts.count == 3, parts.first == "recording", let id = parts.dropFirst().first.flatMap({ Int($0) }),
             let last = parts.last, let recording = try archive.recording(id)
@@ -199,13 +206,6 @@ package final class OfficeSite {
             let page = try? PageReading(bytes, name: "index.html")
         else { return [] }
         return page.peaks
-    }
-
-    /// The response to a page's script, as JSON.
-    private struct Answer: Encodable {
-        var told: String
-        var reading: Int?
-        var others: Bool?
     }
 
     /// Reads the body of a request on another thread.
@@ -274,11 +274,6 @@ package final class OfficeSite {
             + "the list of texts above."
     }
 
-    static func answer(_ status: Int, _ text: String, reading: Int? = nil, others: Bool? = nil) -> WebResponse {
-        let bytes = try? JSONEncoder().encode(Answer(told: text, reading: reading, others: others))
-        return WebResponse(status, headers("application/json"), .bytes(Array(bytes ?? Data())))
-    }
-
     private func sound(
         of recording: OfficeRecording, _ request: WebRequest, _ archive: any OfficeArchive
     ) throws(DeviceError) -> WebResponse {
@@ -311,38 +306,5 @@ package final class OfficeSite {
             headers.append(("Content-Range", "bytes */\(length)"))
             return WebResponse(416, headers, .bytes([]))
         }
-    }
-
-    // MARK: answers
-
-    static func time(_ seconds: Double) -> String {
-        guard seconds > 0 else { return "" }
-        let (day, time) = localMinute(of: seconds)
-        return "\(day) \(time)"
-    }
-
-    /// The headers of every response: browsers do not store it, and other sites can neither embed nor request it.
-    static func headers(_ type: String) -> [(name: String, value: String)] {
-        [
-            ("Content-Type", type), ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
-            ("Content-Security-Policy", "frame-ancestors 'none'"), ("X-Frame-Options", "DENY"),
-            ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Resource-Policy", "same-origin"),
-            ("Cross-Origin-Opener-Policy", "same-origin"),
-        ]
-    }
-
-    static func page(_ status: Int, _ text: String, _ request: WebRequest) -> WebResponse {
-        WebResponse(status, headers("text/html; charset=utf-8"), .bytes(Array(text.utf8)))
-    }
-
-    static func problem(
-        _ status: Int, _ title: String, _ text: String, _ request: WebRequest,
-        _ more: [(name: String, value: String)] = [], back: String? = nil
-    ) -> WebResponse {
-        let depth = request.path.split(separator: "/", omittingEmptySubsequences: false).count - 2
-        let up = String(repeating: "../", count: min(max(0, depth), 8))
-        var answer = page(status, problemPage(title, text, back: back ?? (up.isEmpty ? "./" : up)), request)
-        answer.headers += more
-        return answer
     }
 }
