@@ -127,6 +127,7 @@ import TestKit
             ("\(query)&bytes=1000", Self.own, 200), (query, Self.own, 411), ("\(query)&bytes=-1", Self.own, 411),
             ("\(query)&bytes=8589934592", Self.own, 413), ("name=talk.mp3&bytes=1", Self.own, 200),
             ("name=000001.fieldscribe.age&bytes=1", Self.own, 415), ("name=talk.mp3", Self.own, 411),
+            ("name=talk.docx&bytes=1", Self.own, 415), ("name=talk.PDF&bytes=1", Self.own, 415),
             ("name=..%2Fx.srt&bytes=1", Self.own, 400), ("name=.srt&bytes=1", Self.own, 400),
             ("copy=yes&name=c&recorder=..&bytes=1", Self.own, 400), ("bytes=1", Self.own, 400),
             ("name=a%0Ab.srt&bytes=1", Self.own, 400),
@@ -137,6 +138,8 @@ import TestKit
             let answer = server.get("add?\(query)", "-X POST -H 'Content-Length: 0' \(options)")
             #expect(answer.status == status && answer.body.hasPrefix("{\"told\""), "\(query): \(answer)")
         }
+        let document = server.get("add?name=talk.docx&bytes=1", "-X POST -H 'Content-Length: 0' \(Self.own)")
+        #expect(document.body.contains("cannot be imported; correct the recording's page instead"), "\(document)")
         let full = server.get("add?\(query)&bytes=8000000000", "-X POST -H 'Content-Length: 0' \(Self.own)")
         #expect(full.status == 200 || full.status == 507)
         #expect(server.get("add").status == 404 && server.get("add", "-X PUT").status == 405)

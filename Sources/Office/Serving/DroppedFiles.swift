@@ -27,11 +27,19 @@ final class DroppedFiles: @unchecked Sendable {
         /// The login name; may be empty.
         var person = ""
 
-        /// Whether this is a file to transcribe: neither a copy nor a text.
-        var isSound: Bool {
-            let ending = name.split(separator: ".").last.map { $0.lowercased() } ?? ""
-            return !isCopy && !(["json", "html"] + WrittenText.endings.map { $0.lowercased() }).contains(ending)
+        /// The name's extension in lower case; the name without one.
+        private var ending: String { name.split(separator: ".").last.map { $0.lowercased() } ?? "" }
+
+        /// Whether this is a correction or a text to import.
+        private var isText: Bool { (["json", "html"] + WrittenText.endings.map { $0.lowercased() }).contains(ending) }
+
+        /// Whether this is a document that can be exported, but not imported.
+        var isExport: Bool {
+            !isCopy && !isText && (["pdf"] + TranscriptFormat.allCases.map(\.fileExtension)).contains(ending)
         }
+
+        /// Whether this is a file to transcribe.
+        var isSound: Bool { !isCopy && !isText && !isExport }
 
         /// Whether the names can be names of folders in which copies are found.
         var isFit: Bool {
