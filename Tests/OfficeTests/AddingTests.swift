@@ -173,8 +173,10 @@ import TestKit
     private func transcribed(
         _ server: OfficeServer, _ answer: (status: Int, told: String)
     ) throws -> (status: Int, told: String) {
+        // It is refused at once if that is quick.
+        guard answer.status == 202 else { return answer }
         let key = answer.told.split(separator: "\"sound\":\"").last?.prefix { $0 != "\"" } ?? ""
-        #expect(answer.status == 202 && answer.told.contains("is being transcribed") && !key.isEmpty, "\(answer)")
+        #expect(answer.told.contains("is being transcribed") && !key.isEmpty, "\(answer)")
         var result = (status: 0, head: "", body: "")
         try waitUntil("it is transcribed", every: .milliseconds(200)) {
             result = server.get("add?sound=\(key)")
