@@ -171,7 +171,8 @@ import TestKit
             #expect(recorded.status == 0, "\(recorded.errors)")
             let copied = try Fieldscribe.run(
                 "export", "--config", own, "--to", stick, "--directory", storage, in: folder)
-            let copy = try #require(copied.output.split(separator: "\n").first?.split(separator: " ").last)
+            let line = try #require(copied.output.split(separator: "\n").first)
+            let copy = try #require(line.split(separator: " ").last)
             sound = "\(copy)/audio.flac"
         } else {
             try Fieldscribe.tool("sox", talk, sound, in: folder)

@@ -17,7 +17,8 @@ import TestKit
             #expect(target == "/dev/null")
         }
         let lines = try Fieldscribe.text("\(process)/status").split(separator: "\n")
-        let ignored = try #require(lines.first { $0.hasPrefix("SigIgn:") }?.split(separator: "\t").last)
+        let line = try #require(lines.first { $0.hasPrefix("SigIgn:") })
+        let ignored = try #require(line.split(separator: "\t").last)
         #expect(try #require(UInt64(ignored, radix: 16)) & (1 << UInt64(SIGCHLD - 1)) == 0)
         #expect(try appliance.run("start").status == 0)
         try appliance.hear(seconds: 1)
