@@ -40,10 +40,10 @@ extension Configuration {
     package var pocketSphinxFolder: String {
         let folder = modelFolder(recognizer.model)
         let usual = MoonshineModel(path: folder).isThere ? PocketSphinxModel.debian : folder
-        guard recognizer.model == Recognizer().model || usual != folder, !recognizer.language.isEmpty else {
-            return usual
-        }
-        return firstToRead([ModelFolder(path: usual)] + pocketSphinxModels, language: \.language)?.path ?? usual
+        let model = ModelFolder(path: usual)
+        guard recognizer.model == Recognizer().model || usual != folder, !reads(model.language, sameRegion: true)
+        else { return usual }
+        return firstToRead([model] + pocketSphinxModels, language: \.language)?.path ?? usual
     }
 
     /// The models of PocketSphinx in `modelFolders`.
