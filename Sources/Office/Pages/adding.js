@@ -45,11 +45,11 @@ async function partsOf(files) {
   return parts;
 }
 // A single file has its name in the request, where it may be longer.
-function tar(files, name) {
+function tar({ files, copy }) {
   const encoder = new TextEncoder(), blocks = [];
   for (const file of files) {
     const header = new Uint8Array(512), put = (text, place) => header.set(encoder.encode(text).subarray(0, 100), place);
-    put(name ?? 'copy/' + file.name, 0);
+    put('copy/' + (copy ? file.name : 'file'), 0);
     put(file.size.toString(8).padStart(11, '0'), 124);
     put('        0', 148);
     put(header.reduce((sum, byte) => sum + byte).toString(8).padStart(6, '0') + '\0 ', 148);
@@ -86,8 +86,7 @@ async function add(files) {
   if (!parts.length) line('No copy of a recording and no correction was found there; choose sound files themselves, not their folder', true);
   for (const part of parts) {
     const title = part.recorder ? part.recorder + '/' + part.name : part.name;
-    const item = line(title), progress = text => say(item, title + ': ' + text);
-    const body = tar(part.files, part.copy ? undefined : 'copy/file');
+    const item = line(title), body = tar(part), progress = text => say(item, title + ': ' + text);
     let answer;
     for (;;) {
       answer = await post(part, body.size);

@@ -27,19 +27,24 @@ final class DroppedFiles: @unchecked Sendable {
         /// The login name; may be empty.
         var person = ""
 
-        /// The name's extension in lower case; the name without one.
-        private var ending: String { name.split(separator: ".").last.map { $0.lowercased() } ?? "" }
-
-        /// Whether this is a correction or a text to import.
-        private var isText: Bool { (["json", "html"] + WrittenText.endings.map { $0.lowercased() }).contains(ending) }
-
-        /// Whether this is a document that can be exported, but not imported.
-        var isExport: Bool {
-            !isCopy && !isText && (["pdf"] + TranscriptFormat.allCases.map(\.fileExtension)).contains(ending)
+        /// What can be done with the files.
+        enum Kind {
+            case copy
+            /// A correction or a text, to import.
+            case text
+            /// A document that can be exported, but not imported.
+            case document
+            /// Any other file, to transcribe.
+            case sound
         }
 
-        /// Whether this is a file to transcribe.
-        var isSound: Bool { !isCopy && !isText && !isExport }
+        /// From the name's extension, in either case.
+        var kind: Kind {
+            if isCopy { return .copy }
+            let ending = name.split(separator: ".").last.map { $0.lowercased() } ?? ""
+            if (["json", "html"] + WrittenText.endings.map { $0.lowercased() }).contains(ending) { return .text }
+            return (["pdf"] + TranscriptFormat.allCases.map(\.fileExtension)).contains(ending) ? .document : .sound
+        }
 
         /// Whether the names can be names of folders in which copies are found.
         var isFit: Bool {
@@ -106,7 +111,7 @@ final class DroppedFiles: @unchecked Sendable {
     deinit { close() }
 
     /// The name of a file that is no copy. A recording's title comes from it.
-    private var singleName: String { header.isSound ? header.name : Self.textName }
+    private var singleName: String { header.kind == .sound ? header.name : Self.textName }
 
     /// The key of the result for a sound file, which nobody can guess.
     var key: String { name }
@@ -156,8 +161,11 @@ final class DroppedFiles: @unchecked Sendable {
             guard tar.isWhole else {
                 throw DeviceError(.damaged, "tar", "was not received completely")
             }
-            if header.isSound { return try addSound(transcriber, into: open()) }
-            return try header.isCopy ? gather(reader, into: open()) : importText(into: open())
+            return switch header.kind {
+            case .copy: try gather(reader, into: open())
+            case .text, .document: try importText(into: open())
+            case .sound: try addSound(transcriber, into: open())
+            }
         } catch { return Outcome(lines: [shown(error.message)], isTaken: false) }
     }
 
@@ -209,7 +217,7 @@ final class DroppedFiles: @unchecked Sendable {
 
     /// Returns a message with the user's original paths.
     private func shown(_ message: String) -> String {
-        let around = header.isSound ? copy.path : header.recorder.isEmpty ? recorder.path : folder.path
+        let around = header.kind == .sound ? copy.path : header.recorder.isEmpty ? recorder.path : folder.path
         let text = oneLine(message.replacing("\(around)/", with: "").replacing("\(folder.path)/", with: ""))
         return text.hasPrefix(title) ? text : "\(title): \(text)"
     }

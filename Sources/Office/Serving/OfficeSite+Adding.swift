@@ -91,11 +91,11 @@ extension OfficeSite {
 
     private func problem(ofKind header: DroppedFiles.Header) -> String? {
         if SealedName(header.name) != nil { return "is sealed; open it with fieldscribe-office gather --key FILE" }
-        if header.isExport {
+        if header.kind == .document {
             return "cannot be imported; correct the recording's page instead, or edit one of "
                 + WrittenText.endings.joined(separator: ", ")
         }
-        guard header.isSound, (try? ReadingProgram.find(transcriber)) == nil else { return nil }
+        guard header.kind == .sound, (try? ReadingProgram.find(transcriber)) == nil else { return nil }
         return "to transcribe a sound file, the server needs the package fieldscribe; its administrator can install it"
     }
 }

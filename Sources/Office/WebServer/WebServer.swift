@@ -150,7 +150,7 @@ private func answerRequest(
     if let refusal = incoming.refusal { return send(refusal, on: connection) }
     if let files = incoming.files {
         incoming.files = nil
-        if files.header.isSound { return send(state.site.transcribe(files), on: connection) }
+        if files.header.kind == .sound { return send(state.site.transcribe(files), on: connection) }
         let adder = state.site.adder()
         state.additions.begin(connection) { .added(adder(files)) }
         return fieldscribe_web_yes()
