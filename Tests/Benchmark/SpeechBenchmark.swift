@@ -31,11 +31,6 @@ struct SpeechBenchmark {
         case live
     }
 
-    /// Saves CPU time; `EnginesAndModels.md` recommends it.
-    private static let tunables = [
-        "GLIBC_TUNABLES":
-            "glibc.malloc.mmap_threshold=4194304:glibc.malloc.trim_threshold=268435456:glibc.malloc.arena_max=1"
-    ]
     /// Silence after which an utterance is certainly the first of its group, in seconds.
     private static let longestGap = 3.0
 
@@ -51,8 +46,7 @@ struct SpeechBenchmark {
         let (device, seconds) = try microphone()
         var same = Table(
             "the library, against `transcribe --jobs 1`", "`judge`: files with the same text",
-            "\(shown(minutes, 0)) minutes: the same text", "CPU (target 1.03)", "the same with GLIBC_TUNABLES",
-            "peak memory (target 1.10)")
+            "\(shown(minutes, 0)) minutes: the same text", "CPU (target 1.03)", "peak memory (target 1.10)")
         var buffered = Table(
             "\(shown(minutes, 0)) minutes in buffers of 20 ms", "text as from the file", "memory in minute 2, MB",
             "least, most later", "range (target 10)")
@@ -67,12 +61,10 @@ struct SpeechBenchmark {
             let (program, programCost) = try workshop.transcribe(
                 [hour], by: contender, into: "speech", samplingMemory: true, options: options)
             let (whole, cost) = try ask(.files, contender, [hour])
-            let tuned = try contender.kind == .moonshine ? ask(.files, contender, [hour], Self.tunables).cost : nil
             same.add([
                 contender.name, "\(alike) of \(judge.count)",
                 whole.texts == [Self.texts(program["speech-hour"])] ? "yes" : "no",
                 shown(cost.cpuSeconds / programCost.cpuSeconds, 3),
-                tuned.map { shown($0.cpuSeconds / programCost.cpuSeconds, 3) } ?? "-",
                 shown(cost.peakTogetherMegabytes / programCost.peakTogetherMegabytes, 2),
             ])
             let (pieces, _) = try ask(.buffers, contender, [hour])

@@ -321,9 +321,6 @@ static inline int fieldscribe_is_in_memory(int descriptor) {
         && ((unsigned int)status.f_type == 0x01021994u || (unsigned int)status.f_type == 0x858458f6u);
 }
 
-/// Blocks of so many bytes and more are mapped by themselves from here on, and unmapped when they are freed.
-static inline void fieldscribe_map_blocks(size_t bytes) { mallopt(M_MMAP_THRESHOLD, (int)bytes); }
-
 /// All threads allocate from one arena from here on.
 static inline void fieldscribe_use_one_arena(void) { mallopt(M_ARENA_MAX, 1); }
 

@@ -15,6 +15,7 @@ typedef struct OrtRunOptions OrtRunOptions;
 typedef struct OrtValue OrtValue;
 typedef struct OrtMemoryInfo OrtMemoryInfo;
 typedef struct OrtAllocator OrtAllocator;
+typedef struct OrtArenaCfg OrtArenaCfg;
 typedef struct OrtTensorTypeAndShapeInfo OrtTensorTypeAndShapeInfo;
 typedef struct OrtTypeInfo OrtTypeInfo;
 
@@ -22,7 +23,7 @@ typedef struct OrtTypeInfo OrtTypeInfo;
 typedef void (*fieldscribe_ort_logger)(
     void *parameter, int level, const char *category, const char *log, const char *location, const char *message);
 
-/// The first 131 places of OrtApi; a number names places that are not used.
+/// The first 145 places of OrtApi; a number names places that are not used.
 struct fieldscribe_ort_api {
     const void *place_0[2];
     const char *(*GetErrorMessage)(const OrtStatus *);
@@ -38,9 +39,7 @@ struct fieldscribe_ort_api {
     OrtStatus *(*CreateSessionOptions)(OrtSessionOptions **);
     const void *place_11[6];
     OrtStatus *(*DisableMemPattern)(OrtSessionOptions *);
-    const void *place_18;
-    OrtStatus *(*DisableCpuMemArena)(OrtSessionOptions *);
-    const void *place_20[4];
+    const void *place_18[6];
     OrtStatus *(*SetIntraOpNumThreads)(OrtSessionOptions *, int);
     OrtStatus *(*SetInterOpNumThreads)(OrtSessionOptions *, int);
     const void *place_26[4];
@@ -64,14 +63,16 @@ struct fieldscribe_ort_api {
     OrtStatus *(*GetDimensions)(const OrtTensorTypeAndShapeInfo *, int64_t *, size_t);
     const void *place_63[2];
     OrtStatus *(*GetTensorTypeAndShape)(const OrtValue *, OrtTensorTypeAndShapeInfo **);
-    const void *place_66[10];
+    const void *place_66[3];
+    OrtStatus *(*CreateCpuMemoryInfo)(int allocator, int memory, OrtMemoryInfo **);
+    const void *place_70[6];
     OrtStatus *(*AllocatorFree)(OrtAllocator *, void *);
     const void *place_77;
     OrtStatus *(*GetAllocatorWithDefaultOptions)(OrtAllocator **);
     const void *place_79[13];
     void (*ReleaseEnv)(OrtEnv *);
     void (*ReleaseStatus)(OrtStatus *);
-    const void *place_94;
+    void (*ReleaseMemoryInfo)(OrtMemoryInfo *);
     void (*ReleaseSession)(OrtSession *);
     void (*ReleaseValue)(OrtValue *);
     const void *place_97;
@@ -80,6 +81,8 @@ struct fieldscribe_ort_api {
     void (*ReleaseSessionOptions)(OrtSessionOptions *);
     const void *place_101[29];
     OrtStatus *(*AddSessionConfigEntry)(OrtSessionOptions *, const char *key, const char *value);
+    const void *place_131[13];
+    OrtStatus *(*CreateAndRegisterAllocator)(OrtEnv *, const OrtMemoryInfo *, const OrtArenaCfg *);
 };
 
 /// What OrtGetApiBase gives.
@@ -92,12 +95,16 @@ _Static_assert(offsetof(struct fieldscribe_ort_api, CreateTensorAsOrtValue) == 4
 _Static_assert(offsetof(struct fieldscribe_ort_api, GetDimensionsCount) == 61 * sizeof(void *), "place 61");
 _Static_assert(offsetof(struct fieldscribe_ort_api, ReleaseEnv) == 92 * sizeof(void *), "place 92");
 _Static_assert(offsetof(struct fieldscribe_ort_api, AddSessionConfigEntry) == 130 * sizeof(void *), "place 130");
+_Static_assert(offsetof(struct fieldscribe_ort_api, CreateAndRegisterAllocator) == 144 * sizeof(void *), "place 144");
 
 /// The interface whose functions are used.
 enum { fieldscribe_ort_version = 6 };
 
 /// Element types of tensors, by the library's numbers.
 enum { fieldscribe_ort_float = 1, fieldscribe_ort_int64 = 7, fieldscribe_ort_bool = 9 };
+
+/// The kinds of allocator and of memory, by the library's numbers.
+enum { fieldscribe_ort_arena = 1, fieldscribe_ort_default_memory = 0 };
 
 /// The table, where the library knows this interface; null where not. `entry` is the address of OrtGetApiBase.
 static inline const struct fieldscribe_ort_api *fieldscribe_ort_open(void *entry, const char **version) {

@@ -6,11 +6,6 @@ package struct TimedMoonshine: RecognizerProvider {
     private let options: WorkerOptions
     private var profile: MoonshineProfile
 
-    /// The encoder's blocks for seconds of sound are larger, the decoder's per token smaller. If blocks from 1 MB are
-    /// returned to the kernel, page faults cost a twentieth of all CPU; from 8 MB or never, a worker's peak is 220 to 243
-    /// MB; with this value 190.
-    private static let largestKept = 4 << 20
-
     /// - Throws: `DeviceError` with `unsupported` if Moonshine does not have the profile.
     package init(options: WorkerOptions) throws(DeviceError) {
         guard let profile = MoonshineProfile.all.first(where: { $0.name == options.profile }) else {
@@ -27,7 +22,6 @@ package struct TimedMoonshine: RecognizerProvider {
     }
 
     package func open() throws(DeviceError) -> any Recognizer {
-        Heap.releaseBlocks(from: Self.largestKept)
         let model = MoonshineModel(path: options.model ?? "\(MoonshineModel.packaged)/\(MoonshineModel.usual)")
         let reader = try MoonshineReader(model, profile: profile, phrases: phrases(), learned: learned())
         let timing = PocketSphinxModel(

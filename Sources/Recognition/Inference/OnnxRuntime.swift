@@ -49,9 +49,22 @@ final class OnnxRuntime {
         (self.api, environment, self.path) = (api, made, path)
         version = name.map { String(cString: $0) } ?? ""
         if let failure = api.pointee.DisableTelemetryEvents?(made) { api.pointee.ReleaseStatus?(failure) }
+        shareArena()
     }
 
     deinit { api.pointee.ReleaseEnv?(environment) }
+
+    /// Lets all networks take their tensors' memory from one arena: what the encoder used serves the decoder. A network with
+    /// an arena of its own takes 15 MB more, and without one ten times as many page faults.
+    private func shareArena() {
+        var memory: OpaquePointer?
+        defer { api.pointee.ReleaseMemoryInfo?(memory) }
+        var failure = api.pointee.CreateCpuMemoryInfo?(
+            Int32(fieldscribe_ort_arena), Int32(fieldscribe_ort_default_memory), &memory)
+        if failure == nil { failure = api.pointee.CreateAndRegisterAllocator?(environment, memory, nil) }
+        // Fails if the process has another `OnnxRuntime`: the library has one environment for all, and that has an arena.
+        if let failure { api.pointee.ReleaseStatus?(failure) }
+    }
 
     private static func open(_ candidates: [String]) throws(DeviceError) -> (UnsafeMutableRawPointer, String) {
         var reason = ""

@@ -12,19 +12,15 @@ final class OnnxSession {
     let inputs: [OnnxPort]
     let outputs: [OnnxPort]
 
-    /// - Parameters:
-    ///   - prepacks: whether to keep a second copy of the weights in the processor's best layout: half the time, twice the memory.
-    ///   - keepsTensors: whether the library reuses tensor memory in an arena of its own. This avoids fragmentation if a network
-    ///     runs for hours on inputs of many lengths.
+    /// - Parameter prepacks: whether to keep a second copy of the weights in the processor's best layout: half the time, twice
+    ///   the memory.
     /// - Throws: `DeviceError` with `damaged` if the library rejects the file.
-    init(
-        _ path: String, of runtime: OnnxRuntime, prepacks: Bool, keepsTensors: Bool = false
-    ) throws(DeviceError) {
+    init(_ path: String, of runtime: OnnxRuntime, prepacks: Bool) throws(DeviceError) {
         self.runtime = runtime
         let file = try MappedFile(path)
         self.file = file
         pointer = try runtime.quietly { () throws(DeviceError) in
-            try Self.open(path, file.bytes, runtime, prepacks: prepacks, keepsTensors: keepsTensors)
+            try Self.open(path, file.bytes, runtime, prepacks: prepacks)
         }
         (inputs, outputs) = try Self.ports(of: pointer, runtime, path)
     }
@@ -32,20 +28,17 @@ final class OnnxSession {
     deinit { runtime.api.pointee.ReleaseSession?(pointer) }
 
     private static func open(
-        _ path: String, _ bytes: UnsafeRawBufferPointer, _ runtime: OnnxRuntime, prepacks: Bool, keepsTensors: Bool
+        _ path: String, _ bytes: UnsafeRawBufferPointer, _ runtime: OnnxRuntime, prepacks: Bool
     ) throws(DeviceError) -> OpaquePointer {
         var options: OpaquePointer?
         try runtime.check("CreateSessionOptions", on: path) { $0.CreateSessionOptions?(&options) }
         defer { runtime.api.pointee.ReleaseSessionOptions?(options) }
         try runtime.check("SetIntraOpNumThreads", on: path) { $0.SetIntraOpNumThreads?(options, 1) }
         try runtime.check("SetInterOpNumThreads", on: path) { $0.SetInterOpNumThreads?(options, 1) }
-        if !keepsTensors {
-            try runtime.check("DisableCpuMemArena", on: path) { $0.DisableCpuMemArena?(options) }
-        }
         try runtime.check("DisableMemPattern", on: path) { $0.DisableMemPattern?(options) }
         var entries = [
             "session.load_model_format": "ORT", "session.use_ort_model_bytes_directly": "1",
-            "session.use_ort_model_bytes_for_initializers": "1",
+            "session.use_ort_model_bytes_for_initializers": "1", "session.use_env_allocators": "1",
         ]
         if !prepacks { entries["session.disable_prepacking"] = "1" }
         for (key, value) in entries {

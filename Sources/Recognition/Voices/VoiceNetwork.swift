@@ -19,7 +19,7 @@ package final class VoiceNetwork {
         try model.check(besides: others)
         try ModelDigests(of: model.path).verify()
         runtime = try OnnxRuntime(model.runtimes(besides: others))
-        session = try OnnxSession(model.network, of: runtime, prepacks: true, keepsTensors: true)
+        session = try OnnxSession(model.network, of: runtime, prepacks: true)
         guard session.inputs.map(\.name) == ["features"], session.inputs.first?.shape.last == Self.bins,
             session.outputs.map(\.name) == ["embedding"]
         else {

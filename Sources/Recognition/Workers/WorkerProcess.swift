@@ -9,9 +9,6 @@ package struct WorkerCommand: Hashable, Sendable {
     /// Without the program's name.
     var arguments: [String]
 
-    /// Environment variables to add unless they are already set.
-    var environment: [String: String]
-
     /// Whether the program supports `--copies N`.
     var makesCopies: Bool
 
@@ -25,14 +22,12 @@ package struct WorkerCommand: Hashable, Sendable {
     var local: LocalEngine?
 
     package init(
-        path: String, arguments: [String], model: String, profile: String = "live",
-        environment: [String: String] = [:], makesCopies: Bool = false
+        path: String, arguments: [String], model: String, profile: String = "live", makesCopies: Bool = false
     ) {
         self.path = path
         self.arguments = arguments
         self.model = model
         self.profile = profile
-        self.environment = environment
         self.makesCopies = makesCopies
     }
 
@@ -90,7 +85,7 @@ final class WorkerProcess: Worker {
         child = try ChildProcess(
             command.path,
             arguments: command.arguments + (copies.isEmpty ? [] : ["--copies", "\(copies.count)"]),
-            remedy: Self.remedy, environment: command.environment, copies: copies)
+            remedy: Self.remedy, copies: copies)
         engine = EngineDescription(name: "", version: "", model: "")
         engine = try ready(within: seconds)
     }

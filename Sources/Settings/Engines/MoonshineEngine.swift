@@ -19,13 +19,6 @@ struct MoonshineEngine: EngineEntry {
     let readsTwice = true
     let readsGrammars = false
 
-    /// ONNX Runtime allocates its tensors again at each step. Large pages and a high trim threshold save most of the work
-    /// of kernel and allocator. Setting one threshold stops glibc from adapting the other, so that each tensor of 128 KiB
-    /// would be mapped and unmapped again.
-    private static let memoryTunables = [
-        "hugetlb=1", "trim_threshold=268435456", "mmap_threshold=33554432", "arena_max=1", "tcache_max=65536",
-    ].map { "glibc.malloc.\($0)" }.joined(separator: ":")
-
     func check(_ configuration: Configuration) throws(DeviceError) {
         let recognizer = configuration.recognizer
         if recognizer.engine == EngineRegistry.automaticName, recognizer.model != Configuration.Recognizer().model,
@@ -58,8 +51,6 @@ struct MoonshineEngine: EngineEntry {
         return WorkerCommand(
             path: Configuration.ownProgram,
             arguments: options.arguments(engine: name), model: model.path, profile: profile,
-            environment: MachineMemory.totalMegabytes >= MoonshineModel.smallMegabytes
-                ? ["GLIBC_TUNABLES": Self.memoryTunables] : [:],
             makesCopies: makesCopies)
     }
 
