@@ -63,6 +63,18 @@ struct MoonshineReaderTests {
         #expect(try texts[2] != texts[1] && texts[2] == text(reader, of: samples))
     }
 
+    @Test("a reader that shares the library's environment and arena with another outlives it")
+    func successors() throws {
+        guard let realModel else { return }
+        let samples = try samples("librivox/sense_and_sensibility_01_austen_64kb-0930.wav")
+        var reader = try MoonshineReader(realModel, profile: .fast)
+        for _ in 0..<2 {
+            #expect(try text(reader, of: samples) == "He might even have been made amiable himself.")
+            reader = try MoonshineReader(realModel, profile: .live)
+        }
+        #expect(try text(reader, of: samples) == "He might even have been made amiable himself.")
+    }
+
     @Test("storing memory once instead of twice yields the same text")
     func small() throws {
         guard let realModel else { return }
@@ -137,11 +149,10 @@ struct MoonshineReaderTests {
 
     @Test("a runtime that prints while it loads does not print to standard error")
     func quiet() throws {
-        let log = RuntimeLog()
         let file = memory()
         let own = dup(STDERR_FILENO)
         dup2(file, STDERR_FILENO)
-        log.whileRedirected { _ = write(STDERR_FILENO, "Schema error\n", 13) }
+        RuntimeLog.whileRedirected { _ = write(STDERR_FILENO, "Schema error\n", 13) }
         _ = write(STDERR_FILENO, "own\n", 4)
         dup2(own, STDERR_FILENO)
         close(own)
@@ -162,7 +173,7 @@ struct MoonshineReaderTests {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
                 // wait: makes overlaps likely; without one the test still passes
-                group.addTask { for _ in 0..<200 { RuntimeLog().whileRedirected { usleep(10) } } }
+                group.addTask { for _ in 0..<200 { RuntimeLog.whileRedirected { usleep(10) } } }
             }
         }
         #expect(identity() == own)

@@ -11,8 +11,6 @@ final class OnnxRuntime {
     /// The library's version: `1.23.2`.
     let version: String
     let path: String
-    // Safety: the library logs to this object, so it must not outlive the library; `deinit` ensures that.
-    private let log = RuntimeLog()
 
     /// Opens the first candidate that exists.
     ///
@@ -20,7 +18,7 @@ final class OnnxRuntime {
     /// - Throws: `DeviceError` with `missing` if there is none, `unsupported` if its API differs.
     init(_ candidates: [String]) throws(DeviceError) {
         // The library's CPU detection prints when it is loaded.
-        let (library, path) = try log.whileRedirected {
+        let (library, path) = try RuntimeLog.whileRedirected {
             Result { () throws(DeviceError) in try Self.open(candidates) }
         }.get()
         guard let entry = dlsym(library, "OrtGetApiBase") else {
@@ -36,10 +34,8 @@ final class OnnxRuntime {
                 remedy: "install version 1.6 or later")
         }
         var made: OpaquePointer?
-        let failure = log.whileRedirected { [log] in
-            api.pointee.CreateEnvWithCustomLogger?(
-                RuntimeLog.callback, Unmanaged.passUnretained(log).toOpaque(), RuntimeLog.minLevel, "fieldscribe", &made
-            )
+        let failure = RuntimeLog.whileRedirected {
+            api.pointee.CreateEnvWithCustomLogger?(RuntimeLog.callback, nil, RuntimeLog.minLevel, "fieldscribe", &made)
         }
         guard failure == nil, let made else {
             throw DeviceError(
@@ -93,7 +89,7 @@ final class OnnxRuntime {
 
     /// Runs code with the library's output to standard error redirected.
     func quietly<Value>(_ body: () throws(DeviceError) -> Value) throws(DeviceError) -> Value {
-        try log.whileRedirected { Result { () throws(DeviceError) in try body() } }.get()
+        try RuntimeLog.whileRedirected { Result { () throws(DeviceError) in try body() } }.get()
     }
 
     /// Returns the status's message, and releases the status.

@@ -6,24 +6,23 @@ import System
 /// The log of ONNX Runtime and its output to standard error: Debian's writes hundreds of lines while loading.
 ///
 /// It is dropped, unless `FIELDSCRIBE_LOG` has `decoder=debug`; then each line is logged.
-final class RuntimeLog {
+enum RuntimeLog {
     /// The library's level for warnings.
     static let minLevel: Int32 = 2
 
     /// The maximum size of the output kept from one call.
     private static let maxBytes = 1 << 20
 
-    private let isWanted = Log.filter.includes(.debug, .decoder)
+    private static let isWanted = Log.filter.includes(.debug, .decoder)
 
-    /// The library's log callback.
-    // Safety: the first parameter is the log of the calling runtime, which outlives the call.
+    /// The library's log callback. It uses no object, because the library logs to the callback of the process's first runtime,
+    /// which others outlive.
     static let callback:
         @convention(c) (
             UnsafeMutableRawPointer?, Int32, UnsafePointer<CChar>?, UnsafePointer<CChar>?, UnsafePointer<CChar>?,
             UnsafePointer<CChar>?
-        ) -> Void = { log, _, _, _, _, message in
-            guard let log, let message else { return }
-            Unmanaged<RuntimeLog>.fromOpaque(log).takeUnretainedValue().report(String(cString: message))
+        ) -> Void = { _, _, _, _, _, message in
+            if let message { report(String(cString: message)) }
         }
 
     /// The number of redirections of standard error, and its original descriptor; -1 without redirection.
@@ -31,17 +30,17 @@ final class RuntimeLog {
 
     /// Redirects standard error to an unnamed file during `body`. Concurrent calls share one redirection.
     @discardableResult
-    func whileRedirected<Value>(_ body: () -> Value) -> Value {
+    static func whileRedirected<Value>(_ body: () -> Value) -> Value {
         let file = fieldscribe_memory_file("onnxruntime")
         guard file >= 0 else { return body() }
-        Self.redirection.withLock { state in
+        redirection.withLock { state in
             state.users += 1
             guard state.own < 0 else { return }
             state.own = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
             if state.own >= 0 { dup2(file, STDERR_FILENO) }
         }
         defer {
-            Self.redirection.withLock { state in
+            redirection.withLock { state in
                 state.users -= 1
                 guard state.users == 0, state.own >= 0 else { return }
                 dup2(state.own, STDERR_FILENO)
@@ -54,14 +53,14 @@ final class RuntimeLog {
         return body()
     }
 
-    private func reportContent(of file: Int32) {
-        let text = [UInt8](unsafeUninitializedCapacity: Self.maxBytes) { buffer, count in
+    private static func reportContent(of file: Int32) {
+        let text = [UInt8](unsafeUninitializedCapacity: maxBytes) { buffer, count in
             count = max(0, pread(file, buffer.baseAddress, buffer.count, 0))
         }
         for line in String(decoding: text, as: UTF8.self).split(whereSeparator: \.isNewline) { report(String(line)) }
     }
 
-    private func report(_ message: String) {
+    private static func report(_ message: String) {
         Log.debug(.decoder, "onnxruntime", ["message": message])
     }
 }
