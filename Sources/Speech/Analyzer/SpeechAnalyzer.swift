@@ -3,7 +3,7 @@ import FoundationEssentials
 /// Analyzes audio with modules: a ``SpeechTranscriber``, a ``SpeechDetector``, or both. Audio of any length is analyzed
 /// in bounded memory. It comes from a file, or from a sequence of ``AnalyzerInput``, such as ``Microphone``. Several
 /// inputs may follow each other; times continue. Once the analysis has finished, create another analyzer. Releasing an
-/// analyzer ends its analysis. Analyzers share nothing.
+/// analyzer ends its analysis. Analyzers are independent.
 public actor SpeechAnalyzer {
     /// Which engine to use, and where to run it.
     public struct Options: Sendable {
