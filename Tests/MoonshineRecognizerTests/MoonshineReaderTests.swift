@@ -75,6 +75,19 @@ struct MoonshineReaderTests {
         #expect(try text(reader, of: samples) == "He might even have been made amiable himself.")
     }
 
+    @Test("the library's environment can be created while another thread releases it")
+    func environments() async throws {
+        guard let realModel else { return }
+        let path = realModel.path + "/libonnxruntime.so.1"
+        let failures = await withTaskGroup { group in
+            for _ in 0..<8 {
+                group.addTask { (0..<250).count { _ in thrown { _ = try OnnxRuntime([path]) } != nil } }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(failures == 0)
+    }
+
     @Test("storing memory once instead of twice yields the same text")
     func small() throws {
         guard let realModel else { return }

@@ -1,6 +1,7 @@
 internal import COnnxRuntime
 import Core
 import Glibc
+import Synchronization
 
 /// ONNX Runtime, loaded with dlopen when needed: a machine without it lacks only the engines that use it.
 ///
@@ -11,6 +12,12 @@ final class OnnxRuntime {
     /// The library's version: `1.23.2`.
     let version: String
     let path: String
+
+    /// The number of runtimes of each environment, by its address: a library has one environment for the whole process.
+    ///
+    /// Locked while an environment is created or released, because the library cannot create one while another thread
+    /// deletes the last.
+    private static let users = Mutex<[UInt: Int]>([:])
 
     /// Opens the first candidate that exists.
     ///
@@ -34,8 +41,17 @@ final class OnnxRuntime {
                 remedy: "install version 1.6 or later")
         }
         var made: OpaquePointer?
-        let failure = RuntimeLog.whileRedirected {
-            api.pointee.CreateEnvWithCustomLogger?(RuntimeLog.callback, nil, RuntimeLog.minLevel, "fieldscribe", &made)
+        var failure: OpaquePointer?
+        RuntimeLog.whileRedirected {
+            Self.users.withLock { users in
+                failure = api.pointee.CreateEnvWithCustomLogger?(
+                    RuntimeLog.callback, nil, RuntimeLog.minLevel, "fieldscribe", &made)
+                guard failure == nil, let made else { return }
+                let count = users[UInt(bitPattern: made)] ?? 0
+                users[UInt(bitPattern: made)] = count + 1
+                // Once: another thread may be creating a network with the arena that the library would replace.
+                if count == 0 { Self.addArena(to: made, by: api) }
+            }
         }
         guard failure == nil, let made else {
             throw DeviceError(
@@ -45,20 +61,25 @@ final class OnnxRuntime {
         (self.api, environment, self.path) = (api, made, path)
         version = name.map { String(cString: $0) } ?? ""
         if let failure = api.pointee.DisableTelemetryEvents?(made) { api.pointee.ReleaseStatus?(failure) }
-        shareArena()
     }
 
-    deinit { api.pointee.ReleaseEnv?(environment) }
+    deinit {
+        Self.users.withLock { users in
+            let count = users[UInt(bitPattern: environment)] ?? 1
+            users[UInt(bitPattern: environment)] = count > 1 ? count - 1 : nil
+            api.pointee.ReleaseEnv?(environment)
+        }
+    }
 
     /// Lets all networks take their tensors' memory from one arena: what the encoder used serves the decoder. A network with
     /// an arena of its own takes 15 MB more, and without one ten times as many page faults.
-    private func shareArena() {
+    private static func addArena(to environment: OpaquePointer, by api: UnsafePointer<fieldscribe_ort_api>) {
         var memory: OpaquePointer?
         defer { api.pointee.ReleaseMemoryInfo?(memory) }
         var failure = api.pointee.CreateCpuMemoryInfo?(
             Int32(fieldscribe_ort_arena), Int32(fieldscribe_ort_default_memory), &memory)
         if failure == nil { failure = api.pointee.CreateAndRegisterAllocator?(environment, memory, nil) }
-        // Fails if the process has another `OnnxRuntime`: the library has one environment for all, and that has an arena.
+        // Without it, the networks use malloc.
         if let failure { api.pointee.ReleaseStatus?(failure) }
     }
 
