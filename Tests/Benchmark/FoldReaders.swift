@@ -99,7 +99,7 @@ actor FeatureReader: FoldReader {
 extension MoonshineReader.Outcome {
     /// Each word with the features of its confidence; empty if the gate rejected the text.
     var features: [(text: String, features: [Double])] {
-        guard let gate, words.count == evidence.count else { return [] }
-        return zip(words, WordConfidence.features(of: evidence, meanEntropy: gate.meanEntropy)).map { ($0.text, $1) }
+        guard gate != nil, words.count == evidence.count else { return [] }
+        return zip(words, WordConfidence.features(of: evidence)).map { ($0.text, $1) }
     }
 }

@@ -77,7 +77,7 @@ struct TunedConstant: Sendable {
         let usual = SpeechGate()
         var featured = Tuning()
         featured.hasFeatures = true
-        let features: [Double] = [1, 2, 3, 5, 6, 7, 8]
+        let features: [Double] = [1, 2, 3, 5]
         return [
             TunedConstant("group", \.groups.longestSeconds, simplest: 0, [8, 10, 14, 16, 20]),
             // A pause of 12 s does not fit into a group.
@@ -86,10 +86,7 @@ struct TunedConstant: Sendable {
             TunedConstant(
                 "overlap", \.speech.overlapMilliseconds, simplest: 250, [750, 1_000, 1_500, 2_000, 3_000], .unpaused),
             TunedConstant("quiet-peak", \.profile.quietPeak, simplest: 0, [0.05, 0.2, 1], .quiet),
-            TunedConstant("raised-peak", \.profile.raisedPeak, simplest: 1, [0.3, 0.5, 0.9], .quiet),
             TunedConstant("beam", \.profile.width, simplest: 1, [2, 3, 6, 8]),
-            TunedConstant("margin", \.profile.margin, simplest: .infinity, [1, 2, 5]),
-            TunedConstant("length-exponent", \.profile.lengthExponent, simplest: 0, [0.25, 0.75, 1, 1.5]),
             TunedConstant("vocabulary", \.profile.phraseWeight, simplest: 0, [1, 1.5, 2.5, 3], base: .names),
             TunedConstant("gate", simplest: 0, [], today: 1, .withSoundless) { if $1 == 0 { $0.profile.gate = .open } },
             TunedConstant("gate-usual", \.profile.gate.minEndOfUsual, simplest: 0, [-14, -10], .withSoundless),

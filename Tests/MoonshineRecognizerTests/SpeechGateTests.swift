@@ -104,9 +104,9 @@ struct SpeechGateTests {
 
     @Test("words that are chosen with certainty have a high confidence")
     func confidence() {
-        let sure = [WordConfidence.Evidence(of: [TokenEvidence(logProbability: -0.01, entropy: 0.05)], length: 5)]
-        #expect(WordConfidence.confidences(of: sure, meanEntropy: 0.3)[0] > 0.9)
-        let uncertain = [WordConfidence.Evidence(of: [TokenEvidence(logProbability: -3, entropy: 2.5)], length: 5)]
-        #expect(WordConfidence.confidences(of: uncertain, meanEntropy: 0.3)[0] < 0.3)
+        let sure = [WordConfidence.Evidence(of: [TokenEvidence(logProbability: -0.01, entropy: 0.05)])]
+        #expect(WordConfidence.confidences(of: sure)[0] > 0.9)
+        let uncertain = [WordConfidence.Evidence(of: [TokenEvidence(logProbability: -3, entropy: 2.5)])]
+        #expect(WordConfidence.confidences(of: uncertain)[0] < 0.3)
     }
 }

@@ -1,5 +1,4 @@
 import Core
-import Glibc
 
 /// Generates tokens for several hypotheses concurrently.
 protocol TokenSource {
@@ -29,18 +28,12 @@ struct TokenReading: Hashable, Sendable {
     var score = 0.0
     /// The log probability of an immediate end, meaning that nothing was said.
     var firstEnd = 0.0
-
-    func normalized(_ exponent: Double) -> Double { score / pow(Double(tokens.count + 1), exponent) }
 }
 
 /// Beam search for the most likely texts.
 struct BeamSearch {
     /// The number of hypotheses; 1 is greedy search.
     var width: Int
-    /// The length normalization: scores are divided by the length to this power.
-    var lengthExponent: Double
-    /// Hypotheses more than this many nats behind the best are dropped. Not with phrases: a name may start far behind.
-    var margin = Double.infinity
     var bias: PhraseTrie?
 
     private struct Path {
@@ -81,11 +74,10 @@ struct BeamSearch {
                 candidates += found
             }
             candidates.sort { ($1.score, $0.row, $0.choice.token) < ($0.score, $1.row, $1.choice.token) }
-            let least = bias == nil ? (candidates.first?.score ?? 0) - margin : -.infinity
             var next: [Path] = []
             var tokens: [Int] = []
             var rows: [Int] = []
-            for (rank, candidate) in candidates.enumerated() where next.count < width && candidate.score >= least {
+            for (rank, candidate) in candidates.enumerated() where next.count < width {
                 var path = live[candidate.row]
                 path.reading.score += candidate.choice.logProbability
                 path.bias = candidate.walk
@@ -110,7 +102,7 @@ struct BeamSearch {
             try source.advance(by: tokens, behind: rows)
         }
         if ended.isEmpty { ended = live.map(\.reading) }
-        return ended.sorted { $0.normalized(lengthExponent) > $1.normalized(lengthExponent) }.prefix(width).map {
+        return ended.sorted { $0.score > $1.score }.prefix(width).map {
             var reading = $0
             reading.firstEnd = firstEnd
             return reading
@@ -119,11 +111,8 @@ struct BeamSearch {
 
     /// Whether no live hypothesis can still overtake the best ended ones.
     private func isOver(_ ended: [TokenReading], _ live: [Path], wanted: Int) -> Bool {
-        guard ended.count >= wanted, let best = live.map({ $0.reading.normalized(lengthExponent) }).max() else {
-            return false
-        }
-        let places = ended.map { $0.normalized(lengthExponent) }.sorted(by: >)
-        return best <= places[wanted - 1]
+        guard ended.count >= wanted, let best = live.map(\.reading.score).max() else { return false }
+        return best <= ended.map(\.score).sorted(by: >)[wanted - 1]
     }
 
     private func candidates(

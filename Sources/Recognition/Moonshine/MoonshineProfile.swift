@@ -4,16 +4,10 @@ package struct MoonshineProfile: Hashable, Sendable {
     package var name: String
     /// The number of hypotheses.
     package var width: Int
-    /// The length normalization: scores are divided by the length to this power.
-    package var lengthExponent = 0.5
-    /// Hypotheses more than this many nats behind the best are dropped.
-    package var margin = 3.0
     /// Whether to keep weights twice, for half of the time.
     package var prepacks = true
-    /// Quieter audio is amplified to `raisedPeak`; 1 is full scale. The default is 20 dB below it.
+    /// Audio with a lower peak is amplified to full scale, which is 1.
     package var quietPeak = 0.1
-    /// The peak of amplified audio.
-    package var raisedPeak = 0.7
     /// The bonus per token of a vocabulary's phrase, as a natural logarithm. Of 1, 1.5, 2 and 3, 2 gave the fewest errors
     /// without inventing words.
     package var phraseWeight = 2.0

@@ -47,7 +47,7 @@ package final class MoonshineReader {
         self.profile = profile
         maxTokens = model.maxTokensPerSecond
         isEnglish = model.isEnglish
-        plainSearch = BeamSearch(width: profile.width, lengthExponent: profile.lengthExponent, margin: profile.margin)
+        plainSearch = BeamSearch(width: profile.width)
         search = plainSearch
         if !phrases.isEmpty || !learned.isEmpty {
             search.width = max(search.width, Self.minWidthForPhrases)
@@ -100,7 +100,7 @@ package final class MoonshineReader {
             firstEnd: best.firstEnd,
             meanEntropy: best.evidence.reduce(0) { $0 + $1.entropy } / Double(max(1, best.evidence.count)),
             seconds: speech)
-        let confidences = WordConfidence.confidences(of: evidence, meanEntropy: gate.meanEntropy)
+        let confidences = WordConfidence.confidences(of: evidence)
         let isSpeech = profile.gate.isSpeech(gate) && profile.gate.isLikely(gate, confidences)
         let isForeign = isSpeech && isEnglish && profile.gate.isForeign(gate)
         guard isSpeech, !isForeign else {
@@ -120,7 +120,7 @@ package final class MoonshineReader {
         network.tokenizer.words(of: reading.tokens).map { word in
             (
                 word.text, word.tokens,
-                WordConfidence.Evidence(of: reading.evidence[word.tokens], length: word.text.count)
+                WordConfidence.Evidence(of: reading.evidence[word.tokens])
             )
         }
     }
@@ -140,9 +140,7 @@ package final class MoonshineReader {
 
     private func alternatives(_ readings: [TokenReading], most: Int) -> [Alternative] {
         guard most > 0, let best = readings.first else { return [] }
-        let weights = readings.map {
-            exp($0.normalized(search.lengthExponent) - best.normalized(search.lengthExponent))
-        }
+        let weights = readings.map { exp($0.score - best.score) }
         let total = weights.reduce(0, +)
         var seen: Set<String> = []
         return zip(readings, weights).compactMap { reading, weight in
@@ -158,7 +156,7 @@ package final class MoonshineReader {
         let mean = Float(samples.reduce(0) { $0 + Int($1) }) / Float(samples.count)
         let peak = samples.reduce(Float(0)) { max($0, abs(Float($1) - mean)) } / 32_768
         guard peak > 0 else { return nil }
-        let gain = (peak < Float(profile.quietPeak) ? Float(profile.raisedPeak) / peak : 1) / 32_768
+        let gain = (peak < Float(profile.quietPeak) ? 1 / peak : 1) / 32_768
         return samples.map { (Float($0) - mean) * gain }
     }
 }
