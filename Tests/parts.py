@@ -30,8 +30,10 @@ CHECKS = {
 # a server or a minute.
 LONG_SUITES = ["EndToEndTests", "RecognizingTests", "SpeechTests", "OfficeTests", "PageTests", "CopyingTests", "DeployTests",
                "MoonshineRecognizerTests", "DiarizingTests"]
-# Suites that wait more than they compute run as several processes, since a process blocks as many tests as there are cores. A part
-# EndToEndTests.run has these types; EndToEndTests has the rest.
+# Suites that wait more than they compute share a core.
+WAITING_SUITES = ["EndToEndTests", "RecognizingTests", "SpeechTests", "OfficeTests", "PageTests"]
+# One of them runs as several processes, since a process blocks as many tests as there are cores. A part EndToEndTests.run has these
+# types; EndToEndTests has the rest.
 SHARDS = {
     "EndToEndTests.run": ["RunTests", "StalledDiskTests", "KilledParentTests", "StickSettingsRunTests", "OverrunTests",
                           "WrongClockTests", "LoggingTests", "OpeningRunTests"],
@@ -186,7 +188,7 @@ def suite(name, bundle, needs, variables, *more):
     # Scripts of the tests call the programs beside the bundle from other folders.
     command = [os.path.abspath(bundle), "--testing-library", "swift-testing", "--filter", tests, *more,
                "--xunit-output", report(name)]
-    return Part(name, command, needs, 0.5 if name.startswith("EndToEndTests") else 1, variables, "suite")
+    return Part(name, command, needs, 0.5 if name.split(".")[0] in WAITING_SUITES else 1, variables, "suite")
 
 
 def report(name):
