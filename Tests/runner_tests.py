@@ -83,7 +83,7 @@ class RunnerTests(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("FAIL  PanelTests: data race: SUMMARY: ThreadSanitizer: data race in f", said)
 
-    def test_what_needs_a_failed_step_counts_as_failed(self):
+    def test_a_part_that_needs_a_failed_step_counts_as_failed(self):
         status, said = self.run_parts(self.part("build", "echo 'f.swift:1: error: no'; exit 1", kind="step"),
                                       self.part("kill", "true", ["build"]))
         self.assertEqual(status, 1)
@@ -91,14 +91,14 @@ class RunnerTests(unittest.TestCase):
         self.assertIn("FAIL  kill: did not run", said)
         self.assertIn("f.swift:1: error: no", said)
 
-    def test_what_a_part_leaves_is_a_failure_and_is_removed(self):
+    def test_files_that_a_part_leaves_are_a_failure_and_are_removed(self):
         status, said = self.run_parts(self.part("kill", 'touch "$TMPDIR/left"'))
         self.assertEqual(status, 1)
         self.assertIn("FAIL  kill: left in its temporary folder: left", said)
         self.assertEqual(os.listdir("temporary"), [])
 
-    def test_who_ends_by_himself_is_no_leftover(self):
-        helper = subprocess.Popen(["sh", "-c", "read line; sleep 0.2"], stdin=subprocess.DEVNULL)  # wait: for the runner to look
+    def test_a_process_that_ends_by_itself_is_no_leftover(self):
+        helper = subprocess.Popen(["sh", "-c", "read line; sleep 0.2"], stdin=subprocess.DEVNULL)  # wait: outlives the first check
         self.assertEqual(runner.end_orphans(), [])
         helper.returncode = 0
         with subprocess.Popen(["sh", "-c", "echo started; read line"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as helper:
@@ -110,7 +110,7 @@ class RunnerTests(unittest.TestCase):
         _, said = self.run_parts(self.part("second", "cat order", ["first"]), self.part("first", "echo 1 >order"))
         self.assertIn("2 passed, 0 failed", said)
 
-    def test_a_change_needs_the_suites_of_what_depends_on_it(self):
+    def test_a_change_needs_the_suites_of_dependent_modules(self):
         os.mkdir("Tests")
         for name in ("PanelTests", "OfficeTests", "DeployTests"):
             os.mkdir("Tests/" + name)
@@ -136,10 +136,10 @@ class RunnerTests(unittest.TestCase):
 
 
 class WordsTests(unittest.TestCase):
-    """Tests/check-words on a file of its own."""
+    """Runs Tests/check-words on a temporary file."""
 
     def check(self, text):
-        """The lines that it prints about a text, without the file's name, and its status."""
+        """Returns the lines that it prints about a text, without the file's name, and its status."""
         with tempfile.NamedTemporaryFile("w", suffix=".swift") as file:
             file.write(text)
             file.flush()
@@ -162,7 +162,7 @@ class WordsTests(unittest.TestCase):
 
 
 class NamedTestsTests(unittest.TestCase):
-    """Tests/check-docs on a page that names tests."""
+    """Runs Tests/check-docs on a page that names tests."""
 
     def test_each_named_test_must_exist(self):
         place = os.path.join(os.path.dirname(os.path.abspath(parts.__file__)), "check-docs")

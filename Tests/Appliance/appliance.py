@@ -1,4 +1,4 @@
-"""A machine with Fieldscribe, used as a person would: button, lamp, voice, stick."""
+"""A machine with Fieldscribe, used as a person would use it: button, lamp, voice, stick."""
 
 import json
 import os
@@ -24,12 +24,13 @@ workers = 1
 """
 
 # An emulated machine may stall for longer than the watchdog's timeout.
-PATIENT = """mkdir -p /etc/systemd/system/fieldscribe.service.d
+LONG_WATCHDOG = """mkdir -p /etc/systemd/system/fieldscribe.service.d
 printf '[Service]\\nWatchdogSec=60\\n' >/etc/systemd/system/fieldscribe.service.d/emulated.conf"""
-IMPATIENT = """rm -r /etc/systemd/system/fieldscribe.service.d
+DEFAULT_WATCHDOG = """rm -r /etc/systemd/system/fieldscribe.service.d
 systemctl daemon-reload && systemctl restart fieldscribe"""
 
-# test-press SECONDS: one process with the highest priority, so that nothing delays the release. Prints the real duration.
+# test-press SECONDS: presses and releases in one process, which runs with a real-time priority, so that nothing delays the release.
+# Prints the real duration in microseconds.
 PRESS = """cat >/usr/local/sbin/test-press <<'END'
 [ -p /run/test/never ] || mkfifo /run/test/never
 exec 3<>/run/test/never 4>/sys/kernel/tracing/trace_marker 5>/run/test/button/pull
@@ -77,7 +78,7 @@ class Appliance(Machine):
                 write_into(machine.disk, path, source)
             machine.boot()
             machine.shell("install -D -m 644 /root/fieldscribe.conf /etc/fieldscribe/fieldscribe.conf")
-            machine.shell(PATIENT)
+            machine.shell(LONG_WATCHDOG)
             machine.shell("DEBIAN_FRONTEND=noninteractive dpkg --force-confold --install /root/fieldscribe.deb",
                           timeout=400)
             machine.until_ready()
@@ -120,7 +121,7 @@ class Appliance(Machine):
     # The microphone
 
     def room_sounds(self):
-        """Starts the sound of the room for the microphone from its beginning."""
+        """Plays the sound of the room to the microphone, from its beginning."""
         self.shell("pkill -x aplay; while pgrep -x aplay >/dev/null; do sleep 0.1; done; "  # wait: polls until the sound card is free
                    "nice -n -10 setsid aplay -q -D hw:Loopback,0,0 "
                    "--buffer-time=2000000 /root/room.wav </dev/null >/dev/null 2>&1 &\n"
@@ -130,7 +131,7 @@ class Appliance(Machine):
     # Its output
 
     def until_ready(self, timeout=240):
-        """Waits until the service is ready; returns the machine's seconds until then."""
+        """Waits until the service is ready; returns the machine's uptime at that moment, in seconds."""
         self.until("systemctl is-active --quiet fieldscribe", timeout)
         ready = self.shell("systemctl show -P ActiveEnterTimestampMonotonic fieldscribe")
         return int(ready) / 1e6
@@ -138,7 +139,7 @@ class Appliance(Machine):
     def status(self):
         status = json.loads(self.shell("fieldscribe status --json"))
         if (fault := status.get("lastFault")) and "nothing has reached the disk for" in fault["message"]:
-            raise Starved("its disk is a file here, and yet " + fault["message"])
+            raise Starved("its disk is a file on the host, and yet " + fault["message"])
         return status
 
     def until_status(self, holds, timeout, what):
@@ -148,7 +149,7 @@ class Appliance(Machine):
         return self.wait(attempt, timeout, "the status: " + what)
 
     def transcript(self, recording):
-        # While it records, it says on stderr that the text is not complete.
+        # During a recording, stderr says that the text is not complete.
         return json.loads(self.shell("fieldscribe show %d --format json 2>/dev/null" % recording))
 
     def row(self, recording):
@@ -166,7 +167,7 @@ class Appliance(Machine):
         return self.shell("journalctl -b --no-pager -o short-monotonic -u '%s'" % unit)
 
     def record(self, seconds):
-        """Presses, waits this many seconds of the room, presses; returns the recording's number once it is transcribed."""
+        """Records this many seconds of the room; returns the recording's number once it is transcribed."""
         self.room_sounds()
         self.press()
         number = self.until_recorded(seconds)["recording"]
@@ -180,7 +181,7 @@ class Appliance(Machine):
 
     def until_written(self, timeout=240):
         """Waits until everything is transcribed."""
-        self.until_status(lambda it: it["state"] == "idle" and it["backlogSeconds"] == 0, timeout, "all written down")
+        self.until_status(lambda it: it["state"] == "idle" and it["backlogSeconds"] == 0, timeout, "all transcribed")
 
     # Evidence
 
@@ -191,7 +192,7 @@ class Appliance(Machine):
         finally:
             super().__exit__(*error)
         if error[0] and os.path.exists(self.disk):
-            # Also from a machine that does not answer.
+            # This works even if the machine does not answer.
             rescue(self.disk, self.work)
             os.unlink(self.disk)
 
@@ -202,6 +203,6 @@ class Appliance(Machine):
             try:
                 said = self.shell(EVIDENCE[name], timeout=max(0.1, end - time.monotonic()) / SLOWDOWN, check=False)
             except (GuestError, TimedOut, Unfit, OSError) as error:
-                said = "not to be had: %s\n" % error
+                said = "unavailable: %s\n" % error
             with open(self.path(name), "w") as file:
                 file.write(str(LampHistory(said)) if name == "lamp.log" else said)

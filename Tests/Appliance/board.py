@@ -1,5 +1,5 @@
-"""A Raspberry Pi 3B as qemu emulates it, with the image's card in it; and a shell on its serial line, which the kernel's command
-line asks for in this test alone. The firmware's own stage is not emulated: what it would load is taken from the card for it."""
+"""A Raspberry Pi 3B, emulated by qemu, with the image's card, and a shell on its serial line, which only these tests request on the
+kernel's command line. qemu does not emulate the firmware, so this module reads from the card what the firmware would load."""
 
 import base64
 import hashlib
@@ -15,15 +15,15 @@ from emulator import SLOWDOWN, Emulator, GuestError, TimedOut
 SECTOR = 512
 MIB = 1 << 20
 SHELL = "systemd.debug_shell systemd.default_debug_tty=ttyS1"
-# qemu's board is reset immediately if a watchdog is started; four processors on two are slower than two; and an emulated board may
-# stand still for longer than the service's watchdog waits.
+# Starting a watchdog resets qemu's board immediately. Four emulated processors on two real ones are slower than two. An emulated
+# board may stall for longer than the service's watchdog waits.
 EMULATED = "systemd.watchdog_sec=0 maxcpus=2 systemd.set_credential_binary=systemd.unit-dropin.fieldscribe.service~emulated:" + (
     base64.b64encode(b"[Service]\nWatchdogSec=60\n").decode())
 TREE = "bcm2837-rpi-3-b.dtb"
 
 
 def tool(*words, data=None):
-    """Runs a program of this machine; returns its output."""
+    """Runs a program on the host; returns its output."""
     environment = dict(os.environ, PATH=os.environ["PATH"] + ":/usr/sbin:/sbin", MTOOLS_SKIP_CHECK="1", LC_ALL="C")
     done = subprocess.run(words, input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
     if done.returncode:
@@ -43,7 +43,7 @@ class Card:
         return [(part["start"] * SECTOR, part["size"] * SECTOR, part["type"]) for part in table["partitions"]]
 
     def firmware(self, *words, data=None):
-        """An mtools program on the first partition: `firmware("mtype", "::config.txt")`."""
+        """Runs an mtools program on the first partition: `firmware("mtype", "::config.txt")`."""
         where = "%s@@%d" % (self.path, self.partitions()[0][0])
         return tool(words[0], "-i", where, *words[1:], data=data)
 
@@ -59,15 +59,15 @@ class Card:
         return {os.path.basename(name.rstrip("/")) for name in entries}
 
     def configuration(self):
-        """The lines of config.txt as the firmware takes them: what is included in its place; later ones count."""
+        """The lines of config.txt as the firmware reads them, with included files inserted; later lines override earlier ones."""
         lines = []
         for line in self.text("config.txt").decode().splitlines():
             lines += self.text(line.split()[1]).decode().splitlines() if line.startswith("include ") else [line]
         return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
     def booted(self):
-        """What the firmware would load: the prefix of its names, the kernel's, the initial ramdisk's. A prefix under which there is no
-        kernel or no device tree is passed over."""
+        """What the firmware would load: the prefix of the names, and the names of kernel and initial ramdisk. The firmware ignores a
+        prefix without a kernel or a device tree."""
         values = dict(line.split("=", 1) for line in self.configuration() if "=" in line)
         prefix = values.get("os_prefix", "")
         folder = self.names("/" + prefix.rstrip("/")) if prefix and prefix.rstrip("/") in self.names() else set()
@@ -77,7 +77,7 @@ class Card:
         return prefix, values["kernel"], ramdisk[-1]
 
     def part(self, number, path):
-        """A copy of a partition in a separate file."""
+        """Copies a partition to a file; returns its path."""
         start, size, _ = self.partitions()[number - 1]
         tool("dd", "if=" + self.path, "of=" + path, "bs=1M", "iflag=skip_bytes,count_bytes", "skip=%d" % start, "count=%d" % size,
              "conv=sparse")
@@ -96,21 +96,21 @@ class Card:
 
 
 class Board(Emulator):
-    """The board with that card, in a folder for its sockets and logs."""
+    """The board with a card, and a folder for its sockets and logs."""
 
     def __init__(self, folder, card):
         super().__init__(folder)
         self.card = card
 
     def load(self):
-        """The files that the firmware would read from the card."""
+        """Copies the files that the firmware would load from the card."""
         prefix, kernel, ramdisk = self.card.booted()
         for name, source in (("vmlinuz", kernel), ("initrd.img", ramdisk), (TREE, TREE), ("cmdline.txt", "cmdline.txt")):
             with open(self.path(name), "wb") as file:
                 file.write(self.card.text(prefix + source))
 
     def power_on(self, more=SHELL, load=True):
-        """`load` is false where the card's first partition cannot be read any more, and the firmware's copy is used again."""
+        """Switches the board on. With `load` false it uses the files loaded earlier, since the first partition is no longer readable."""
         if load:
             self.load()
         with open(self.path("cmdline.txt")) as file:
@@ -127,19 +127,19 @@ class Board(Emulator):
         self._serial, self._buffer, self._asked = self.connect("serial"), b"", 0
 
     def wait_for_restart(self, timeout):
-        """Until the board starts again, where the emulated one ends."""
-        self.wait(lambda: self.process.poll() is not None, timeout, "the board does not start again")
+        """Waits until the board restarts, which ends the emulator."""
+        self.wait(lambda: self.process.poll() is not None, timeout, "the board does not restart")
         self.process = None
 
     # The shell on the serial line.
 
     def wait_for_shell(self, timeout=120):
-        """The seconds from power-on until it answers."""
+        """Waits until the shell answers; returns the seconds since power-on."""
         end = time.monotonic() + timeout * SLOWDOWN
         while time.monotonic() < end:  # wait: a guard
             self._serial.sendall(b"\nstty -echo; exec env TERM=dumb PS1= PS2= sh\necho SHELL-$((1+1))\n")
             if self._read_until(re.compile(rb"SHELL-2\r?\n"), 3):
-                # Behind the answers to all that was asked before this shell was there; what was on its way then may have been lost.
+                # Reads past the answers to earlier commands. Repeats the command: input sent while the shell started may be lost.
                 for number in range(20 * SLOWDOWN):
                     self._serial.sendall(b"\necho ALL-%d-$((1+1))\n" % number)
                     if self._read_until(re.compile(rb"ALL-%d-2\r?\n" % number), 5):
@@ -151,7 +151,7 @@ class Board(Emulator):
 
     def shell(self, script, timeout=60, check=True):
         self._asked += 1
-        # The line may echo what is sent, and does so after its shell was started again, so the answer begins after a mark, too.
+        # After its shell was restarted, the line echoes what is sent, so a mark also precedes the answer.
         begin, end = "BEGIN-%d" % self._asked, "END-%d" % self._asked
         self._serial.sendall(("{ echo; echo %s-'ANSWER'; %s\n} 2>&1; s=$?; echo; echo %s-'STATUS'-$s-\n" % (
             begin, script.strip(), end)).encode())
@@ -165,9 +165,9 @@ class Board(Emulator):
         return said
 
     def leave_shell(self):
-        """Ends it, and waits for its successor."""
+        """Ends the shell, and waits for the next one."""
         self._serial.sendall(b"exit\n")
-        time.sleep(3)  # wait: spares questions that no shell reads; what is lost is asked again
+        time.sleep(3)  # wait: saves commands that no shell reads; lost ones are sent again
         self.wait_for_shell()
 
     def until(self, script, timeout=120):

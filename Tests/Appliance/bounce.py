@@ -8,9 +8,9 @@ from machine import Starved
 # A level counts for the panel once it has lasted this long. A storm does not count if the machine itself stalls that long.
 LASTS = 0.020
 
-# `bounce COUNT` toggles the contact so often, as fast as the machine can, and tells the moments of the first and the last
-# level, and the longest time for which it was pressed. Each block that dd writes is a level: gpio-sim takes what is
-# before the first zero byte. The kernel tells when each was written.
+# `bounce COUNT` toggles the contact that many times, as fast as the machine can, and prints the number of levels, the times of
+# the first and the last one, and the longest time for which the contact was pressed. Each block that dd writes is a level:
+# gpio-sim reads it up to the first zero byte. The kernel traces when each was written.
 SETUP = r"""mkdir -p /sys/kernel/tracing/instances/bounces
 cd /sys/kernel/tracing/instances/bounces
 echo mono >trace_clock
@@ -32,17 +32,17 @@ END
 
 
 def bounces(bench):
-    """Storms of a quarter of a second, then presses that bounce at both ends: as many presses as there were, and not one more."""
+    """Storms of a quarter of a second, then presses that bounce at both ends: exactly the real presses count."""
     with bench.appliance("button-bounces") as machine:
         machine.shell(SETUP)
-        # For where a pause of the machine made a press: without a sound it would be a fault.
+        # A pause of the machine may turn a storm into a press; a recording without sound would then be a fault.
         machine.room_sounds()
         rate, made = storm(machine, 2000)[1], recordings(machine)
         levels, seconds, pauses, longest = 0, 0.0, 0, 0.0
         while seconds < 3:
             count, a_second, pressed = storm(machine, 2 * int(min(rate, 60000) / 8))
             if pressed >= LASTS / 2:
-                # Whether that was a press is for the machine to say; it is taken back, if so.
+                # This may have counted as a press. If so, ends its recording.
                 pauses += 1
                 if pauses == 60:
                     raise Starved("it paused in 60 storms, in the last one for %.0f ms" % (pressed * 1000))
@@ -65,7 +65,7 @@ def bounces(bench):
                 machine.until_recorded(1)
         machine.until_written()
         made = recordings(machine) - made
-        expect(made == 6, "12 presses made %d recordings in place of 6" % made)
+        expect(made == 6, "12 presses made %d recordings instead of 6" % made)
         return "%d levels in storms of %.1f s, %.0f a second, none longer than %.1f ms: no press; 12 presses that bounced " \
             "60 times each, each heard once" % (levels, seconds, levels / seconds, longest * 1000)
 
@@ -75,7 +75,7 @@ def recordings(machine):
 
 
 def storm(machine, count):
-    """Toggles the contact so often, and leaves it released; returns (levels, levels a second, longest press)."""
+    """Toggles the contact that many times, and leaves it released; returns (levels, levels a second, longest press)."""
     said = machine.shell("sh /run/test/bounce %d" % count).split()
     made, first, last, longest = int(said[0]), float(said[1]), float(said[2]), float(said[3])
     expect(made == count, "%d of %d levels were traced" % (made, count))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The image of a card, on the emulated board: card.py --image FILE.img --work DIR [NAME...]; without a name, all of them."""
+"""Tests the card image on the emulated board: card.py --image FILE.img --work DIR [NAME...]; without a name, all scenarios."""
 
 import argparse
 import json
@@ -21,7 +21,7 @@ from stick import check_folders, make_stick, read_stick
 
 BOARDS = ["bcm2837-rpi-zero-2-w", "bcm2837-rpi-3-a-plus", "bcm2837-rpi-3-b", "bcm2837-rpi-3-b-plus", "bcm2837-rpi-cm3-io3",
           "bcm2711-rpi-4-b", "bcm2711-rpi-400", "bcm2711-rpi-cm4-io"]
-# As a person might write it: Notepad's UTF-16, with wrong lines among valid ones.
+# fieldscribe.txt as a person might write it, with invalid lines among valid ones.
 SETTINGS = """# This recorder
 name = FIELD-7
 time-zone = Africa/Ouagadougou
@@ -44,7 +44,7 @@ class Bench:
         return path
 
     def card(self, folder, settings=SETTINGS, megabytes=2048):
-        """A card with the image on it; qemu asks for a power of two."""
+        """Makes a card with the image on it; qemu requires a power of two."""
         path = os.path.join(folder, "card.img")
         copy_disk(self.image, path)
         os.truncate(path, megabytes * MIB)
@@ -55,28 +55,28 @@ class Bench:
 
 
 def firmware(bench):
-    """What the boards' firmware asks for, by its documentation, is on the first partition; the firmware itself is not tried."""
+    """The first partition has what the boards' firmware needs by its documentation; the firmware itself is not tested."""
     card = bench.card(bench.folder("firmware"), settings=None)
     (start, size, kind), *others = card.partitions()
     expect(kind == "c" and start % MIB == 0, "the first partition is not FAT32")
     expect([part[2] for part in others] == ["83"] * 3, "the other partitions are not Linux's")
-    expect(max(others)[0] == others[1][0] and others[0][1] == others[2][1], "the recordings are not last, or the systems' rooms differ")
+    expect(max(others)[0] == others[1][0] and others[0][1] == others[2][1], "the recordings are not last, or the systems differ in size")
     fat = card.part(1, card.path + ".fat")
     tool("fsck.vfat", "-n", fat)
     entries = card.firmware("mdir", "-b", "::").decode().split()
     names = {name.removeprefix("::/") for name in entries}
-    # bootcode.bin is the first stage of all but the Pi 4; each start has the fixup of its kind.
+    # All boards but the Pi 4 start with bootcode.bin; each start*.elf needs its own fixup*.dat.
     for name in ["bootcode.bin", "start.elf", "fixup.dat", "start4.elf", "fixup4.dat", "config.txt", "slot.txt", "fieldscribe.txt", "RESULT.txt"]:
         expect(name in names, name + " is missing on the first partition")
     config = dict(line.split("=", 1) for line in card.configuration() if "=" in line)
-    expect(config.get("arm_64bit") == "1" and config.get("upstream_kernel") == "1", "config.txt does not ask for a 64-bit kernel of Debian's")
-    # Neither the first stage nor the boot loader of a Pi 4 reads what is included: only what the last stage asks for may be there.
+    expect(config.get("arm_64bit") == "1" and config.get("upstream_kernel") == "1", "config.txt does not select Debian's 64-bit kernel")
+    # Neither the first stage nor the boot loader of a Pi 4 reads included files, so these may only have settings of the last stage.
     for line in card.text("slot.txt").decode().splitlines():
         expect(not line.strip() or line[0] == "#" or re.fullmatch("os_prefix=[ab]/", line), "slot.txt says " + line)
     expect(len(card.text("slot.txt")) <= SECTOR, "slot.txt is longer than a sector")
     prefix, kernel, ramdisk = card.booted()
     expect(prefix == "a/", "the system that starts is %r" % prefix)
-    expect("b" not in names, "there is a second system already")
+    expect("b" not in names, "there is already a second system")
     system = card.names("/a")
     expect({kernel, ramdisk, "cmdline.txt", "version.txt"} <= system, "a system has " + " ".join(sorted(system)))
     expect(re.search(r"^initramfs \S+ followkernel$", card.text("config.txt").decode(), re.M), "the initial ramdisk does not follow the kernel")
@@ -88,14 +88,14 @@ def firmware(bench):
         expect(board + ".dtb" in system, "the device tree of %s is missing" % board)
         tree = tool("dtc", "-q", "-I", "dtb", "-O", "dts", "-", data=card.text(prefix + board + ".dtb")).decode()
         lines = re.search(r'gpio-line-names = (".*GPIO17.*");', tree)
-        expect(lines and "GPIO26" in lines[1], "%s: button and lamp have no lines of their names" % board)
+        expect(lines and "GPIO26" in lines[1], "%s: the lines of button and lamp have no names" % board)
     return "files for %d boards; kernel %.1f MB, initial ramdisk %.1f MB" % (
         len(BOARDS), len(image) / 1e6, len(card.text(prefix + ramdisk)) / 1e6)
 
 
 def ready(board, timeout=240):
     board.wait_for_shell()
-    # wait: polls in the board, by what costs it next to nothing
+    # wait: polls in the board, cheaply
     board.until("i=0; until [ -S /run/fieldscribe/control.sock ] || [ $i -ge 60 ]; do i=$((i + 1)); sleep 1; done; fieldscribe status >/dev/null",
                 timeout)
     return time.monotonic() - board.began
@@ -108,7 +108,7 @@ def check_fat(card, board):
     tool("fsck.vfat", "-n", fat)
 
 
-def check_card(bench, board, card, system):
+def check_card(board, card, system):
     """Checks the card after a power cut: the system is unchanged, and the file systems are readable."""
     expect(card.hash_of_system() == system, "the system's partition was changed")
     check_fat(card, board)
@@ -120,7 +120,7 @@ def check_card(bench, board, card, system):
 
 
 def start(bench):
-    """One start, from the card as it was written until a stick has its copy."""
+    """One start, from the newly written card to the copy on a stick."""
     folder = bench.folder("start")
     card = bench.card(folder, SETTINGS.replace("\n", "\r\n").encode("utf-16"))
     system = card.hash_of_system()
@@ -136,7 +136,7 @@ def start(bench):
         analysis = board.shell("systemd-analyze time; systemctl show fieldscribe.service --property=ActiveEnterTimestampMonotonic --value", 120,
                                check=False).replace("\n", " ")
         expect(not board.shell("systemctl --failed --no-legend --plain"), "units failed: " + board.shell("systemctl --failed --no-legend --plain"))
-        # The real driver's lines, by their names.
+        # The real driver's lines, by name.
         board.shell("mkdir -p /run/d; mount -t debugfs d /run/d")
         lines = board.shell("cat /run/d/gpio; umount /run/d")
         held = [name for name in ("GPIO17", "GPIO26") if re.search(r"\(%s *\|fieldscribe" % name, lines)]
@@ -147,13 +147,13 @@ def start(bench):
         expect(sorted(service) == ["0", "1min"], "the service was restarted, or its watchdog was not changed: %s" % service)
         expect(board.shell("ls /sys/class/net") == "lo", "there is a network")
         expect(not board.shell("systemctl list-units --no-legend --plain 'fieldscribe-card-console@*' '*getty@*'"), "there is a login")
-        expect(board.shell("hostname") == "FIELD-7" and board.shell("date +%Z") == "GMT", "name and time zone do not count")
+        expect(board.shell("hostname") == "FIELD-7" and board.shell("date +%Z") == "GMT", "name and time zone have no effect")
         # Checked as far as the emulated board allows.
         expect("RuntimeWatchdogSec=15s" in board.shell("test -c /dev/watchdog && systemd-analyze cat-config systemd/system.conf"),
-               "no watchdog is asked for")
+               "no watchdog is configured")
         room = int(board.shell("df --output=size -k /card | tail -n 1")) // 1024
         expect(room > 2048 - 950, "the recordings' partition has %d MB of a card of 2048" % room)
-        expect("rw" in board.shell("findmnt -no OPTIONS /card") and board.shell("findmnt -no FSTYPE /") == "overlay", "mounts")
+        expect("rw" in board.shell("findmnt -no OPTIONS /card") and board.shell("findmnt -no FSTYPE /") == "overlay", "the mounts are wrong")
         board.shell("fieldscribe start && sleep 2 && fieldscribe stop")  # wait: a recording of any length
         board.until("fieldscribe list | grep -q .", 120)
         stick = board.path("stick.img")
@@ -166,17 +166,17 @@ def start(bench):
         board.power_cut()
     root = read_stick(stick, "vfat", True, os.path.join(folder, "copied"))
     found = check_folders(root)
-    expect(len(found) == 1, "%d recordings on the stick in place of 1" % len(found))
+    expect(len(found) == 1, "%d recordings on the stick instead of 1" % len(found))
     answer = card.text("RESULT.txt").decode()
     expect("line 7: stile: " in answer and "did you mean style?" in answer and "line 8: after-export: " in answer and answer.count("\r\n") == 4 and "\r\nVersion " in answer,
            "RESULT.txt says: " + answer)
-    recordings = check_card(bench, board, card, system)
+    recordings = check_card(board, card, system)
     for name, data in boot_files.items():
         expect(card.text(name) == data, name + " was changed")
     kept = tool("debugfs", "-R", "ls -p /journal", recordings).decode()
     expect("start-000001.log" in kept, "no journal is kept beside the recordings")
     when = re.search(r"mtime: 0x([0-9a-f]+)", tool("debugfs", "-R", "stat /clock", recordings).decode())
-    expect(when and abs(int(when[1], 16) - clock) < 300, "the time is not kept")
+    expect(when and abs(int(when[1], 16) - clock) < 300, "the time was not saved")
     return "ready %.0f s after power on (%s); %d MB for recordings; copied to a stick; system unchanged" % (seconds, analysis, room)
 
 
@@ -188,12 +188,12 @@ def console(bench):
         board.power_on(more="")
         seconds = ready(board)
         unit = board.shell("systemctl list-units --no-legend --plain 'fieldscribe-card-console@*' | cut -d ' ' -f 1")
-        expect(unit == "fieldscribe-card-console@ttyS1.service" and board.shell("id -u; tty") == "0\n/dev/ttyS1", "who answers is " + unit)
+        expect(unit == "fieldscribe-card-console@ttyS1.service" and board.shell("id -u; tty") == "0\n/dev/ttyS1", "the shell's unit is " + unit)
         # It returns after logout.
         board.leave_shell()
-        expect(board.shell("echo here") == "here", "it does not come again")
-    expect("line " not in card.text("RESULT.txt").decode(), "the line is answered")
-    return "a shell at ttyS1, also after it was left; ready %.0f s after power on" % seconds
+        expect(board.shell("echo here") == "here", "it does not return")
+    expect("line " not in card.text("RESULT.txt").decode(), "RESULT.txt reports an error in a line")
+    return "a shell at ttyS1, also after logout; ready %.0f s after power on" % seconds
 
 
 def told(board):
@@ -202,12 +202,12 @@ def told(board):
 
 
 def faulted(board, words):
-    """Waits for a fault of the recorder. It need not be the last: on this board the button's line is low, as if it was held."""
+    """Waits for a fault of the recorder. It need not be the last one: on this board the button's line is low, as if it were held."""
     board.until("journalctl -b -t fieldscribe --no-pager -o cat | grep -F 'fault code=export' | grep -qF '%s'" % words, 60)
 
 
 def lamp_blinks(board):
-    """Whether the lamp's line is had, and changes its level within a second; what lights it may take some seconds to begin."""
+    """Whether the recorder holds the lamp's line, and its level changes within a second; blinking may begin some seconds late."""
     for _ in range(10):
         levels = board.shell("mkdir -p /run/d; mount -t debugfs d /run/d; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do "
                              "grep -E '[(]GPIO26 ' /run/d/gpio; sleep 0.07; done; umount /run/d").splitlines()  # wait: samples the lamp; ten tries
@@ -220,7 +220,7 @@ def bad_cards(bench):
     """Faulty cards: each is reported, and everything that can start starts."""
     said = []
 
-    # Full, with a file of words that are wrong: the answer has its room, and the recorder records.
+    # Full, with a file of invalid words: RESULT.txt still has room, and the recorder records.
     folder = bench.folder("bad-cards")
     card = bench.card(folder, "vocabulary = words.txt\nmicrophone = tone:440\nrtc = ds3231\n")
     card.put("words.txt", b"Koudougou\n* 3\n")
@@ -234,14 +234,14 @@ def bad_cards(bench):
         board.shell("fieldscribe start && sleep 2 && fieldscribe stop")  # wait: a recording of any length
         answer = card_answer(card)
         for words in ("partition is full", "words.txt: is ignored", "rtc = ds3231: no such clock answers"):
-            expect(words in answer and words in told(board), "%s is not answered: %s" % (words, answer))
+            expect(words in answer and words in told(board), "%s is not reported: %s" % (words, answer))
         faulted(board, "RESULT.txt beside it")
         expect(lamp_blinks(board), "the lamp does not blink")
         board.power_cut()
         check_fat(card, board)
     said.append("full")
 
-    # Its boot sector and the copy of it are gone: settings do not count, the recorder records, and for whom it seals is remembered.
+    # Its boot sector and the backup of it are gone: settings have no effect, and the recorder starts.
     folder = bench.folder("bad-cards/damaged")
     card = bench.card(folder, "microphone = tone:440\n")
     with Board(folder, card) as board:
@@ -254,12 +254,12 @@ def bad_cards(bench):
         board.power_on(load=False)
         ready(board)
         expect("first partition cannot be read" in told(board), "the journal says nothing: " + told(board))
-        expect("first partition cannot be read" in board.shell("cat /card/RESULT.txt"), "there is no answer beside the recordings")
+        expect("first partition cannot be read" in board.shell("cat /card/RESULT.txt"), "there is no report beside the recordings")
         faulted(board, "RESULT.txt beside it")
         expect(lamp_blinks(board), "the lamp does not blink")
     said.append("damaged")
 
-    # The third partition is gone, or the card ends before it: nothing can be recorded; card and lamp say so.
+    # The third partition is gone, or the card ends before it: nothing can be recorded, which RESULT.txt and the lamp report.
     for name in ("no-third", "small"):
         folder = bench.folder("bad-cards/" + name)
         card = bench.card(folder, "microphone = tone:440\nname = FIELD-8\n", 1024 if name == "no-third" else 512)
@@ -274,9 +274,9 @@ def bad_cards(bench):
             expect(("too small" in answer) == (name == "small"), "RESULT.txt says: " + answer)
             expect(lamp_blinks(board), "the lamp does not blink")
             expect(board.shell("systemctl is-active fieldscribe.service", check=False) != "active", "a recorder records into memory")
-            expect(board.shell("hostname") == "FIELD-8", "what else is in fieldscribe.txt does not count")
+            expect(board.shell("hostname") == "FIELD-8", "the other lines of fieldscribe.txt have no effect")
         said.append(name)
-    return "answered, and seen on the lamp: " + ", ".join(said)
+    return "reported by RESULT.txt and the lamp: " + ", ".join(said)
 
 
 def card_answer(card):
@@ -305,7 +305,7 @@ def card_that_hears(bench, folder, key="RW" + "A" * 54):
 
 
 def recorded(card, board):
-    """{recording: seconds} on the card; every sample is the played sound."""
+    """{recording: seconds} on the card; fails unless every sample is the played sound."""
     recordings = card.part(3, board.path("recordings"))
     subprocess.run(["/usr/sbin/e2fsck", "-p", recordings], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     place = board.path("tree")
@@ -331,7 +331,7 @@ CUTS = 20
 
 
 def cuts(bench):
-    """Cuts the power 20 times while starting, recording and copying; then everything is there, and a stick gets it."""
+    """Cuts the power 20 times while starting, recording and copying; then every recording is there, and a stick gets all of them."""
     folder = bench.folder("cuts")
     chance = random.Random(27)
     card = card_that_hears(bench, folder)
@@ -370,7 +370,7 @@ def cuts(bench):
             if kind == "end":
                 break
             board.power_cut()
-            check_card(bench, board, card, system)
+            check_card(board, card, system)
             for name, data in files.items():
                 expect(card.text(name) == data, name + " was changed")
             recorded(card, board)
@@ -383,14 +383,14 @@ def cuts(bench):
         board.power_cut()
     found = check_folders(read_stick(final, "vfat", True, os.path.join(folder, "copied")))
     expect(len(found) == len(promised), "%d recordings on the stick in place of %d" % (len(found), len(promised)))
-    # What an earlier stick has, though it was pulled with the plug, is whole or says that it is not.
+    # The earlier stick lost power with the board: each of its recordings is intact or marked as partial.
     check_folders(read_stick(stick, "vfat", True, os.path.join(folder, "pulled")), done=False)
-    return "%d cuts; %d recordings, each sample as played; at most %.1f s of what was shown were lost; the system is the same" % (
+    return "%d cuts; %d recordings, each sample as played; at most %.1f s of what was shown were lost; the system is unchanged" % (
         CUTS, len(promised), worst)
 
 
 def archive_of(folder, files):
-    """An archive that the kernel reads after its first initial ramdisk, with these files instead of those of the same name."""
+    """Returns an archive that the kernel reads after the initial ramdisk: its files replace those of the same name."""
     place = os.path.join(folder, "more")
     shutil.rmtree(place, ignore_errors=True)
     os.makedirs(place)
@@ -404,7 +404,7 @@ def archive_of(folder, files):
 
 
 class Maker:
-    """Makes upgrades from the image, with another date or with a fault that prevents ready; signs them like deploy/image."""
+    """Makes upgrades from the image, with another date or with a fault that keeps it from getting ready; signs them like deploy/image."""
 
     def __init__(self, bench, folder):
         self.bench, self.folder = bench, folder
@@ -426,7 +426,7 @@ class Maker:
             return secret, file.read().split("\n")[1]
 
     def upgrade(self, name, later, key="ours", init=None, verity=None):
-        """The paths of NAME.img.xz and its signature; made `later` seconds after the image."""
+        """Makes NAME.img.xz, dated `later` seconds after the image, and its signature; returns their paths."""
         path = os.path.join(self.folder, name + ".img")
         copy_disk(self.bench.image, path)
         card, made = Card(path), b"made=%d" % (self.made + later)
@@ -443,15 +443,15 @@ class Maker:
 
 
 def start_again(board):
-    """Pulled and plugged in again: qemu's port hangs the board at the second stick of one start."""
+    """Cuts the power, and starts the board again: with qemu, the board hangs at the second stick after one start."""
     board.power_cut()
     board.power_on()
     ready(board)
 
 
 def bring(board, name, files, words):
-    """A stick with these upgrades, until the journal has words of it; returns RESULT.txt as it is on the stick afterwards. The first
-    of this start."""
+    """Plugs in a stick with these upgrades, and waits until the journal has these words; returns the stick's RESULT.txt. Works only for
+    the first stick after a start."""
     path = board.path(name + ".stick")
     make_stick(path, "vfat", megabytes=512)
     where = "%s@@%d" % (path, MIB)
@@ -491,13 +491,13 @@ class Steps:
 
 
 def speak(board):
-    """A recording of some seconds."""
+    """Makes a recording of some seconds."""
     board.shell("fieldscribe start && sleep 3 && fieldscribe stop")  # wait: a recording of any length
 
 
 def upgrade(bench):
-    """A newer image by stick: refused without a signature; with one it is written, started by itself and kept, though the plug is
-    pulled while it is written."""
+    """A newer image on a stick is refused without a signature. With one it is written, started and kept, even after a power cut during
+    the writing."""
     folder, done = bench.folder("upgrade"), Steps("upgrade")
     maker = Maker(bench, folder)
     card = card_that_hears(bench, folder, maker.keys["ours"][1])
@@ -510,7 +510,7 @@ def upgrade(bench):
         speak(board)
         bring(board, "unsigned", good[:1], "has no signature")
         faulted(board, "not everything was copied to the stick")
-        expect(card.booted()[0] == "a/" and "b" not in card.names(), "a refused one left something")
+        expect(card.booted()[0] == "a/" and "b" not in card.names(), "a refused upgrade left files")
         done("unsigned: refused")
         start_again(board)
 
@@ -518,16 +518,16 @@ def upgrade(bench):
         board.until("journalctl -b --no-pager -o cat -t fieldscribe-card | grep -F 'writing version'", 60)
         time.sleep(5)  # wait: cuts in the middle of the writing, which takes longer; a slow board only cuts earlier in it
         board.power_cut()
-        check_card(bench, board, card, system)
-        expect(card.booted()[0] == "a/", "half an upgrade is started")
+        check_card(board, card, system)
+        expect(card.booted()[0] == "a/", "an incomplete upgrade is started")
         board.power_on()
         ready(board)
-        expect(running(board)[0] == "a" and len(recorded_lengths(board)) == 1, "half an upgrade was started, or a recording is gone")
-        done("plug pulled while it is written: the old one stays")
+        expect(running(board)[0] == "a" and len(recorded_lengths(board)) == 1, "an incomplete upgrade was started, or a recording is gone")
+        done("power cut while it is written: the old system stays")
         bring(board, "good", good, "its signature is valid")
         board.wait_for_restart(600)
-        expect(card.booted()[0] == "b/" and "# trial of b" in card.text("slot.txt").decode(), "it is not tried")
-        done("again: written, and started by itself")
+        expect(card.booted()[0] == "b/" and "# trial of b" in card.text("slot.txt").decode(), "the upgrade is not tried")
+        done("again: written, and the board restarted for it")
         board.power_on()
         board.wait_for_shell()
         expect(card.booted()[0] == "a/" and "# tried b" in card.text("slot.txt").decode(), "the next start is not that of the old one")
@@ -540,7 +540,7 @@ def upgrade(bench):
         speak(board)
         bring(board, "same", good, "which this recorder already has")
         board.power_cut()
-    expect(card.hash_of_system() == system, "the system that was before is changed")
+    expect(card.hash_of_system() == system, "the previous system was changed")
     expect(card.text("start.elf") == firmware_file, "the firmware was written to")
     check_fat(card, board)
     found = recorded(card, board)
@@ -560,12 +560,12 @@ def upgrade_bad(bench):
     masked = maker.init.replace(b"exec switch_root", b"ln -sf /dev/null $new/etc/systemd/system/fieldscribe.service\nexec switch_root")
     mute = maker.upgrade("mute", 180, init=masked)
 
-    def gone_back(board):
+    def rolled_back(board):
         board.power_on()
         ready(board)
         expect(running(board) == ("a", maker.made), "what started is %s %d" % running(board))
         for said in (card_answer(card), told(board)):
-            expect("did not become ready" in said, "it is not answered: " + said)
+            expect("did not become ready" in said, "it is not reported: " + said)
         faulted(board, "RESULT.txt beside it")
         expect(lamp_blinks(board), "the lamp does not blink")
         expect(len(recorded_lengths(board)) == 1, "the recording is gone")
@@ -576,14 +576,14 @@ def upgrade_bad(bench):
         speak(board)
         bring(board, "damaged", damaged, "its signature is valid")
         board.wait_for_restart(600)
-        expect(card.booted()[0] == "b/", "it is not tried")
+        expect(card.booted()[0] == "b/", "the upgrade is not tried")
         board.power_on()
-        # Its initial ramdisk starts the board again.
+        # Its initial ramdisk restarts the board.
         board.wait_for_restart(120)
         expect(card.booted()[0] == "a/", "the next start is not that of the old one")
-        gone_back(board)
+        rolled_back(board)
         bring(board, "damaged", damaged, "to try it again")
-        done("a system that cannot be read: gone back from, answered, on the lamp, not tried again")
+        done("a system that cannot be read: rolled back, reported, shown by the lamp, not tried again")
         start_again(board)
         bring(board, "mute", mute, "its signature is valid")
         board.wait_for_restart(600)
@@ -591,12 +591,12 @@ def upgrade_bad(bench):
         board.wait_for_shell()
         expect(running(board) == ("b", maker.made + 180), "what started is %s %d" % running(board))
         board.wait_for_restart(200)
-        gone_back(board)
+        rolled_back(board)
         board.power_cut()
-    check_card(bench, board, card, system)
+    check_card(board, card, system)
     found = recorded(card, board)
     expect(len(found) == 1 and min(found.values()) > 1, "recordings: %s" % found)
-    done("a system without a recorder: gone back from after five minutes; the recording is there, sample for sample")
+    done("a system without a recorder: rolled back after five minutes; the recording is there, sample for sample")
     return str(done)
 
 
@@ -612,10 +612,10 @@ SCENARIOS = {
 
 
 def main():
-    parser = argparse.ArgumentParser(description="The image of a card, on the emulated board.")
+    parser = argparse.ArgumentParser(description="Tests the card image on the emulated board.")
     parser.add_argument("--image", required=True)
     parser.add_argument("--work", required=True)
-    parser.add_argument("scenarios", nargs="*", metavar="NAME", help="of: " + " ".join(SCENARIOS))
+    parser.add_argument("scenarios", nargs="*", metavar="NAME", help="one of: " + " ".join(SCENARIOS))
     words = parser.parse_args()
     if unknown := [name for name in words.scenarios if name not in SCENARIOS]:
         parser.error("no such scenario: " + " ".join(unknown))

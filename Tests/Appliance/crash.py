@@ -44,24 +44,22 @@ class Writes:
         return next((index + 1 for index in range(at - 1, -1, -1) if self.entries[index][2] & FLUSH), 0)
 
     def rebuild(self, base, disk, at, keep=0.0, tear=False, seed=0, flushed=None):
-        """Makes the disk of a cut after `at` entries. Of the writes since the last flush each is kept with the chance
-        `keep`; with `tear`, those that are lost leave their first sectors. Returns how many were lost."""
+        """Makes the disk of a power cut after `at` entries. Keeps each write since the last flush with the probability
+        `keep`; with `tear`, lost writes leave some of their first sectors."""
         copy_disk(base, disk)
         safe = self.flushed(at) if flushed is None else flushed
-        chance, lost = random.Random(seed), 0
+        chance = random.Random(seed)
         with open(disk, "r+b") as file:
             for index, (offset, data, flags, _) in enumerate(self.entries[:at]):
                 if index >= safe and not flags & FUA and data and chance.random() >= keep:
-                    lost += 1
                     data = data[:SECTOR * chance.randrange(len(data) // SECTOR)] if tear else b""
                 if data:
                     file.seek(offset)
                     file.write(data)
-        return lost
 
 
 def mend(disk):
-    """Replays the file system's journal with the repairs of a start; returns whether it is then intact."""
+    """Replays the file system's journal and repairs it, as at a start; returns whether it is then intact."""
     return subprocess.run(["/sbin/e2fsck", "-f", "-p", disk], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL).returncode in (0, 1)
 
@@ -72,7 +70,7 @@ def debugfs(disk, commands):
 
 
 def take(disk, folder, paths):
-    """Copies files out of an ext4 image; returns the paths of those that exist."""
+    """Copies files out of an ext4 image; returns their new paths. A file that does not exist is not copied."""
     targets = ["%s/%s" % (folder, path.rsplit("/", 1)[1]) for path in paths]
     debugfs(disk, "".join("dump %s %s\n" % pair for pair in zip(paths, targets)))
     return targets

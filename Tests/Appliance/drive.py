@@ -1,4 +1,4 @@
-"""The recorder as a drive: the laptop is the same machine, at the other end of the kernel's simulated USB port (dummy_hcd)."""
+"""The recorder as a USB drive. The laptop is the same machine, at the other end of the kernel's simulated USB port (dummy_hcd)."""
 
 import io
 import os
@@ -9,7 +9,7 @@ from bench import expect, same_as_heard
 from machine import GuestError
 from stick import check_folders, text
 
-# A cable, a laptop at its end, and the setting.
+# Simulates the port, and turns the drive on.
 SET_UP = """modprobe dummy_hcd
 printf '\\n[usb]\\ndrive = yes\\n' >>/etc/fieldscribe/fieldscribe.conf
 systemctl restart fieldscribe
@@ -19,12 +19,12 @@ CONFIGURE = """printf '\\n[%s]\\n%s\\n' >>/etc/fieldscribe/fieldscribe.conf; sys
 SEEN = "disk=$(ls -d /sys/block/sd?) && disk=/dev/${disk##*/} && [ \"$(blockdev --getsize64 $disk)\" -gt 0 ] && "
 MOUNT = SEEN + "mount -t vfat -o ro $disk /laptop"
 EJECT = SEEN + "umount /laptop && eject $disk"
-# The laptop's port with the cable.
+# The laptop's port; disabling it pulls the cable.
 PORT = "port=$(readlink -f /sys/devices/platform/dummy_hcd.0/usb*/*/usb*-port1 | head -n 1) && "
 PULL = PORT + "echo 1 >$port/disable"
 PLUG = PORT + "echo 0 >$port/disable"
 SUMS = """cd /laptop/Fieldscribe && test -s index.html && find . -name SHA256SUMS -execdir sha256sum --check --quiet --strict SHA256SUMS \\; -printf x | wc -c"""
-# Each 100 ms, every 3 s.
+# A blink of 100 ms every 3 s.
 LAPTOP = [(0.05, 0.25), (2.6, 3.2)]
 
 
@@ -41,7 +41,7 @@ def plugged(machine, recordings, timeout=180):
 
 
 def take(machine, name):
-    """Copies the drive to this machine, as a person would; returns the path of the folder Fieldscribe."""
+    """Copies the drive's files to the host, as a person would; returns the path of the folder Fieldscribe."""
     machine.shell("tar -C /laptop -cf /root/taken.tar Fieldscribe")
     data = machine.read("/root/taken.tar")
     machine.shell("rm /root/taken.tar")
@@ -51,12 +51,12 @@ def take(machine, name):
 
 
 def lines_with(machine, words):
-    """How many lines of the image have one of these words. Most of it are zeros, which would be one line, too long for the memory."""
+    """The number of the image's lines with one of these words. Drops zeros first: they would make one line too long for the memory."""
     return int(machine.shell("tr -d '\\000' <%s/drive/image | grep -ac '%s' || true" % (STORAGE, words)))
 
 
 def refuses_writing(machine):
-    """A laptop cannot change anything."""
+    """Checks that the laptop cannot change the drive."""
     before = machine.shell("sha256sum <%s/drive/image" % STORAGE)
     for attempt in ("touch /laptop/new", "mount -o remount,rw /laptop", "rm /laptop/Fieldscribe/index.html",
                     SEEN + "dd if=/dev/zero of=$disk bs=4096 count=1 oflag=direct",
@@ -67,11 +67,11 @@ def refuses_writing(machine):
         except GuestError:
             continue
         expect(False, "the drive let a laptop do this: " + attempt)
-    expect(machine.shell("sha256sum <%s/drive/image" % STORAGE) == before, "the image is another one")
+    expect(machine.shell("sha256sum <%s/drive/image" % STORAGE) == before, "the image was changed")
 
 
 def recorded_while_read(machine, seconds):
-    """Records while the laptop reads continuously; sample-exact. Returns the seconds."""
+    """Records while the laptop reads continuously, and checks every sample. Returns the recorded seconds."""
     # wait: paces a reader in the background
     machine.shell(SEEN + "(while :; do dd if=$disk of=/dev/null bs=64k iflag=direct count=2000 || sleep 1; done) "
                   "</dev/null >/dev/null 2>&1 & echo $! >/run/test/reader")
@@ -82,13 +82,14 @@ def recorded_while_read(machine, seconds):
     machine.press()
     machine.until_written()
     machine.shell("kill $(cat /run/test/reader)")
-    expect(machine.transcript(number)["gaps"] == [], "a gap")
-    return same_as_heard(machine.audio(number), "the recording beside a laptop")
+    expect(machine.transcript(number)["gaps"] == [], "the recording has a gap")
+    return same_as_heard(machine.audio(number), "the recording made while the laptop reads")
 
 
 def drive(bench):
-    """Appears, is mounted, is whole, refuses writing, shines; stays as it is while a laptop has it; ejected, it comes with what is
-    new; what is erased goes; sealed, nothing is left unencrypted; switched off, it is gone."""
+    """The laptop mounts the drive and cannot write to it; the lamp blinks. The drive stays unchanged until the laptop ejects it, and then
+    returns with the new recordings. A deleted recording leaves no trace; with encryption nothing readable is left; turned off, the
+    drive disappears."""
     with bench.appliance("drive") as machine:
         machine.room_sounds()
         machine.press()
@@ -103,14 +104,14 @@ def drive(bench):
         folders = check_folders(root)
         expect(len(folders) == 1 and "forward" in text(os.path.join(root, list(folders)[0], "transcript.txt")), folders)
         refuses_writing(machine)
-        began = machine.note("shining")
-        machine.wait_lamp(lambda lamp: lamp._matching(began, LAPTOP), 30, "a short blink every 3 s: a laptop")
+        began = machine.note("laptop")
+        machine.wait_lamp(lambda lamp: lamp.matching(began, LAPTOP), 30, "a short blink every 3 s: a laptop")
 
         sound = recorded_while_read(machine, 6)
-        # It belongs to the laptop until ejected.
+        # The drive does not change until the laptop ejects it.
         # wait: nothing may happen; a slow machine can only hide what does
         machine.shell("sleep 50; cat /laptop/Fieldscribe/RESULT.txt")
-        expect(machine.shell(SUMS).split() == ["1"], "what the laptop has mounted is another drive")
+        expect(machine.shell(SUMS).split() == ["1"], "the drive changed while the laptop had it mounted")
         machine.shell(EJECT)
         plugged(machine, 2)
         second = check_folders(take(machine, "second"))
@@ -120,9 +121,9 @@ def drive(bench):
         expect(lines_with(machine, "Zanzibar") > 0, "the mark is not in the image")
         machine.shell("fieldscribe delete --yes 1")
         plugged(machine, 1)
-        expect(list(check_folders(take(machine, "erased"))) == sorted(set(second) - set(folders)), "the erased one is there")
+        expect(list(check_folders(take(machine, "erased"))) == sorted(set(second) - set(folders)), "the deleted recording is still there")
         left = lines_with(machine, "Zanzibar")
-        expect(left == 0, "%d lines of the image still have what was erased" % left)
+        expect(left == 0, "%d lines of the image still have the deleted recording" % left)
 
         machine.shell("age-keygen -o /root/key 2>/dev/null")
         key = machine.shell("age-keygen -y /root/key").strip()
@@ -138,7 +139,7 @@ def drive(bench):
                       "systemctl restart fieldscribe")
         machine.until("! [ -e %s ] && ! [ -d /sys/kernel/config/usb_gadget/fieldscribe ] && ! systemctl -q is-active fieldscribe-drive" % image, 90)
         expect(not machine.lamp().fast_blinks(), "the lamp showed a fault")
-        return "whole; nothing written; %.1f s sample-exact beside it; new, erased, sealed and off as told" % sound
+        return "intact; no write got through; %.1f s recorded meanwhile, sample-exact; new, deleted, sealed and off are right" % sound
 
 
 def sealed(machine):
@@ -153,7 +154,7 @@ def sealed(machine):
 
 
 def drive_interrupted(bench):
-    """Pulled while it is read; the plug of the recorder is pulled while it is filled; its unit is killed: whole each time."""
+    """The cable is pulled while the laptop reads, the unit is killed, and the power is cut during a copy: the drive is intact each time."""
     with bench.appliance("drive-interrupted") as machine:
         machine.record(8)
         machine.shell(SET_UP)
@@ -161,11 +162,11 @@ def drive_interrupted(bench):
         machine.shell("umount /laptop; " + SEEN + "(dd if=$disk of=/dev/null bs=64k iflag=direct; echo $? >/run/test/read) "
                       "</dev/null >/dev/null 2>&1 &\nsleep 1; " + PULL)  # wait: pulls in the middle of the reading, which takes longer
         machine.until("[ -s /run/test/read ] && ! ls -d /sys/block/sd?", 60)
-        expect(machine.shell("cat /run/test/read").strip() != "0", "it was read to its end before it was pulled")
+        expect(machine.shell("cat /run/test/read").strip() != "0", "the laptop read the drive to its end before the cable was pulled")
         machine.record(2)
         machine.shell(PLUG)
         machine.until(MOUNT, 60)
-        expect(int(machine.shell(SUMS)) in (1, 2), "the sums of what is there after it was pulled")
+        expect(int(machine.shell(SUMS)) in (1, 2), "wrong number of intact recordings after the cable was pulled")
         machine.shell(EJECT)
         plugged(machine, 2)
 
@@ -173,14 +174,14 @@ def drive_interrupted(bench):
         machine.until("! ls -d /sys/block/sd?", 60)
         plugged(machine, 2)
 
-        # The power fails while a third one is copied.
+        # The power fails while a third recording is copied.
         machine.record(3)
         machine.shell("cat >/run/test/hold <<'END'\nuntil find /run/fieldscribe-drive/mount -path '*/partial*' -name 'audio.*' | grep -q .; "
                       # wait: polls for the moment
                       "do sleep 0.01; done\nsystemctl kill --signal=STOP fieldscribe-drive-copy\nEND\n"
                       "systemd-run --quiet --unit=hold sh /run/test/hold; " + EJECT)
         machine.until("! systemctl is-active --quiet hold", 150)
-        # What is on its way to the card is there, and the rest is not.
+        # What was written reaches the card; the rest of the copy is missing.
         machine.shell("sync")
         machine.power_cut()
         machine.boot()
@@ -190,4 +191,4 @@ def drive_interrupted(bench):
         found = check_folders(take(machine, "third"))
         expect(len(found) == 3, "%d recordings on it" % len(found))
         machine.shell("fieldscribe verify")
-        return "pulled while it was read, killed, and cut off while it was filled: whole each time, 3 recordings"
+        return "cable pulled while read, unit killed, power cut during a copy: intact each time, 3 recordings"

@@ -1,4 +1,4 @@
-"""Common to all emulated machines: power, plug and sticks, through qemu's machine protocol."""
+"""What all emulated machines share: power and sticks, controlled through qemu's machine protocol (QMP)."""
 
 import contextlib
 import json
@@ -7,7 +7,7 @@ import socket
 import subprocess
 import time
 
-# The factor for all timeouts: the tests of a change share their machine with others.
+# The factor for all timeouts: these tests share the host with other work.
 SLOWDOWN = 3
 
 
@@ -22,7 +22,7 @@ class GuestError(Exception):
 class Emulator:
     """A qemu process, with its sockets and logs in the folder `work`."""
 
-    # The port of a stick, in qemu's terms.
+    # qemu's properties of the port for sticks.
     PORT = {}
 
     def __init__(self, work):
@@ -47,7 +47,7 @@ class Emulator:
         self.process = None
 
     def launch(self, words, sockets, priority=0):
-        """Starts qemu with these arguments, which name a socket `qmp`; it ends with this process in any case."""
+        """Starts qemu with these arguments, which must create a socket `qmp`. The kernel kills qemu when this process ends."""
         for name in sockets:
             if os.path.exists(self.path(name)):
                 os.unlink(self.path(name))
@@ -55,7 +55,7 @@ class Emulator:
         with open(self.path("qemu.log"), "a") as log:
             self.process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL"] + nice + words, start_new_session=True,
                                             stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        # Where the kernel shares the processors out by sessions, a priority counts within one alone: this is a session of its own.
+        # With autogroup scheduling a nice value counts only within its session, so qemu's own session gets the priority.
         with contextlib.suppress(OSError), open("/proc/%d/autogroup" % self.process.pid, "w") as file:
             file.write(str(priority))
         channel = self.connect("qmp")
@@ -65,7 +65,7 @@ class Emulator:
         self.command("qmp_capabilities")
 
     def command(self, name, **arguments):
-        """A command of qemu's machine protocol."""
+        """Sends a QMP command; returns its result."""
         self._qmp.write(json.dumps({"execute": name, "arguments": arguments}) + "\n")
         self._qmp.flush()
         while True:
@@ -86,7 +86,7 @@ class Emulator:
                      serial="FIELDSCRIBE-" + name.upper(), **self.PORT)
 
     def stick_out(self, name="stick"):
-        """Pulls the stick at any moment."""
+        """Pulls the stick, even while it is in use."""
         self.command("device_del", id=name)
         self.wait(lambda: self._is_gone(name), 30, "stick unplugged")
 
@@ -98,7 +98,7 @@ class Emulator:
             return False
 
     def connect(self, name):
-        """A socket that qemu opens."""
+        """Connects to a socket that qemu opens."""
         def attempt():
             channel = socket.socket(socket.AF_UNIX)
             try:

@@ -1,11 +1,11 @@
-"""Reads exFAT by Microsoft's specification, without this machine's kernel."""
+"""Reads exFAT by Microsoft's specification, without the kernel's driver."""
 
 import os
 import struct
 import time
 
-FILE = 0x85  # and after it one entry of its stream, and some of its name
-IS_FOLDER, IS_IN_A_ROW = 0x10, 2
+FILE = 0x85  # followed by a stream entry and name entries
+IS_FOLDER, IS_CONTIGUOUS = 0x10, 2
 
 
 class Volume:
@@ -17,7 +17,7 @@ class Volume:
         self.fat, self.heap, self.cluster = fat * sector, heap * sector, sector << self.data[109]
 
     def chain(self, first, length=None):
-        """The content of clusters: contiguous if the length says so, otherwise as the table links them."""
+        """The content of clusters: contiguous ones if a length is given, otherwise those that the FAT links."""
         if length is not None:
             place = self.heap + (first - 2) * self.cluster
             return self.data[place:place + length]
@@ -28,19 +28,19 @@ class Volume:
         return found
 
     def entries(self, folder):
-        """(name, is a folder, time, content) of each file in the content of a folder."""
+        """Yields (name, is a folder, time, content) of each file in a folder's content."""
         for at in range(0, len(folder), 32):
             if folder[at] != FILE:
                 continue
             count, is_folder, modified = folder[at + 1], folder[at + 4] & IS_FOLDER, folder[at + 12:at + 16]
             flags, letters, first, length = struct.unpack_from("<xBxB16xIQ", folder, at + 32)
             name = b"".join(folder[at + 32 * number + 2:at + 32 * number + 32] for number in range(2, count + 1))
-            content = self.chain(first, length if flags & IS_IN_A_ROW else None)[:length] if length else b""
+            content = self.chain(first, length if flags & IS_CONTIGUOUS else None)[:length] if length else b""
             yield name[:2 * letters].decode("utf-16-le"), is_folder, struct.unpack("<I", modified)[0], content
 
 
 def read(path, name, target):
-    """Copies a folder at the top of a volume to a folder of this machine."""
+    """Copies a folder in the root of a volume to a folder of the host."""
     volume = Volume(path)
     top = [entry for entry in volume.entries(volume.chain(volume.root)) if entry[0] == name]
     copy(volume, top, target)

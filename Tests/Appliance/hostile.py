@@ -11,7 +11,7 @@ from zoo import ALWAYS, LETTER, NEVER, ZOO, read_letter, volume
 PROCESS = "systemctl show -P MainPID fieldscribe"
 DONE, FAILED = "safe to unplug", "not everything was copied"
 
-# Waits until udev and systemd have seen the stick with all of its partitions, and nothing is done with it any more.
+# Waits until udev and systemd have seen the stick with all of its partitions, and all jobs for it have ended.
 SETTLED = """cat >/run/test/settled <<'END'
 # wait: polls for udev and systemd; timeout is the guard
 until [ -b /dev/sda ]; do sleep 0.1; done
@@ -30,7 +30,7 @@ timeout %d sh /run/test/settled"""
 
 
 def hostile(bench):
-    """Plugs in the zoo; nothing on the machine and no foreign file on a stick may change."""
+    """Plugs in every stick of the zoo; no file of the machine and no foreign file on a stick may change."""
     with bench.appliance("sticks-hostile") as machine:
         machine.record(2)
         # wait: what is written from now on has a later time on every file system
@@ -55,12 +55,12 @@ def hostile(bench):
         machine.shell("fieldscribe verify")
         machine.record(2)
         seconds = next_stick(machine, 2)
-        return "%d sticks: %d left alone, %d refused with a fault, %d copied to and whole; then a good one after %.0f s" % (
+        return "%d sticks: %d left alone, %d refused with a fault, %d copied to and intact; then a good one after %.0f s" % (
             len(ZOO), became[""], became[FAILED], became[DONE], seconds)
 
 
 def show(machine, one, path):
-    """Plugs a stick in and pulls it out once nothing happens; returns the log."""
+    """Plugs a stick in, and pulls it out when the machine is idle again; returns the message in the log, or "" without one."""
     before = digest(path)
     heard, process = len(lines(machine)), machine.shell(PROCESS)
     began = machine.note("stick")
@@ -81,16 +81,16 @@ def show(machine, one, path):
     expect(what == DONE or not lamp.done(began), one.name + ": the lamp said that it is safe to unplug")
     expect(machine.shell(PROCESS) == process, one.name + ": the service was restarted")
     if what == FAILED:
-        # A press would acknowledge the fault, and begin a recording with it.
+        # A press would acknowledge the fault, but also start a recording.
         machine.shell("systemctl restart fieldscribe")
         machine.until_ready()
     if not what:
-        expect(digest(path) == before, one.name + ": nobody said a word, and yet it was written to")
+        expect(digest(path) == before, one.name + ": it was written to without a message")
     for number, (kind, at) in enumerate(one.volumes):
-        expect(read_letter(path, kind, at) == LETTER, "%s: somebody's own is not as it was" % one.name)
+        expect(read_letter(path, kind, at) == LETTER, "%s: the letter was changed" % one.name)
         if what == DONE:
             found = check_folders(read_folder(volume(path, at), kind, path + ".read%d" % number))
-            expect(len(found) == 1, "%s: %d recordings in place of 1" % (one.name, len(found)))
+            expect(len(found) == 1, "%s: %d recordings instead of 1" % (one.name, len(found)))
     return what
 
 

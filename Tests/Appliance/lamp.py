@@ -53,17 +53,18 @@ class LampHistory:
 
     def double_blinks(self, since=0.0):
         """Moments of two short blinks with a pause after them: exporting."""
-        return self._matching(since, [(0.05, 0.24), (0.08, 0.33), (0.05, 0.24), (0.4, 1.2)])
+        return self.matching(since, [(0.05, 0.24), (0.08, 0.33), (0.05, 0.24), (0.4, 1.2)])
 
     def fast_blinks(self, since=0.0):
         """Moments of five blinks a second: a fault."""
-        return self._matching(since, [(0.05, 0.19)] * 6)
+        return self.matching(since, [(0.05, 0.19)] * 6)
 
     def done(self, since=0.0):
         """Moments of three steady seconds: safe to unplug."""
-        return self._matching(since, [(2.5, 3.5)])
+        return self.matching(since, [(2.5, 3.5)])
 
-    def _matching(self, since, lengths):
+    def matching(self, since, lengths):
+        """Moments at which phases of these (shortest, longest) lengths begin, the first of them lit."""
         phases = self.phases(since)
         found = []
         for index in range(len(phases) - len(lengths) + 1):

@@ -1,4 +1,4 @@
-"""A virtual machine: power, plug, stick, and a shell inside, through qemu's own sockets."""
+"""A virtual machine: power, sticks and a shell inside, through qemu's sockets."""
 
 import base64
 import os
@@ -15,7 +15,7 @@ class Unfit(Exception):
 
 
 class Starved(Unfit):
-    """The machine got the processor too late for a person's action."""
+    """The machine got processor time too late to act like a person."""
 
 
 def copy_disk(source, target):
@@ -34,7 +34,7 @@ class Machine(Emulator):
 
     PORT = {"bus": "xhci.0"}
 
-    # Units that a machine of some minutes can do without: a third of its boot.
+    # Units that a machine for some minutes does not need; they take a third of the boot.
     MASKED = """modprobe@drm.service modprobe@fuse.service modprobe@dm_mod.service modprobe@efi_pstore.service
         modprobe@loop.service sys-kernel-debug.mount sys-kernel-tracing.mount dev-hugepages.mount dev-mqueue.mount
         systemd-update-utmp.service systemd-user-sessions.service systemd-logind.service getty.target
@@ -47,7 +47,7 @@ class Machine(Emulator):
     BOARDS = {
         "amd64": (["qemu-system-x86_64", "-M", "q35,sata=off,smbus=off", "-cpu", "max,svm=off,la57=off"],
                   "console=ttyS0 no_timer_check tsc=reliable 8250.nr_uarts=1 "),
-        # As the Raspberry Pi 4 has it.
+        # The Raspberry Pi 4's processor.
         "arm64": (["qemu-system-aarch64", "-M", "virt,gic-version=3", "-cpu", "cortex-a72"], "console=ttyAMA0 "),
     }
 
@@ -62,7 +62,7 @@ class Machine(Emulator):
     # Power
 
     def boot(self, *more, timeout=120):
-        """Power on, the emulator with words of its own; returns the seconds until the machine answers."""
+        """Switches the machine on, with further arguments for qemu; returns the seconds until the machine answers."""
         began = time.monotonic()
         self._start(list(more))
         while not self._line(timeout - (time.monotonic() - began)).startswith("READY"):
@@ -86,8 +86,8 @@ class Machine(Emulator):
         self.command("migrate", uri="exec:cat > " + os.path.abspath(os.path.join(state, "ram")))
         while (status := self.command("query-migrate").get("status")) != "completed":
             if status == "failed":
-                raise GuestError("the machine's state cannot be kept")
-            time.sleep(0.1)  # wait: polls until it is kept
+                raise GuestError("the machine's state cannot be saved")
+            time.sleep(0.1)  # wait: polls until it is saved
         self.power_cut()
         copy_disk(self.disk, os.path.join(state, "root.img"))
 
@@ -104,8 +104,8 @@ class Machine(Emulator):
                  "-device", "virtserialport,chardev=agent,name=agent",
                  "-device", "virtio-rng-pci", "-device", "qemu-xhci,id=xhci",
                  "-device", "virtio-blk-pci,drive=disk"]
-        # What is flushed need not reach the disk of this machine, which may be busy for seconds: the plug that is pulled is
-        # that of the other. What it flushes is still on record.
+        # Flushes need not reach the host's disk, which may be busy for seconds: only the virtual machine loses power. The record
+        # of writes still has its flushes.
         if self.log_writes:
             open(self.path("writes"), "w").close()
             words += ["-blockdev", "driver=blklogwrites,node-name=disk,log-sector-size=512,file.driver=raw,"
@@ -115,7 +115,7 @@ class Machine(Emulator):
             words += ["-blockdev", "driver=raw,node-name=disk,cache.no-flush=on,file.driver=file,file.filename=" + self.disk]
         self._buffer = b""
         self._start_of_console = os.path.getsize(self.path("console.log")) if os.path.exists(self.path("console.log")) else 0
-        # Before whatever else this machine does: sound and button of a starved one are not those of an appliance.
+        # Runs before all other work of the host: a starved machine's sound and button do not behave like an appliance's.
         self.launch(words + more, ["qmp", "agent"], priority=-10)
         self._agent = self.connect("agent")
 
@@ -123,7 +123,7 @@ class Machine(Emulator):
 
     def shell(self, script, timeout=180, check=True):
         """Runs a shell script in the machine; returns its output."""
-        # Each has its number: the answer to one that came too late is not taken for that to the next.
+        # Scripts are numbered, so that a late answer is not taken for the next script's.
         self._asked += 1
         self._agent.sendall(b"%d %s\n" % (self._asked, base64.b64encode(script.encode())))
         answer = "OUT %d " % self._asked
@@ -147,7 +147,7 @@ class Machine(Emulator):
             return None
 
     def read(self, path):
-        """A file of the machine."""
+        """The content of a file in the machine."""
         return base64.b64decode(self.shell("base64 -w0 '%s'" % path))
 
     # The sockets
@@ -171,8 +171,8 @@ class Machine(Emulator):
         with open(self.path("console.log"), "rb") as console:
             console.seek(self._start_of_console)
             said = console.read()
-        # A kernel changes its own code while it runs, and marks the place until all processors know; an emulated one may
-        # meet the mark.
+        # The kernel patches its own code, and marks the place with a breakpoint until all processors know; an emulated
+        # processor may hit it.
         if b"Oops: int3" in said:
-            return Unfit("its kernel met a breakpoint of its own, which is the emulator's doing")
+            return Unfit("its kernel hit its own breakpoint, which is the emulator's fault")
         return GuestError("the machine is gone; see " + self.path("console.log"))

@@ -17,7 +17,7 @@ def plug_in(machine):
 
 
 def microphone_unplugged(bench):
-    """Unplugged in mid-recording and plugged in again: a gap as long as it lasted, a fault, and the recording continues."""
+    """Unplugged during a recording and plugged in again: a fault, a gap of that length, and the recording continues."""
     with bench.appliance("microphone-unplugged") as machine:
         machine.room_sounds()
         machine.press()
@@ -43,7 +43,7 @@ def microphone_unplugged(bench):
         began, ended = lamp.first("press"), lamp.last("press")
         unplugged, plugged = (lamp.last(note) for note in ("unplugged", "plugged"))
         gaps = machine.transcript(number)["gaps"]
-        expect(len(gaps) == 1, "%d gaps in place of one: %s" % (len(gaps), gaps))
+        expect(len(gaps) == 1, "%d gaps instead of one: %s" % (len(gaps), gaps))
         start, end = gaps[0]["start"], gaps[0]["end"]
         expect(abs(start - (unplugged - began)) < 1.5, "the gap begins at %.1f s, unplugged after %.1f s" % (
             start, unplugged - began))
@@ -59,7 +59,7 @@ def microphone_unplugged(bench):
         same = equal_samples(ROOM, recorded, place, 0) if place is not None else 0
         # The gap begins where the sound ends; everything before it is the played sound.
         expect(same >= first, "sample %d before the gap at %d differs from what was played" % (same, first))
-        # And after it what is heard from when the room sounds again, sample for sample, until the end.
+        # After the gap, everything from the first sound until the end is the played sound.
         again = last + first_sound(recorded[last * 2:])
         place = place_in(ROOM, recorded, again)
         expect(place is not None, "the sound after the gap was not played")
@@ -67,7 +67,7 @@ def microphone_unplugged(bench):
         expect(heard == len(recorded) // 2 - again >= RATE, "%.1f s after the gap are as played, of %.1f s" % (
             heard / RATE, length - again / RATE))
         machine.shell("fieldscribe verify")
-        return "fault told after %.1f s, gap of %.1f s (unplugged for %.1f s, recording again %.1f s after), %.1f s recorded in " \
+        return "fault shown after %.1f s, gap of %.1f s (unplugged for %.1f s, recording again %.1f s after), %.1f s recorded in " \
             "%.1f s, sample-exact before the gap and after it" % (
                 told, end - start, plugged - unplugged, late, length, ended - began)
 

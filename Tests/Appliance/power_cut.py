@@ -15,7 +15,7 @@ from sound import RATE, samples_of
 
 MOST_LOST = 1.0
 BLOCK = 4096
-# Seconds of the machine, which is emulated, from its kernel's start until it may be pressed.
+# The limit for the emulated machine's seconds from its kernel's start until the service is ready.
 READY_WITHIN = 120
 SOUND_CARD = "/proc/asound/Loopback/pcm1c/sub0/status"
 
@@ -35,12 +35,12 @@ class Clock(threading.Thread):
             time.sleep(0.01)  # wait: samples the size; a late look dates a write too late, which errs on the safe side
 
     def when(self, place):
-        """The moment at which the record was seen to reach beyond a place in it: rather too late than too early."""
+        """When the record was seen to reach beyond a place in it: slightly too late, never too early."""
         return next(moment for moment, size in self.sizes if size > place)
 
 
 class Recorded:
-    """One recording, from before its first press until its text is written down, on a disk of which each write is known."""
+    """One recording, from before its first press until it is transcribed, on a disk whose writes are all recorded."""
 
     def __init__(self, bench, name, seconds):
         with bench.appliance(name, log_writes=True) as machine:
@@ -60,19 +60,19 @@ class Recorded:
             machine.until_written()
             shown.append((self._texts(machine), os.path.getsize(clock.path)))
             self.length = len(samples_of(machine.audio(self.number))) / 2 / RATE
-            # Later findings have no other evidence.
+            # Later checks run without the machine, and have no other evidence.
             machine.leave_evidence(["lamp.log", "journal.log"])
             machine.power_cut()
             self.cut = time.monotonic()
             clock.ended = True
             clock.join()
-            # The sound card of the machine and our clock agree, or what follows means nothing.
+            # The results mean nothing unless the machine's sound card and our clock agree.
             drift = (again[1] - self.captured[1]) / RATE - (again[0] - self.captured[0])
             if abs(drift) >= 0.5:
                 raise Starved("the machine's sound card is %.2f s off our clock" % drift)
             self.clock, self.writes = clock, Writes(clock.path)
             self.folder = machine.work
-        # How many writes there were before the press; when the archive knew of it; when it was stopped; in all.
+        # The number of writes before the press; when the archive knew of the recording; at the stop; in all.
         self.begins, self.known, self.stops = (self.writes.before(place) for place in (begins, known, stops))
         self.end = len(self.writes.entries)
         # Texts shown to a person after that many writes: they must persist.
@@ -85,7 +85,7 @@ class Recorded:
 
     @staticmethod
     def _count(machine):
-        """(moment, samples the sound card had taken by then): of several questions, the one answered fastest."""
+        """(moment, samples that the sound card had captured by then), from the fastest of several queries."""
         best = None
         for _ in range(8):
             asked = time.monotonic()
@@ -96,13 +96,13 @@ class Recorded:
         return best[1:]
 
     def fed(self, at):
-        """Seconds of sound that there were to keep when the cut was after so many writes; rather too many than too few."""
+        """The seconds of sound captured before a cut after this many writes; slightly too many, never too few."""
         moment = self.cut if at == self.end else self.clock.when(self.writes.entries[at][3])
         return min(max(0.0, self.captured[1] / RATE + (moment - self.captured[0])), self.length)
 
     def judge(self, disk, at, texts_too=True):
-        """Checks a disk that a cut after so many writes left; returns the seconds of sound that are lost."""
-        expect(mend(disk), "the file system does not hold")
+        """Checks a disk that a cut after this many writes left; returns the seconds of lost sound."""
+        expect(mend(disk), "the file system cannot be repaired")
         names = [STORAGE + "/archive.sqlite", STORAGE + "/archive.sqlite-wal", self.audio]
         for name in names:
             target = os.path.join(self.folder, name.rsplit("/", 1)[1])
@@ -120,7 +120,7 @@ class Recorded:
         expect(rows == 1 or rows == 0 and at < self.known, "the archive does not know of the recording")
         for shown, after in self.shown if texts_too else []:
             expect(at < after or set(shown) <= set(texts), "of %s only %s is left" % (shown, texts))
-        return max(0.0, self.fed(at) - same_as_heard(written(read(audio)), "%s, as it lies on the disk" % self.audio))
+        return max(0.0, self.fed(at) - same_as_heard(written(read(audio)), "%s on the disk" % self.audio))
 
 
 def read(path):
@@ -132,15 +132,15 @@ def read(path):
 
 
 def written(audio):
-    """A recording's file without the zeros at the end of its last block: ext4 may keep a new length, where it lies in a block
-    that the file has already, before the sound itself. A start drops them."""
+    """A recording's file without the zeros at the end of its last block: ext4 may store a new length before the sound itself, if
+    the file already has the block. The next start drops such zeros."""
     last = max(0, len(audio) - 1) // BLOCK * BLOCK
     tail = audio[last:].rstrip(b"\0")
     return audio[:last] + tail + b"\0" * (len(tail) % 2)
 
 
 def cuts(recorded, states, seed):
-    """So many cuts: (entries, keep, tear), among them the last one with all and with nothing unflushed kept."""
+    """Returns this many cuts: (entries, keep, tear). They include one after the last write, with all and with no unflushed writes kept."""
     chance, end = random.Random(seed), recorded.end
     fixed = [(end, 1.0, False), (end, 0.0, False), (end, 0.5, True), (recorded.stops, 0.0, False)]
     for _ in range(states - len(fixed)):
@@ -166,18 +166,18 @@ def replay(recorded, states, seed):
 
 
 def control(recorded):
-    """Negative control: of a disk that ignored every flush after two seconds, the same judgement tells that too much sound is
-    lost. Text may be, too, if some had been shown by then."""
+    """Negative control: if a disk ignores every flush after two seconds, the same check must find that too much sound is
+    lost. Text may be lost, too, if some had been shown by then."""
     disk = os.path.join(recorded.folder, "crash.img")
     recorded.writes.rebuild(recorded.base, disk, recorded.stops, flushed=recorded.known)
     lost = recorded.judge(disk, recorded.stops, texts_too=False)
-    expect(lost > MOST_LOST, "without flushes no more than %.2f s are lost: the judgement sees nothing" % lost)
+    expect(lost > MOST_LOST, "without flushes no more than %.2f s are lost: the check detects nothing" % lost)
     return lost
 
 
 def after_cut(bench, recorded, keep, seed):
-    """Power on again after a cut in mid-recording: ready, the recording closed with all that is owed, and written down, and the
-    next press records. Returns (seconds of the machine until it was ready, seconds lost)."""
+    """Switches on again after a cut during a recording: the service gets ready, the recording is closed without too much loss and
+    transcribed, and the next press records. Returns (the machine's seconds until ready, seconds lost)."""
     name = os.path.join(os.path.basename(recorded.folder), "again")
     disk = os.path.join(recorded.folder, "again.img")
     recorded.writes.rebuild(recorded.base, disk, recorded.stops, keep, True, seed)
@@ -196,21 +196,21 @@ def after_cut(bench, recorded, keep, seed):
         lost = recorded.fed(recorded.stops) - kept
         expect(lost <= MOST_LOST, "%.2f s are lost after the start" % lost)
         text = machine.text_of(machine.transcript(recorded.number))
-        expect("forward" in text.split(), "what was said before the cut was written down as '%s'" % text)
+        expect("forward" in text.split(), "the speech before the cut was transcribed as '%s'" % text)
         expect(machine.record(2) > recorded.number, "no new recording")
     return ready, lost
 
 
 def power_cut(states, boots, seconds=9, seed=1, name="power-cut"):
-    """A scenario: a recording, cut at so many moments from before its press until its text is there; so many of the disks booted
-    again; and the control."""
+    """Returns a scenario: a recording, cut at this many moments from before its press until its text is there; this many boots from
+    such disks; and the negative control."""
     def scenario(bench):
         recorded = Recorded(bench, name, seconds)
         worst = replay(recorded, states, seed)
         seen = control(recorded)
         again = [after_cut(bench, recorded, (0.0, 1.0, 0.5)[number % 3], seed + number) for number in range(boots)]
-        return "%d states of %d writes, at most %.2f s lost (%.2f s without flushes: the control); after mid-recording ready " \
-            "again after %s s with %s s lost, closed, written down" % (
+        return "%d states of %d writes, at most %.2f s lost (%.2f s without flushes: the control); after a cut while " \
+            "recording ready again after %s s with %s s lost, closed, transcribed" % (
                 states, recorded.end - recorded.begins, worst, seen, ", ".join("%.0f" % ready for ready, _ in again),
                 ", ".join("%.2f" % lost for _, lost in again))
     return scenario

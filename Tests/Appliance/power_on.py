@@ -1,4 +1,4 @@
-"""Power on, press, speak, press: the speech is transcribed, without the better engine and with it."""
+"""Power on, press, speak, press: the speech is transcribed, by PocketSphinx and by Moonshine."""
 
 import glob
 import json
@@ -10,14 +10,14 @@ from machine import Starved
 from stick import fill, make_stick, run, text
 from upgrade import bring
 
-# Seconds from a press to the lamp: 0.1 on a board; this machine is emulated.
+# The limit for the seconds from a press to the lamp: 0.1 on a board; this machine is emulated.
 ANSWERED = 0.3
 # The words spoken during the recording.
 SAID = "go forward ten meters"
 
 
 def power_on(bench):
-    """From the plug to the text: the lamp is off, the service ready; a recording with a mark; sound and text are right."""
+    """From power-on to the text: the lamp is off, the service gets ready, and a recording with a mark has the right sound and text."""
     with bench.appliance("power-on", cold=True) as machine:
         return recorded(machine, "pocketsphinx", says_most)
 
@@ -30,11 +30,11 @@ def power_on_stick(bench):
         make_stick(path, "vfat")
         put_corrections(machine, path)
         seconds, root, (folder,) = fill(machine, path, 1, "copy")
-        # Both the copy and the service have read them, each by a confined process in its own sandbox.
+        # Both the copy and the service have read them, each in a confined process in its own sandbox.
         answer = text(os.path.join(root, "RESULT.txt"))
         expect("belongs to recording 9, which is not in this archive" in answer, "RESULT.txt says: " + answer)
         copied = text(os.path.join(root, folder, "transcript.txt"))
-        expect(says_most(words_of(copied)), "of '%s' the stick has '%s'" % (SAID, copied))
+        expect(says_most(words_of(copied)), "said '%s'; on the stick '%s'" % (SAID, copied))
         return "%s, copied to a stick in %.0f s" % (figures, seconds)
 
 
@@ -49,8 +49,8 @@ def put_corrections(machine, path):
 
 
 def power_on_moonshine(bench):
-    """The same on a machine onto which the better engine's packages were brought by hand, as for a board without a network:
-    every word is right, and none is there that nobody said."""
+    """Runs `power-on` after Moonshine's packages were installed by hand, as on a board without a network: the text has every
+    spoken word and no other."""
     with bench.appliance("power-on-moonshine", cold=True) as machine:
         machine.boot()
         machine.until_ready()
@@ -64,15 +64,15 @@ def power_on_moonshine(bench):
         machine.shell("cd /root && tar -xf packages.tar && dpkg --install fieldscribe-*.deb && rm packages.tar fieldscribe-*.deb",
                       timeout=400)
         machine.until_ready()
-        expect(machine.shell("systemctl show -P MainPID fieldscribe") != process, "the idle service did not take it up")
-        # The following is its first power-on with it.
+        expect(machine.shell("systemctl show -P MainPID fieldscribe") != process, "the idle service did not restart with the new engine")
+        # The next power-on is the first with the new engine.
         machine.shell("sync")
         machine.power_cut()
         return recorded(machine, "moonshine", lambda words: words == SAID.split())
 
 
 def recorded(machine, engine, is_right):
-    """Power, a recording with a mark, its text by that engine; `is_right` judges its words. Returns the figures."""
+    """Switches on and makes a recording with a mark, which that engine transcribes; `is_right` judges its words. Returns the figures."""
     machine.boot()
     ready = machine.until_ready()
     expect(machine.lamp().changes == [], "the lamp was on although nobody pressed")
@@ -81,35 +81,35 @@ def recorded(machine, engine, is_right):
     machine.room_sounds()
     machine.press()
     number = machine.until_recorded(5)["recording"]
-    # A machine that reads as fast as people speak has nothing left to read at the press, and then nothing pulses: so whoever reads is
-    # held from here, while somebody speaks, until the lamp has pulsed.
+    # A machine that decodes as fast as people speak has nothing left to decode at the last press, and its lamp does not pulse. So the
+    # decode workers are stopped from here, during the speech, until the lamp has pulsed.
     readers = "--parent $(systemctl show -P MainPID fieldscribe) --full decode-worker"
-    # wait: polls for workers to hold
+    # wait: polls for workers to stop
     machine.shell("rm -f /run/let-go; setsid sh -c 'while ! [ -e /run/let-go ]; do pkill -STOP %s; sleep 0.1; done; pkill -CONT %s' "
                   "</dev/null >/dev/null 2>&1 &" % (readers, readers))
     machine.press(seconds=1.4)
     status = machine.until_recorded(9)
     expect(status["microphone"]["health"] == "alive", "the microphone is %s" % status["microphone"]["health"])
     machine.press()
-    machine.wait_lamp(lambda it: pulses_of(it, it.last("press")), 60, "a pulse while text is left to write")
+    machine.wait_lamp(lambda it: pulses_of(it, it.last("press")), 60, "a pulse while transcribing")
     machine.shell("touch /run/let-go")
     machine.until_written()
-    lamp = machine.wait_lamp(lambda it: it if not it.changes[-1][1] else None, 10, "off when all is written down")
+    lamp = machine.wait_lamp(lambda it: it if not it.changes[-1][1] else None, 10, "off when all is transcribed")
     expect(not lamp.fast_blinks(), "the lamp showed a fault")
     (began, marked, ended), (_, let_go, _) = lamp.all("press"), lamp.all("release")
     answered = lamp.lit_after(began) - began
     if answered >= ANSWERED:
-        # A slow recorder is slow the second time, too.
-        raise Starved("the lamp told of a press only after %.0f ms" % (answered * 1000))
-    # It showed the press, and then sound on the disk.
+        # The scenario runs again; a recorder that is slow fails again.
+        raise Starved("the lamp showed a press only after %.0f ms" % (answered * 1000))
+    # The lamp showed the press, and then that sound reached the disk.
     expect(lamp.lit_for(marked) > 3, "the lamp was not steady between press and mark")
     expect(lamp.changes_in(let_go + 1, ended) == 0 and lamp.lit_for(ended) > 1, "the lamp was not steady after the mark")
-    expect(pulses_of(lamp, ended), "the lamp did not pulse while text was being written")
+    expect(pulses_of(lamp, ended), "the lamp did not pulse while transcribing")
 
     transcript = machine.transcript(number)
     text = machine.text_of(transcript)
-    expect(is_right(words_of(text)), "of '%s' it wrote '%s'" % (SAID, text))
-    expect(len(transcript["marks"]) == 1, "%d marks in place of one" % len(transcript["marks"]))
+    expect(is_right(words_of(text)), "said '%s'; transcribed '%s'" % (SAID, text))
+    expect(len(transcript["marks"]) == 1, "%d marks instead of one" % len(transcript["marks"]))
     expect(transcript["gaps"] == [], "gaps: %s" % transcript["gaps"])
     expect(transcript["engine"]["name"] == engine, "engine: %s" % transcript["engine"])
 
@@ -131,5 +131,5 @@ def says_most(words):
 
 
 def words_of(said):
-    """Its words without punctuation."""
+    """The words of a text, in lower case and without punctuation."""
     return [word for word in (word.strip(".,?!;:'\"-").lower() for word in said.split()) if word]

@@ -3,13 +3,13 @@
 import time
 from datetime import datetime, timezone
 
-from appliance import IMPATIENT
+from appliance import DEFAULT_WATCHDOG
 from bench import expect, same_as_heard
 from stick import acknowledge
 
 
 def clock(bench):
-    """Power on with a clock of 2001, which systemd may replace by another wrong time; once it is set, the recording's date is corrected."""
+    """Power on with the clock at 2001, which systemd may replace by another wrong time. Setting it corrects the recording's date."""
     with bench.appliance("clock", cold=True) as machine:
         machine.boot("-rtc", "base=2001-01-01T00:00:00")
         machine.until_ready()
@@ -28,15 +28,15 @@ def clock(bench):
 
 
 def ended_by_disk(machine, number):
-    """The archive's row of a recording that a full disk ended, and its seconds of sound, which is the played sound."""
+    """Checks a recording that a full disk ended; returns its row in the archive and its seconds of sound."""
     row, sound = machine.row(number), same_as_heard(machine.audio(number), "the recording")
-    expect(row["stopReason"] == "disk", "ended by '%s'" % row["stopReason"])
+    expect(row["stopReason"] == "disk", "the stop reason is '%s'" % row["stopReason"])
     expect(abs(sound - row["duration"]) < 0.001 and sound >= 2, "%.3f s of %.3f s are left" % (sound, row["duration"]))
     return row, sound
 
 
 def disk_full(bench):
-    """The disk fills while recording: the recording ends intact above the reserve, with a fault; and it records again."""
+    """The disk fills while recording: the recording ends intact above the reserve, with a fault; later the appliance records again."""
     with bench.appliance("disk-full") as machine:
         machine.room_sounds()
         machine.press()
@@ -55,24 +55,24 @@ def disk_full(bench):
 
 
 def disk_brimful(bench):
-    """Others fill the disk to its last block while recording, reserve, ballast and all: what was heard until then stays, and
-    once there is space again, the archive records it without a restart."""
+    """Other programs fill the disk to its last block while recording, including reserve and ballast: the sound captured until then
+    stays, and once there is space again, the archive lists it without a restart."""
     with bench.appliance("disk-brimful") as machine:
         machine.room_sounds()
         machine.press()
         number = machine.until_recorded(3)["recording"]
-        # At once: what fills slowly ends the recording at its reserve.
+        # In one step: on a disk that fills slowly, the recording ends at the reserve.
         machine.shell("free=$(($(stat -f -c '%f * %S' /root))); fallocate -l $((free - 8000000)) /root/filler; "
                       "! cat /dev/zero 2> /dev/null > /root/more")
         machine.wait_lamp(lambda lamp: lamp.fast_blinks(), 90, "fast blinks: a fault")
-        # It closes into its ballast: that goes to others as well.
+        # The appliance frees its ballast to close the recording; other programs take that space, too.
         # wait: fills what is freed until the recording is closed, and for five seconds or more
         machine.shell("fill() { cat /dev/zero >> /root/more; sleep 1; }; for _ in 1 2 3 4 5; do fill; done; "
                       "while fieldscribe status --json | grep -q '\"recording\":[0-9]'; do fill; done", timeout=120)
         fault = machine.until_status(lambda it: it.get("recording") is None, 60, "closed")["lastFault"]
         expect(fault["code"] == "full", "the fault is %s" % fault)
         before = machine.row(number)
-        expect(before["stopReason"] == "cut short", "there was room to say that it ended by '%s'" % before["stopReason"])
+        expect(before["stopReason"] == "cut short", "there was room for the stop reason '%s'" % before["stopReason"])
         machine.shell("rm /root/filler /root/more; sync")
         machine.until_status(lambda it: it["backlogSeconds"] == 0 and machine.row(number)["duration"] > 0, 240, "entered")
         machine.shell("fieldscribe verify")
@@ -83,8 +83,8 @@ def disk_brimful(bench):
 
 
 def worker_killed(bench):
-    """Both decode workers, which share a model, are killed in mid-sentence: the recording continues, and the text comes all the
-    same."""
+    """Both decode workers, which share a model, are killed in mid-sentence: the recording continues, and the text is still
+    complete."""
     with bench.appliance("worker-killed") as machine:
         machine.shell("sed -i 's/^workers = 1$/workers = 2/' /etc/fieldscribe/fieldscribe.conf; "
                       "systemctl restart fieldscribe")
@@ -103,13 +103,13 @@ def worker_killed(bench):
         machine.until_written()
         transcript = machine.transcript(number)
         text = machine.text_of(transcript)
-        expect("forward" in text.split(), "it wrote '%s'" % text)
+        expect("forward" in text.split(), "transcribed '%s'" % text)
         expect(transcript["gaps"] == [], "gaps: %s" % transcript["gaps"])
         return "text '%s', no gap" % text
 
 
 def service_killed(bench):
-    """The service is killed while recording: it is back, closes or continues the recording, and records again."""
+    """The service is killed while recording: it restarts, closes or continues the recording, and records again."""
     with bench.appliance("service-killed") as machine:
         machine.room_sounds()
         machine.press()
@@ -132,9 +132,9 @@ def service_killed(bench):
 
 
 def service_hangs(bench):
-    """The service is stopped as a hang would: the watchdog ends it, and it is back."""
+    """A signal stops the service, as if it hung: the watchdog ends it, and it restarts."""
     with bench.appliance("service-hangs") as machine:
-        machine.shell(IMPATIENT, timeout=240)
+        machine.shell(DEFAULT_WATCHDOG, timeout=240)
         machine.until_ready()
         machine.note("hung")
         machine.shell("systemctl kill --signal=STOP --kill-whom=main fieldscribe")
@@ -148,27 +148,27 @@ def service_hangs(bench):
 
 
 def line_taken(bench):
-    """Another program has the button's line: log, status and doctor tell who; it still records, and once the line
-    is free the button is heard."""
+    """Another program uses the button's line: log, status and doctor name it. The appliance still records, and once the line
+    is free the button works."""
     with bench.appliance("line-taken") as machine:
         machine.shell("systemctl stop fieldscribe; systemd-run --quiet --unit=thief gpiomon --consumer thief GPIO17")
         machine.until("gpioinfo GPIO17 | grep thief")
         machine.shell("systemctl start fieldscribe", timeout=240)
         told = "gpio:GPIO17: used by thief; stop it, or name another line"
         machine.until("journalctl -b -o cat -u fieldscribe | grep -F '%s'" % told)
-        expect(machine.status()["lastFault"]["code"] == "panel", "the status tells of %s" % machine.status()["lastFault"])
+        expect(machine.status()["lastFault"]["code"] == "panel", "the status reports %s" % machine.status()["lastFault"])
         doctor = machine.shell("fieldscribe doctor", timeout=400, check=False)
         expect(all(part in doctor for part in told.split("; ")), doctor)
         machine.room_sounds()
         machine.shell("fieldscribe start")
         machine.until_recorded(2)
         machine.shell("fieldscribe stop")
-        # The fault waits for a press, so that the state is not idle again.
-        machine.until_status(lambda it: it["state"] == "faulted" and it["backlogSeconds"] == 0, 720, "all written down")
+        # The fault stays until a press, so the state does not become idle.
+        machine.until_status(lambda it: it["state"] == "faulted" and it["backlogSeconds"] == 0, 720, "all transcribed")
         machine.shell("systemctl stop thief")
         began = time.monotonic()
         machine.until("gpioinfo GPIO17 | grep fieldscribe", 120)
         seconds = time.monotonic() - began
         machine.record(2)
-        return "'%s' by log and doctor; recorded without it; %.0f s after it was free, the button was heard" % (
+        return "log and doctor say '%s'; recorded without the button, which worked %.0f s after its line was free" % (
             told, seconds)

@@ -59,31 +59,31 @@ SCENARIOS = {
     "sandbox": sandbox(minutes=5),
     "sandbox-hour": sandbox(minutes=60, name="sandbox-hour"),
 }
-# What takes as long as it says is asked for by name.
+# Scenarios that run only if named, since they take as long as their names say.
 LONG = ["sandbox-hour"]
-# What needs the packages of the better engine, which come from PyPI.
+# Scenarios that need Moonshine's packages, which come from PyPI.
 WITH_MODEL = ["power-on-moonshine"]
-# What each change is tested with.
+# Scenarios that each change is tested with.
 SHORT = {"amd64": ["power-on", "power-on-moonshine", "stick-vfat", "power-cut", "microphone-unplugged", "microphone-absent"],
          "arm64": ["power-on", "power-on-moonshine", "stick-vfat", "power-cut"]}
 
 
 class Late(Exception):
-    """The time that was given for all is over."""
+    """The time limit for all scenarios has passed."""
 
 
 def main():
     parser = argparse.ArgumentParser(description="Scenarios of the appliance in a virtual machine.")
     for name in ("image", "package", "state", "work"):
         parser.add_argument("--" + name, required=True)
-    parser.add_argument("--model", metavar="DIR", help="the packages of the better engine")
+    parser.add_argument("--model", metavar="DIR", help="a folder with Moonshine's packages")
     parser.add_argument("--all", action="store_true")
-    parser.add_argument("--within", type=int, metavar="SECONDS", help="what is not done by then has failed")
-    parser.add_argument("scenarios", nargs="*", metavar="NAME", help="of: " + " ".join(SCENARIOS))
+    parser.add_argument("--within", type=int, metavar="SECONDS", help="the time limit for all scenarios; those not done by then fail")
+    parser.add_argument("scenarios", nargs="*", metavar="NAME", help="one of: " + " ".join(SCENARIOS))
     words = parser.parse_args()
     if unknown := [name for name in words.scenarios if name not in SCENARIOS]:
         parser.error("no such scenario: " + " ".join(unknown))
-    # Even where it is ended, what tells of it is kept, and no machine is left behind.
+    # If this process is terminated, it still saves the evidence, and leaves no machine behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if words.within is not None:
         signal.signal(signal.SIGALRM, late)
@@ -100,11 +100,11 @@ def main():
         # wait: the caller's own limit for all scenarios
         if words.within is not None and time.monotonic() - began > words.within:
             failed += 1
-            print("FAIL  %s: not tried, for the time for all is over" % name, flush=True)
+            print("FAIL  %s: not tried: the time limit for all scenarios has passed" % name, flush=True)
         elif name in WITH_MODEL and not words.model:
             # A scenario that was named must not be skipped silently.
             failed += name in words.scenarios
-            print("skipped: %s: the packages of the better engine could not be made" % name, flush=True)
+            print("skipped: %s: Moonshine's packages could not be built" % name, flush=True)
         elif not attempt(bench, name, SCENARIOS[name]):
             failed += 1
     print("%.0f s in all" % (time.monotonic() - began))
@@ -112,11 +112,11 @@ def main():
 
 
 def late(*_):
-    raise Late("the time for all is over")
+    raise Late("the time limit for all scenarios has passed")
 
 
 def prepare(bench):
-    """The state from which scenarios continue."""
+    """Saves the state from which scenarios continue."""
     fresh = bench.state + ".new"
     Appliance.prepare(bench.image, bench.package, bench.folder("prepare"), fresh)
     os.rename(fresh, bench.state)
@@ -124,8 +124,8 @@ def prepare(bench):
 
 
 def attempt(bench, name, scenario, times=2):
-    """Runs it; once more where the machine was not fit for it, of which there is no hiding. Prints what came of it, and keeps
-    what tells of a failure; returns whether it held."""
+    """Runs a scenario, and once more if the machine was unfit, which it also prints. Prints the result, and keeps the evidence
+    of a failure; returns whether the scenario passed."""
     start = time.monotonic()
     for number in range(1, times + 1):
         folder = bench.folder(name)

@@ -1,4 +1,4 @@
-"""Used behind its sandbox for as long as one likes, while the kernel tells of every call that it refuses."""
+"""Uses the service in its sandbox for a given time, while the kernel traces every refused system call."""
 
 import re
 import shlex
@@ -8,14 +8,13 @@ from bench import expect
 from machine import architecture_of
 from stick import insert, make_stick
 
-# The names of Fieldscribe's threads, and of a decode worker ("exe", because it is started as /proc/self/exe). `look` fails if the
-# running service has another name. Only by these names are the programs that copy to a stick recognized.
+# The names of Fieldscribe's threads, and of a decode worker ("exe", because it is started as /proc/self/exe). `look` fails if a
+# thread of the running service has another name. The trace knows the programs that copy to a stick only by these names.
 NAMES = ("capture", "client", "control", "copy", "decode", "events", "exe", "fieldscribe", "link", "listening", "microphone",
          "panel", "partial", "poweroff", "worker-start", "writer")
 
-# The kernel's own record of calls that were refused by the sandbox: EPERM (-1), and EAFNOSUPPORT (-97) for sockets that are
-# not local ones; and of such sockets where nothing refused them. One refusal is meant: clock_adjtime, to which a sandbox that
-# protects the clock answers instead of the kernel.
+# Has the kernel trace the calls that the sandbox refuses: EPERM (-1), and EAFNOSUPPORT (-97) for sockets that are not local.
+# Also traces such sockets if nothing refuses them. One refusal is intended: clock_adjtime, which ProtectClock= forbids.
 WATCH = """mkdir -p /sys/kernel/tracing/instances/sandbox
 cd /sys/kernel/tracing/instances/sandbox
 echo '(ret == -97 || ret == -1 && id != %(clock_adjtime)d) && (%(ours)s)' >events/raw_syscalls/sys_exit/filter
@@ -25,10 +24,10 @@ echo 1 >events/syscalls/sys_enter_socket/enable
 """
 CLOCK_ADJTIME = {"amd64": 305, "arm64": 266}
 SEEN = "grep -v '^#' /sys/kernel/tracing/instances/sandbox/trace; true"
-# What the kernel says of a program that broke a rule of AppArmor or SELinux, or was killed for a call.
+# The kernel's messages about a program that broke a rule of AppArmor or SELinux, or was killed for a system call.
 DENIED = "journalctl --sync; journalctl -b -o cat | grep -E 'apparmor=.DENIED|avc: +denied|type=1326|SECCOMP auid'; true"
 
-# Each process of the service as it is now: its threads, its filter, its network; its sockets, and those that are local ones.
+# Prints each process of the service: its threads, filter, network and sockets, and which sockets are local.
 LOOK = """cd /proc
 local='NR > 1 { print "local socket:[" $7 "]" }'
 echo "outside $(readlink 1/ns/net)"
@@ -42,8 +41,8 @@ done 2>/dev/null
 awk "$local" 1/net/unix
 """
 
-# Programs that do what ours must not, by our name where it is watched for: without a sandbox, in one of systemd, and under
-# a rule of AppArmor; and one that says what was said. All of it must be seen.
+# Negative controls: programs that do what ours must not, under our name where names are watched: without a sandbox, in one of
+# systemd, and under a rule of AppArmor; and one that logs spoken words. Each must be detected.
 CONTROL = """mkdir -p /opt/control/denied
 cp /bin/bash /opt/control/fieldscribe
 cp /usr/sbin/chroot /opt/control/denied/fieldscribe
@@ -63,15 +62,15 @@ CONTROLS_DENIED = ("apparmor=", "type=1326")
 
 
 def sandbox(minutes, name="sandbox"):
-    """A scenario: so many minutes of use; no system call of Fieldscribe refused, only local sockets, no rule broken, nothing of what was
-    said in the log; and every process of the service has its filter, no way to more rights, and a network of its own."""
+    """Returns a scenario: in these minutes of use no system call of Fieldscribe is refused, all sockets are local, no rule is broken, and
+    no spoken word is in the log. Every process of the service has a filter, cannot gain rights, and has its own network namespace."""
     def scenario(bench):
         with bench.appliance(name) as machine:
             machine.shell(WATCH % {"clock_adjtime": CLOCK_ADJTIME[architecture_of(bench.image)],
                                    "ours": " || ".join('comm == "%s"' % name for name in NAMES)})
             make_stick(machine.path("stick.img"), "vfat")
             began, recordings, sticks, spoken = time.monotonic(), 0, 0, set()
-            # wait: the caller asks for so many minutes of use
+            # wait: the caller chooses the minutes of use
             while not sticks or time.monotonic() - began < minutes * 60:
                 spoken |= use(machine)
                 recordings += 1
@@ -81,35 +80,35 @@ def sandbox(minutes, name="sandbox"):
                     sticks += 1
             used = (time.monotonic() - began) / 60
             seen = machine.shell(SEEN)
-            expect(not seen, "refused by the sandbox, or no local socket:\n" + seen)
+            expect(not seen, "refused by the sandbox, or not a local socket:\n" + seen)
             denied = machine.shell(DENIED)
             expect(not denied, denied)
             phrases = [text for text in spoken if " " in text]
-            expect(phrases, "no phrase was written down, only: %s" % spoken)
-            expect(not (found := told(machine, spoken)), "in the journal: %s" % found)
+            expect(phrases, "no phrase was transcribed, only: %s" % spoken)
+            expect(not (found := spoken_in_journal(machine, spoken)), "in the journal: %s" % found)
             restarts = machine.shell("systemctl show -P NRestarts fieldscribe").strip()
             expect(restarts == "0", "the service was restarted %s times" % restarts)
             machine.shell("fieldscribe verify")
             control(machine, phrases[0])
-            return "%.0f minutes, %d recordings, %d times a stick: no call refused, no rule broken, no socket but local " \
-                "ones, none of %d phrases in the journal; all %d controls were seen" % (
+            return "%.0f minutes, %d recordings, %d copies to a stick: no call refused, no rule broken, only local " \
+                "sockets, none of %d phrases in the journal; all %d controls were detected" % (
                     used, recordings, sticks, len(phrases), len(CONTROLS_SEEN + CONTROLS_DENIED) + 1)
     return scenario
 
 
 def control(machine, phrase):
-    """Does what must not be done; fails unless all of it is seen."""
+    """Runs the negative controls; fails unless each is detected."""
     machine.shell(CONTROL % shlex.quote(phrase) + "true", timeout=300)
     for script, controls in ((SEEN, CONTROLS_SEEN), (DENIED, CONTROLS_DENIED)):
         said = machine.shell(script)
         for what in controls:
-            expect(what in said, "a control was not seen: %s in\n%s" % (what, said))
-    found = told(machine, {phrase})
-    expect(found == sorted([phrase, *long_words(phrase)]), "of '%s' in the journal only this was found: %s" % (phrase, found))
+            expect(what in said, "a control was not detected: %s in\n%s" % (what, said))
+    found = spoken_in_journal(machine, {phrase})
+    expect(found == sorted([phrase, *long_words(phrase)]), "of '%s' only this was found in the journal: %s" % (phrase, found))
 
 
 def use(machine):
-    """One recording with a mark, and what a person asks for; returns what was written down, a text each segment."""
+    """Makes a recording with a mark, and runs a person's commands; returns the texts of the segments."""
     machine.room_sounds()
     machine.press()
     number = machine.until_recorded(5)["recording"]
@@ -125,7 +124,7 @@ def use(machine):
 
 
 def look(machine):
-    """Fails unless each process of the service, decode workers too, is behind the sandbox and watched."""
+    """Fails unless each process of the service, including decode workers, is in the sandbox and watched."""
     seen = {}
     for line in machine.shell(LOOK).splitlines():
         what, value = line.split(maxsplit=1)
@@ -134,12 +133,12 @@ def look(machine):
     expect(seen["thread"] <= set(NAMES), "threads that are not watched: %s" % (seen["thread"] - set(NAMES)))
     expect(seen["Seccomp:"] == {"2"}, "a process without a filter")
     expect(seen["NoNewPrivs:"] == {"1"}, "a process that could get more rights")
-    expect(not seen["network"] & seen["outside"], "a process in the network of the machine")
-    expect(seen["socket"] <= seen["local"], "no local sockets: %s" % (seen["socket"] - seen["local"]))
+    expect(not seen["network"] & seen["outside"], "a process in the machine's network")
+    expect(seen["socket"] <= seen["local"], "sockets that are not local: %s" % (seen["socket"] - seen["local"]))
 
 
-def told(machine, spoken):
-    """What is in the journal of what was spoken: phrases of two words or more in all of it, long words in what is ours."""
+def spoken_in_journal(machine, spoken):
+    """Spoken text in the journal: phrases of two words or more in the whole journal, long words in our units' messages."""
     everything, ours = (" ".join(machine.shell("journalctl --sync; journalctl -b -o cat" + of).lower().split())
                         for of in ("", " -u 'fieldscribe*'"))
     words = {word for text in spoken for word in long_words(text) if re.search(r"\b%s\b" % re.escape(word), ours)}

@@ -1,4 +1,4 @@
-"""Only the right ears: copies that are sealed, sticks that are not known, and a recorder that is sealed, opened and locked."""
+"""Sealed copies, unknown sticks, and a sealed recorder that is opened and locked."""
 
 import hashlib
 import os
@@ -13,15 +13,15 @@ from stick import HOLD, fill, insert, make_stick, read_stick, run, text
 # Three short blinks, and a pause.
 REFUSED = [(0.05, 0.24), (0.08, 0.33), (0.05, 0.24), (0.08, 0.33), (0.05, 0.24), (0.5, 1.3)]
 OPEN = [(0.05, 0.25), (0.1, 0.35), (0.05, 0.25), (0.1, 0.35), (0.05, 0.25), (1.9, 2.8)]
-# What is heard has this word in it.
+# A word of the speech.
 WORD = "forward"
-# Where something of what is open may lie, and where it must not.
+# Count the opened files in memory, and list files with that word where there must be none.
 IN_MEMORY = "find /run/fieldscribe /dev/shm -path '*fieldscribe-opened-*' -type f | wc -l"
-IN_CLEAR = "grep -rail '%s' %s /etc/fieldscribe /tmp /var/tmp || true" % (WORD, STORAGE)
+READABLE = "grep -rail '%s' %s /etc/fieldscribe /tmp /var/tmp || true" % (WORD, STORAGE)
 
 
 def key_pair(machine):
-    """A pair of keys, made on this machine; returns (the private one's file, the public one)."""
+    """Makes a pair of keys on the host; returns (the private key's file, the public key)."""
     path = machine.path("key.txt")
     run("age-keygen", "-o", path)
     return path, run("age-keygen", "-y", path).decode().strip()
@@ -38,7 +38,7 @@ def digest(path):
 
 
 def unseal(key, path, target):
-    """Opens a sealed file on this machine, as README.txt says; checks its sums, and returns its folder."""
+    """Decrypts a sealed file on the host, as README.txt says; verifies its checksums, and returns its folder."""
     os.makedirs(target)
     run("sh", "-c", "set -e; cd %s; age -d -i %s %s | tar x" % tuple(shlex.quote(it) for it in (target, key, path)))
     folder = os.path.join(target, os.listdir(target)[0])
@@ -55,7 +55,7 @@ def put_key(path, key):
 
 
 def sealed_stick(bench):
-    """Sealed copies on a stick, opened on this machine with age; nothing else of the recordings is anywhere on it."""
+    """Sealed copies on a stick can be decrypted on the host with age; no part of a recording is readable on the stick."""
     with bench.appliance("sealed-stick") as machine:
         key, public = key_pair(machine)
         configure(machine, "export", "recipients = " + public)
@@ -86,11 +86,11 @@ def sealed_stick(bench):
         root = read_stick(path, "vfat", True, machine.path("second"))
         expect(digest(sealed[0].replace(machine.path("first"), machine.path("second"))) == before, "it was written again")
         expect("Already here: recording 1" in text(root + "/RESULT.txt"), text(root + "/RESULT.txt"))
-        return "sealed after %.0f s, opened with age here, whole; nothing unencrypted; a second copy adds nothing" % seconds
+        return "sealed after %.0f s, decrypted with age, intact; nothing unencrypted; a second copy adds nothing" % seconds
 
 
 def stick_unknown(bench):
-    """Only known sticks: of another nothing is read, nothing is written on it, and the lamp says so; made known, it gets everything."""
+    """With `sticks = known`, an unknown stick is neither read nor written, and the lamp says so; once allowed, it gets everything."""
     with bench.appliance("stick-unknown") as machine:
         configure(machine, "export", "sticks = known")
         path = machine.path("stick.img")
@@ -99,7 +99,7 @@ def stick_unknown(bench):
         machine.record(3)
         began = machine.note("stick")
         machine.stick_in(path)
-        machine.wait_lamp(lambda lamp: lamp._matching(began, REFUSED), 120, "three blinks: not copied to")
+        machine.wait_lamp(lambda lamp: lamp.matching(began, REFUSED), 120, "three blinks: not copied to")
         machine.until("! systemctl is-active --quiet fieldscribe-export@sda1")
         lamp = machine.lamp()
         expect(not lamp.done(began) and not lamp.fast_blinks(began), "the lamp said something else")
@@ -111,20 +111,20 @@ def stick_unknown(bench):
         expect(len(machine.shell("fieldscribe stick list").splitlines()) >= 1, "no stick is known")
         seconds, root, _ = fill(machine, path, 1, "known")
         expect("1 recording was copied" in text(root + "/RESULT.txt"), text(root + "/RESULT.txt"))
-        return "three blinks, no byte changed, told in the journal; allowed (%s), done after %.0f s" % (allowed.split("\n")[0], seconds)
+        return "three blinks, no byte changed, reported in the journal; allowed (%s), done after %.0f s" % (allowed.split("\n")[0], seconds)
 
 
 def sealed_recorder(bench):
-    """A sealed recorder: a key on a stick opens it, so that it can be searched; it is locked by command, by a kill and by the plug, and
-    neither key nor text is ever on its disk."""
+    """A key on a stick opens a sealed recorder, so that it can be searched. A command, a kill and a power cut lock it, and neither key
+    nor text is ever on its disk."""
     with bench.appliance("sealed-recorder") as machine:
         key, public = key_pair(machine)
         configure(machine, "storage", "seal = " + public)
         machine.record(8)
         machine.until("fieldscribe list | grep -q sealed", 120)
         search = "fieldscribe search %s 2>/dev/null | grep -c . || true" % WORD
-        expect(machine.shell(search).strip() == "0", "something is found in what is sealed")
-        expect(not machine.shell(IN_CLEAR).strip(), "unencrypted: " + machine.shell(IN_CLEAR))
+        expect(machine.shell(search).strip() == "0", "a search finds something in a sealed recording")
+        expect(not machine.shell(READABLE).strip(), "unencrypted: " + machine.shell(READABLE))
         path = machine.path("stick.img")
         make_stick(path, "vfat")
 
@@ -158,19 +158,19 @@ def sealed_recorder(bench):
         expect(sorted(os.listdir(root)) == ["RESULT.txt", "key.txt"], "on the stick: %s" % " ".join(os.listdir(root)))
         opened = machine.status()["opened"]
         expect(opened["recordings"] == [1, 2] and 3000 < opened["secondsLeft"] <= 3600, str(opened))
-        expect(int(machine.shell(search)) >= 1, "what is open is not found")
-        expect(WORD in machine.text_of(machine.transcript(1)), "what is open is not shown")
-        machine.wait_lamp(lambda lamp: lamp._matching(began, OPEN), 60, "three short blinks every 3 s: open")
-        expect("a private key has opened 2 sealed recordings" in machine.shell("fieldscribe doctor; true"), "doctor does not tell")
-        expect(machine.shell("fieldscribe history 1 | grep -c ' opened '").strip() == "1", "the history does not tell")
-        expect(int(machine.shell(IN_MEMORY)) > 0, "it is open, and not where it should be")
-        expect(not machine.shell(IN_CLEAR).strip(), "unencrypted: " + machine.shell(IN_CLEAR))
+        expect(int(machine.shell(search)) >= 1, "a search finds nothing in an open recording")
+        expect(WORD in machine.text_of(machine.transcript(1)), "an open recording is not shown")
+        machine.wait_lamp(lambda lamp: lamp.matching(began, OPEN), 60, "three short blinks every 3 s: open")
+        expect("a private key has opened 2 sealed recordings" in machine.shell("fieldscribe doctor; true"), "doctor does not report it")
+        expect(machine.shell("fieldscribe history 1 | grep -c ' opened '").strip() == "1", "the history does not have it")
+        expect(int(machine.shell(IN_MEMORY)) > 0, "the opened files are not in memory")
+        expect(not machine.shell(READABLE).strip(), "unencrypted: " + machine.shell(READABLE))
         modes = machine.shell("find /run/fieldscribe /dev/shm -maxdepth 1 -name 'fieldscribe-opened-*' -printf '%m %U\\n'").split()
         expect(modes[0] == "700" and modes[1] == machine.shell("id -u fieldscribe").strip(), str(modes))
         expect(machine.shell("fieldscribe lock") == "locked\n", "it cannot be locked")
         expect(machine.shell(search).strip() == "0" and machine.shell(IN_MEMORY).strip() == "0", "it is not locked")
 
-        # A process that is killed, and a recording meanwhile.
+        # The service is killed while recordings are open.
         insert(machine, path)
         machine.stick_out()
         expect(int(machine.shell(search)) >= 1, "it is not open the second time")
@@ -181,7 +181,7 @@ def sealed_recorder(bench):
         expect(machine.shell(IN_MEMORY).strip() == "0", "a killed service left something: " + machine.shell(IN_MEMORY))
         expect(machine.shell(search).strip() == "0" and "opened" not in machine.status(), "it is open after a kill")
 
-        # The stick is pulled while it is being opened, or a moment later.
+        # The stick is pulled while recordings are being opened, or a moment later.
         machine.shell(HOLD)
         machine.shell("systemd-run --quiet --unit=hold-key sh /run/test/hold %s" % shlex.quote("[ $(%s) -gt 0 ]" % IN_MEMORY))
         began = machine.note("pulled")
@@ -190,7 +190,7 @@ def sealed_recorder(bench):
         machine.stick_out()
         machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 150, "fast blinks: a fault, the key's stick was pulled")
         pulled = "it was open" if "opened" in machine.status() else "it was not open"
-        expect(not machine.shell(IN_CLEAR).strip(), "unencrypted: " + machine.shell(IN_CLEAR))
+        expect(not machine.shell(READABLE).strip(), "unencrypted: " + machine.shell(READABLE))
         machine.shell("fieldscribe lock")
         expect(machine.shell(search).strip() == "0" and machine.shell(IN_MEMORY).strip() == "0", "it is not locked")
         machine.shell("fieldscribe verify && sync")

@@ -1,4 +1,4 @@
-"""A stick is plugged in: the lamp tells when to leave it in and when to pull it out; what is on it is whole."""
+"""A stick is plugged in: the lamp shows when to leave it in and when to pull it out, and the copies are intact."""
 
 import os
 import re
@@ -18,10 +18,10 @@ FORMATS = {
     "ext4": ["mke2fs", "-q", "-F", "-t", "ext4", "-L", "STICK"],
     "ntfs": ["mkntfs", "--fast", "--force", "--quiet", "-L", "STICK"],
 }
-# Of each recording, what lies on the stick.
+# The files of each recording on the stick.
 FILES = ["audio.flac", "history.json", "index.html", "labels.txt", "SHA256SUMS"] + [
     "transcript." + end for end in ("txt", "json", "srt", "vtt", "csv", "TextGrid", "eaf", "docx")]
-# By the recorder's key, which minisign makes.
+# Made with the recorder's key for minisign.
 SIGNED = {"recorder.pub", "SHA256SUMS.minisig"}
 CHECKS = {"vfat": ["fsck.vfat", "-n"], "exfat": ["fsck.exfat", "-n"], "ext4": ["e2fsck", "-f", "-n"], "ntfs": ["ntfsfix", "-n"]}
 PARTITION_TYPES = {"vfat": "c", "vfat32": "c", "exfat": "7", "ntfs": "7", "ext4": "83"}
@@ -35,7 +35,7 @@ def run(*words):
 
 
 def make_stick(path, kind, partitioned=True, megabytes=64):
-    """An empty stick as one buys it, with a partition, or with the file system on the whole of it."""
+    """Makes an empty stick as it is sold, with a partition, or with the file system on the whole stick."""
     part = path + ".part"
     with open(part, "wb") as file:
         file.truncate((megabytes - 2 if partitioned else megabytes) * MIB)
@@ -69,13 +69,13 @@ def insert(machine, path, timeout=150, **options):
 
 
 def fill(machine, path, recordings, name, kind="vfat", partitioned=True):
-    """Plugs a stick in, which must then hold so many whole recordings. Returns (seconds until it may be pulled out, where its
-    folder NAME is on this machine, what `check_folders` says of that)."""
+    """Plugs a stick in, which must then hold this many intact recordings. Returns (seconds until it may be pulled out, the path of
+    its copy NAME on the host, what `check_folders` returns for that)."""
     seconds = insert(machine, path)
     machine.stick_out()
     root = read_stick(path, kind, partitioned, machine.path(name))
     found = check_folders(root)
-    expect(len(found) == recordings, "%d whole recordings on the stick in place of %d" % (len(found), recordings))
+    expect(len(found) == recordings, "%d intact recordings on the stick instead of %d" % (len(found), recordings))
     return seconds, root, found
 
 
@@ -87,7 +87,7 @@ def next_stick(machine, recordings):
 
 
 def acknowledge(machine):
-    """Takes note of a fault as a person does: by a press, which begins a recording with it."""
+    """Acknowledges a fault as a person does: by a press, which also starts a recording."""
     machine.room_sounds()
     machine.press()
     machine.until_recorded(3)
@@ -97,8 +97,8 @@ def acknowledge(machine):
 
 
 def check_folders(root, done=True):
-    """Checks every recording on a stick; returns {folder: {file: (bytes, time)}}. Of a stick that was pulled too early,
-    `done` is false: there may be no list yet, and a folder that says of itself that it is partial."""
+    """Checks every recording on a stick; returns {folder: {file: (bytes, time)}}. `done` is false for a stick that
+    was pulled too early: it may have no list yet, and a folder that is named partial."""
     expect(not done or os.path.getsize(os.path.join(root, "index.html")) > 0, "no index.html")
     found = {}
     for folder, _, names in os.walk(root):
@@ -125,7 +125,7 @@ def text(path):
 
 
 def stick(kind, partitioned=True):
-    """A scenario: a stick of some kind, read on this machine; a second time, only what is new is copied."""
+    """Returns a scenario: a stick of this kind gets all recordings, and the second time only the new one."""
     def scenario(bench):
         with bench.appliance("stick-%s%s" % (kind, "" if partitioned else "-whole")) as machine:
             path = machine.path("stick.img")
@@ -143,30 +143,30 @@ def stick(kind, partitioned=True):
             for folder, files in before.items():
                 expect(after.get(folder) == files, "%s was written again" % folder)
             run(*CHECKS[kind], machine.path("second.volume"))
-            # Who took what: the stick's own identifier, which the sandbox hides where it is looked for first.
+            # The journal names the stick by its UUID, although the sandbox hides the first place where the copy looks for it.
             identifier = run("blkid", "-p", "-s", "UUID", "-o", "value", machine.path("second.volume")).decode().strip()
-            ledger = machine.shell("grep -ho '\"volume\":\"[^\"]*\"' %s/recordings/*/journal.jsonl | sort -u" % STORAGE)
-            expect(identifier and ledger.split() == ['"volume":"%s"' % identifier],
-                   "the stick is %s, and the ledger has %s" % (identifier, ledger))
+            volumes = machine.shell("grep -ho '\"volume\":\"[^\"]*\"' %s/recordings/*/journal.jsonl | sort -u" % STORAGE)
+            expect(identifier and volumes.split() == ['"volume":"%s"' % identifier],
+                   "the stick is %s, and the journal has %s" % (identifier, volumes))
             expect(not machine.lamp().fast_blinks(), "the lamp showed a fault")
-            return "done after %.0f s and %.0f s, 2 folders whole, the second time 1 copied" % (first, second)
+            return "done after %.0f s and %.0f s, 2 folders intact, the second time 1 copied" % (first, second)
     return scenario
 
 
 def read_stick(path, kind, partitioned, target):
-    """Copies the folder Fieldscribe of a stick to this machine; returns where it is. TARGET.volume is its file system."""
+    """Copies the folder Fieldscribe of a stick to the host; returns its path. Leaves the file system in TARGET.volume."""
     volume = target + ".volume"
     with open(path, "rb") as source, open(volume, "wb") as part:
         source.seek(MIB if partitioned else 0)
         shutil.copyfileobj(source, part)
         if partitioned:
-            # What lies behind the partition.
+            # Drops what follows the partition.
             part.truncate(part.tell() - MIB)
     return read_folder(volume, kind, target)
 
 
 def read_folder(volume, kind, target):
-    """Copies the folder Fieldscribe of a file system to this machine; returns where it is."""
+    """Copies the folder Fieldscribe of a file system to the host; returns its path."""
     os.makedirs(target)
     if kind == "vfat":
         run("mcopy", "-s", "-m", "-i", volume, "::Fieldscribe", target)
@@ -180,8 +180,8 @@ def read_folder(volume, kind, target):
 
 
 def read_ntfs(volume, folder, target):
-    """Copies a folder of a volume of ntfs, by the tools of ntfs-3g; folders have a slash at the end of their names there.
-    Of times they say nothing."""
+    """Copies a folder of an NTFS volume with the tools of ntfs-3g, which add a slash to the names of folders and do not report
+    times."""
     os.makedirs(target + folder)
     for line in run("ntfsls", "--quiet", "--force", "--classify", "--path", folder, volume).decode().splitlines():
         name = folder + "/" + line.rstrip("/")
@@ -196,7 +196,7 @@ def read_ntfs(volume, folder, target):
 
 
 def stick_read_only(bench):
-    """A write-protected stick: a fault in words, and the next stick gets everything."""
+    """A write-protected stick: a fault with its reason, and the next stick gets everything."""
     with bench.appliance("stick-read-only") as machine:
         make_stick(machine.path("bad.img"), "vfat")
         machine.record(3)
@@ -209,14 +209,14 @@ def stick_read_only(bench):
         expect("cannot be mounted" in reason or "read-only" in reason, reason)
         acknowledge(machine)
         seconds = next_stick(machine, 2)
-        return "fault told, the next stick done after %.0f s" % seconds
+        return "fault reported, the next stick done after %.0f s" % seconds
 
 
-# When a stick is pulled: what the machine sees of it then.
+# When a stick is pulled, and a condition in the machine that holds at that moment.
 PULLED = (("in mid-write", "test -n \"$(find /run/fieldscribe-stick -path '*/partial/*' -name 'audio.*')\""),
           ("before it is unmounted", "grep -q ' /run/fieldscribe-stick [a-z0-9]* ro' /proc/mounts"))
 
-# hold CONDITION: stops the copy in the moment in which that holds; systemd lets it go on when the stick is gone.
+# hold CONDITION: stops the copy as soon as the condition holds; systemd continues it when the stick is gone.
 HOLD = """cat >/run/test/hold <<'END'
 until eval "$1"; do
     sleep 0.01 # wait: polls for the moment; the tries are a guard
@@ -229,8 +229,8 @@ END
 
 
 def stick_pulled(bench):
-    """Pulled while it is written to, and when only the unmounting is left: a fault, nothing half under a final name, and
-    the same stick is carried on with."""
+    """Pulled while it is written to, and when only the unmounting is left: a fault, no incomplete folder under a final name,
+    and the next copy to the same stick completes it."""
     with bench.appliance("stick-pulled") as machine:
         path = machine.path("stick.img")
         make_stick(path, "vfat")
@@ -242,23 +242,23 @@ def stick_pulled(bench):
             began = machine.note("stick")
             machine.stick_in(path)
             machine.until("! systemctl is-active --quiet hold-%d" % number, 150)
-            expect(not machine.lamp().done(began), "pulled %s: it was too late for that" % when)
+            expect(not machine.lamp().done(began), "pulled %s: the copy was already done" % when)
             machine.stick_out()
             machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 150, "fast blinks: a fault, pulled " + when)
             expect(not machine.lamp().done(began), "pulled %s: the lamp said that it is safe to unplug" % when)
             root = read_stick(path, "vfat", True, machine.path("pulled-%d" % number))
             left.append(len(check_folders(root, done=False)))
             acknowledge(machine)
-        expect(left == [0, 2], "there were %d and %d whole recordings on the stick in place of 0 and 2" % tuple(left))
+        expect(left == [0, 2], "there were %d and %d intact recordings on the stick instead of 0 and 2" % tuple(left))
         seconds = fill(machine, path, 3, "read")[0]
         machine.shell("fieldscribe verify")
-        return "pulled %s: a fault each time, %d and %d recordings on it, whole; then done after %.0f s, 3 whole" % (
+        return "pulled %s: a fault each time, %d and %d intact recordings on it; then done after %.0f s, 3 intact" % (
             " and ".join(when for when, _ in PULLED), *left, seconds)
 
 
 def leave_half_done(path):
-    """Makes of a stick with FAT32 in a partition what a pull in mid-write may leave: a part of a copy whose blocks the table does not
-    have, and the mark that it was not unmounted."""
+    """Puts a FAT32 stick with a partition into the state that a pull during a write may leave: an incomplete copy with clusters that
+    the FAT does not link, and the mark that it was not unmounted."""
     with open(path + ".sound", "wb") as file:
         file.write(os.urandom(300_000))
     for folder in ("", "/appliance", "/appliance/partial"):
@@ -279,21 +279,21 @@ def leave_half_done(path):
 
 
 def stick_dirty(bench):
-    """A stick that was pulled in mid-write, so that its file system is not in order: it is repaired, and gets everything."""
+    """A stick whose file system was damaged by an earlier pull: it is repaired, and gets everything."""
     with bench.appliance("stick-dirty") as machine:
         path = machine.path("stick.img")
         make_stick(path, "vfat32", megabytes=80)
         leave_half_done(path)
         machine.record(3)
         seconds, root, _ = fill(machine, path, 1, "read")
-        expect(not os.path.exists(os.path.join(root, "appliance", "partial")), "the part is still there")
+        expect(not os.path.exists(os.path.join(root, "appliance", "partial")), "the incomplete copy is still there")
         run(*CHECKS["vfat"], machine.path("read.volume"))
-        expect("repaired" in machine.journal("fieldscribe-export@*"), "the journal does not tell of it")
+        expect("repaired" in machine.journal("fieldscribe-export@*"), "the journal does not report the repair")
         return "repaired, done after %.0f s" % seconds
 
 
 def stick_full(bench):
-    """A stick without room: a fault, the reason in words on it, and no half folder."""
+    """A stick without room: a fault, the reason in RESULT.txt, and no incomplete folder."""
     with bench.appliance("stick-full") as machine:
         path = machine.path("stick.img")
         make_stick(path, "vfat", megabytes=6)
@@ -314,8 +314,8 @@ def stick_full(bench):
         run("mcopy", "-i", "%s@@1M" % path, "::filler.bin", machine.path("filler.back"))
         with open(machine.path("filler"), "rb") as before, open(machine.path("filler.back"), "rb") as after:
             same = before.read() == after.read()
-        expect(same, "a file that was there before is not the same")
+        expect(same, "a file that was already on the stick was changed")
         machine.shell("fieldscribe verify")
         acknowledge(machine)
         seconds = next_stick(machine, 2)
-        return "fault told, by RESULT.txt too, nothing on it but what was there; the next stick done after %.0f s" % seconds
+        return "fault reported, in RESULT.txt too; nothing else changed on the stick; the next stick done after %.0f s" % seconds

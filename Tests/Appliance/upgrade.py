@@ -8,7 +8,7 @@ from bench import expect, same_as_heard
 
 
 def newer(package, folder):
-    """The package with the next version; returns where it is, and that version."""
+    """Makes the package with a newer version; returns its path and that version."""
     tree = os.path.join(folder, "tree")
     subprocess.run(["dpkg-deb", "--raw-extract", package, tree], check=True)
     control = os.path.join(tree, "DEBIAN", "control")
@@ -24,7 +24,7 @@ def newer(package, folder):
 
 
 def bring(machine, path, target):
-    """Brings a file into the machine, as a stick without a file system."""
+    """Copies a file into the machine, by a stick without a file system."""
     size = os.path.getsize(path)
     with open(path, "ab") as file:
         file.write(b"\0" * (-size % 512))
@@ -49,18 +49,18 @@ def upgrade(bench):
         ready = machine.until_ready() - began
         machine.until_written()
         expect(machine.shell("dpkg-query -W -f '${Version}' fieldscribe") == version, "the newer version is not installed")
-        # What was captured until the old one was asked to end is in the file.
+        # Sound that was captured until the old service was asked to stop is in the file.
         journal = machine.shell("journalctl -b -o short-monotonic -u fieldscribe | grep -m 1 'Stopping' | tr -d '[]'")
         asked = float(journal.split()[0]) - machine.lamp().lit_after(machine.lamp().last("press"))
         row = machine.row(number)
-        expect(row["stopReason"] == "shutdown", "the recording ended by '%s'" % row["stopReason"])
+        expect(row["stopReason"] == "shutdown", "the stop reason is '%s'" % row["stopReason"])
         expect(row["duration"] > asked - 1, "%.1f s are left of %.1f s" % (row["duration"], asked))
         sound = same_as_heard(machine.audio(number), "the recording")
-        expect("forward" in machine.text_of(machine.transcript(number)).split(), "what was said is not written down")
+        expect("forward" in machine.text_of(machine.transcript(number)).split(), "the speech was not transcribed")
         expect(machine.shell(sums) == before, "the configuration or an earlier recording was changed")
         expect(not machine.lamp().fast_blinks(), "the lamp showed a fault")
         machine.shell("fieldscribe verify")
         again = machine.record(2)
         expect(again > number, "no new recording")
-        return "closed by '%s' with %.1f s sample-exact, written down; ready %.1f s after apt began, and recorded" % (
+        return "closed by '%s' with %.1f s sample-exact, transcribed; ready %.1f s after apt began, and recorded" % (
             row["stopReason"], sound, ready)

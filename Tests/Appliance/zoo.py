@@ -1,4 +1,4 @@
-"""A zoo of sticks: damaged, misleading, or made to do harm. Each is made here; `hostile` shows them to the appliance."""
+"""A zoo of sticks: damaged, misleading, or made to do harm. Each is made here; `hostile` plugs them in."""
 
 import os
 import random
@@ -9,12 +9,12 @@ from stick import MIB, make_stick, run
 
 LETTER = b"This is somebody's own, and nobody's business.\n"
 
-# What may become of a stick: never called safe to unplug, always copied to, or either.
+# The permitted outcomes: never reported as safe to unplug, always copied to, or either.
 NEVER, ALWAYS, EITHER = "never", "always", "either"
 
 
 class Exhibit:
-    """One stick: how it is made, what may become of it, where its file systems begin, and how it is plugged in."""
+    """One stick: how it is made, its permitted outcome, where its file systems begin, and the options for plugging it in."""
 
     def __init__(self, make, verdict, volumes, options):
         self.name = make.__name__.replace("_", "-")
@@ -25,7 +25,7 @@ ZOO = []
 
 
 def exhibit(verdict, volumes=(), **options):
-    """Adds a stick to the zoo. `volumes`: (kind, byte at which it begins) of each that holds somebody's letter."""
+    """Adds a stick to the zoo. `volumes`: (kind, first byte) of each file system with LETTER, a foreign file."""
     def add(make):
         ZOO.append(Exhibit(make, verdict, volumes, options))
         return make
@@ -57,14 +57,14 @@ def noise(length, seed=1):
 
 
 def partition_table(path, *entries, at=0):
-    """A table of partitions of DOS: (type, first sector, sectors)."""
+    """Writes a DOS partition table of (type, first sector, sectors)."""
     table = b"".join(struct.pack("<B3sB3sII", 0, b"\0\2\0", kind, b"\xff\xff\xff", first, count)
                      for kind, first, count in entries)
     put(path, at + 446, table.ljust(64, b"\0") + b"\x55\xaa")
 
 
 def local(path, name, data):
-    """A file of this machine beside an image."""
+    """Writes a file of the host beside an image; returns its path."""
     with open(path + "." + name, "wb") as file:
         file.write(data)
     return path + "." + name
@@ -75,7 +75,7 @@ def into_vfat(path, name, data, at=0):
 
 
 def fits(path, name):
-    """Adds a small file; whether the folder at the top had room for its name."""
+    """Adds a small file; returns whether the root folder had room for its name."""
     return subprocess.run(["mcopy", "-i", path, local(path, "file", b"x"), "::" + name], stdin=subprocess.DEVNULL,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                           env=dict(os.environ, MTOOLS_SKIP_CHECK="1")).returncode == 0
@@ -87,7 +87,7 @@ def vfat(path, megabytes=64):
 
 
 def ext4(path, fill=lambda tree: None, label="STICK"):
-    """The file system on the whole stick; `fill` makes what shall be on it in a folder."""
+    """Makes a file system on the whole stick; `fill` puts its content into a folder."""
     tree = path + ".tree"
     os.makedirs(tree + "/Private")
     with open(tree + "/Private/letter.txt", "wb") as file:
@@ -251,7 +251,7 @@ def no_room_for_a_name(path):
     blank(path, 16)
     run("mkfs.vfat", "-F", "16", "-r", "16", path)
     into_vfat(path, "letter.txt", LETTER)
-    # More than were asked for fit in: as many as one sector, or one cluster, holds.
+    # More names fit than were requested: mkfs.vfat rounds up to a full sector or cluster.
     number = 0
     while fits(path, "%d.TXT" % number):
         number += 1
@@ -358,7 +358,7 @@ def sums_of_a_pipe(path):
     ext4(path, fill)
 
 
-# Names that a shell would act on.
+# Names that a shell would interpret.
 
 @exhibit(ALWAYS, VFAT)
 def label_for_a_shell(path):
@@ -379,7 +379,7 @@ def names_for_a_shell(path):
     ext4(path, fill, label="$(touch /pwned)")
 
 
-# Two at once.
+# Two file systems.
 
 @exhibit(ALWAYS, [("vfat", MIB), ("ext4", 65 * MIB)])
 def two_partitions(path):
@@ -392,15 +392,16 @@ def two_partitions(path):
 
 
 def read_letter(path, kind, at):
-    """What is in the letter on a volume; on ext4, whose it is, too."""
+    """The content of the letter on a volume."""
     if kind == "vfat":
         return subprocess.run(["mtype", "-i", "%s@@%d" % (path, at), "::letter.txt"], capture_output=True,
                               env=dict(os.environ, MTOOLS_SKIP_CHECK="1")).stdout
+    # The first line is the version of debugfs.
     return run("debugfs", "-R", "cat /Private/letter.txt", volume(path, at)).split(b"\n", 1)[1]
 
 
 def volume(path, at):
-    """A file that holds the volume from there on."""
+    """The path of a file with everything from that byte on."""
     if not at:
         return path
     part = "%s.from-%d" % (path, at)

@@ -8,7 +8,7 @@ arm64_magic=':qemu-aarch64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x0
 arm64_magic+=':\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff'
 arm64_magic+=":$cache/qemu/usr/bin/qemu-aarch64:F"
 
-# Unpacks Debian 13's qemu, which is linked statically. Debian 12's lacks openat2, with which a copy opens every file.
+# Unpacks Debian 13's qemu, which is linked statically. Debian 12's lacks openat2, which a copy needs to open files.
 make_qemu() {
     local place=$cache/qemu
     is_made "$place" qemu-user && return

@@ -1,4 +1,4 @@
-"""The network's own Python package as a peer: moonshine-voice.py FILE... writes name<TAB>text, a line a file."""
+"""Transcribes with Moonshine's own Python package, for comparison: moonshine-voice.py FILE... prints name<TAB>text per file."""
 import array
 import os
 import sys

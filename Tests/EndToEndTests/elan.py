@@ -1,8 +1,8 @@
-"""What a person does in ELAN, by pympi, which reads and writes its documents: a word more at the end of each segment.
+"""Edits an ELAN document with pympi, as a person would in ELAN: adds a word to the end of each segment.
 
 usage: PYTHONPATH=FOLDER elan.py FROM TO
 
-FOLDER holds the package pympi. Prints as JSON what pympi has read: of each tier its texts with their times in milliseconds.
+FOLDER holds the package pympi. Prints what pympi read, as JSON: the texts of each tier with their times in milliseconds.
 """
 
 import json
@@ -14,7 +14,7 @@ document = pympi.Elan.Eaf(sys.argv[1])
 read = {name: sorted(document.get_annotation_data_for_tier(name)) for name in document.get_tier_names()}
 print(json.dumps(read))
 for start, end, text, *_ in read["segments"]:
-    # An annotation is found by a time within it.
+    # pympi finds an annotation by a time within it.
     assert document.remove_annotation("segments", (start + end) // 2) == 1
     document.add_annotation("segments", start, end, text + " zanzibarë <&>")
 document.to_file(sys.argv[2])

@@ -1,4 +1,4 @@
-"""Reads a DOCX file with python-docx, checks its package, and prints title, and style and text of each paragraph, as JSON."""
+"""Reads a DOCX file with python-docx, checks its package, and prints its title and the style and text of each paragraph as JSON."""
 
 import json
 import posixpath
@@ -18,7 +18,7 @@ assert names[0] == "[Content_Types].xml", names
 assert len(set(names)) == len(names), names
 roots = {name: ET.fromstring(package.read(name)) for name in names}
 
-# Every part has a type, and every part but these lists is the target of a relationship.
+# Every part has a type, and every part but the .rels lists is the target of a relationship.
 types = roots["[Content_Types].xml"]
 overrides = [part.get("PartName")[1:] for part in types.findall(PACKAGE % ("content-types", "Override"))]
 lists = [name for name in names if name.endswith(".rels")]

@@ -1,4 +1,4 @@
-"""Writes what the fuzzers begin with: corpus.py FOLDER. Small and hostile on purpose; every file is made here."""
+"""Writes the fuzzers' seeds: corpus.py FOLDER. They are small and hostile on purpose, and all made here."""
 import base64, io, json, os, struct, sys, tarfile
 
 folder = sys.argv[1]

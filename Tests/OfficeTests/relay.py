@@ -1,9 +1,9 @@
-"""Stands before a PostgreSQL on a Unix socket, where clients come by TCP.
+"""Relays TCP clients to a PostgreSQL on a Unix socket.
 
 usage: relay.py SOCKET PID [WORD]
 
-Prints its port. Once WORD comes from a client, the loopback device of this network namespace goes, which has to be one of its own: from
-then on nothing arrives, and nobody is told. Ends with the process PID.
+Prints its port. When a client sends WORD, takes the loopback device of this network namespace down, which must be a private one: from
+then on nothing arrives, and neither side is notified. Ends when the process PID ends.
 """
 
 import os

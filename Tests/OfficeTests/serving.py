@@ -1,9 +1,9 @@
-"""Drives headless Chromium over a served archive, by the driver of Tests/PageTests (packages chromium and chromium-driver).
+"""Checks a served archive in headless Chromium, with the driver of Tests/PageTests (packages chromium and chromium-driver).
 
 usage: serving.py ADDRESS RECORDING COPY [SCREENSHOTS]
 
-The recording has the lines "we talked of", "phone yo again" and "and moor". COPY is the folder of a copy of another one, which
-is dropped on the list. Prints "ok NAME", or "FAIL NAME: why", a line a check.
+The recording has the lines "we talked of", "phone yo again" and "and moor". COPY is the folder of a copy of another
+recording, which is dropped on the list. Prints "ok NAME" or "FAIL NAME: why", a line per check.
 """
 
 import base64
@@ -42,7 +42,7 @@ def listed(b):
 
 def shown(b):
     b.until(browser.READY)
-    # The hit is lit, not the word before it.
+    # The hit is highlighted, not the word before it.
     b.until("return document.querySelector('.w.on')?.textContent === 'phone'")
     assert b.js("return document.querySelector('.w.at').textContent") == "phone"
     assert b.js("return Math.abs(document.getElementById('audio').duration - 4) < 0.2")
@@ -79,7 +79,7 @@ def saving(b):
     b.click("#save")
     kept(b, "There is nothing to save")
     b.shot("served-saved")
-    # Another browser, and this one again.
+    # After a reload the text comes from the archive, without pending edits.
     b.call("POST", "/url", {"url": f"{ADDRESS}recording/{RECORDING}/"})
     assert b.js(editing.TEXTS % 2) == "fonio again"
     assert b.js("return state.edits.size") == 0
@@ -122,7 +122,7 @@ def adding(b):
     b.js(DROP, files)
     b.until("return document.querySelector('#added li')?.textContent === 'copy: added'")
     assert b.complaints() == []
-    # The same again, chosen instead of dropped; sound files, one of them damaged.
+    # The same files again, chosen instead of dropped; then sound files, one of them damaged.
     b.type("#files", "\n".join(os.path.join(COPY, name) for name, _ in files))
     b.until("return document.querySelectorAll('#added li')[1]?.textContent.includes('already')")
     sound = io.BytesIO()

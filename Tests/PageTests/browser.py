@@ -1,10 +1,10 @@
-"""Drives headless Chromium over the pages of a folder, by WebDriver (packages chromium and chromium-driver).
+"""Checks the pages of a folder in headless Chromium, through WebDriver (packages chromium and chromium-driver).
 
 usage: browser.py FOLDER [SCREENSHOTS]
        browser.py --copy FOLDER [SCREENSHOTS]
 
-FOLDER holds index.html and the pages talk, hostile and long; with --copy it is what a copy left: its index and its
-recordings are opened and played. Prints "ok NAME", or "FAIL NAME: why", a line a check.
+FOLDER holds index.html and the pages talk, hostile and long; with --copy it is a copy of recordings, whose index
+is opened and whose recordings are played. Prints "ok NAME" or "FAIL NAME: why", a line per check.
 """
 
 import base64
@@ -40,7 +40,7 @@ class Browser:
     folder = FOLDER
 
     def __init__(self):
-        # Chromium leaves files there if it is killed.
+        # Chromium leaves files in TMPDIR if it is killed.
         self.place = tempfile.mkdtemp()
         self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True,
                                        env=dict(os.environ, TMPDIR=self.place), start_new_session=True)
@@ -89,9 +89,9 @@ class Browser:
             raise RuntimeError(json.load(error)["value"]["message"].split("\n")[0]) from None
 
     def open(self, page):
-        # A page between two, because a change of the fragment alone loads nothing.
+        # Opens a blank page in between, because a change of the fragment alone loads nothing.
         self.call("POST", "/url", {"url": "about:blank"})
-        # wait: another process may show the next page, and no event reports that it has what this one has kept
+        # wait: another process may show the next page, and no event reports that it has this page's storage
         time.sleep(0.1)
         self.call("POST", "/url", {"url": "file://" + FOLDER + "/" + page})
 
@@ -138,7 +138,7 @@ class Browser:
                 raise AssertionError("never true: " + script)
             time.sleep(0.02)  # wait: polls for the condition
 
-    def shot(self, name, width=1280, height=900):
+    def shot(self, name):
         if SHOTS:
             with open(os.path.join(SHOTS, name + ".png"), "wb") as file:
                 file.write(base64.b64decode(self.call("GET", "/screenshot")))
@@ -177,7 +177,8 @@ def word_follows(b):
     b.js("document.getElementById('audio').playbackRate = 4")
     b.click("#play")
     b.until("return !document.getElementById('audio').paused")
-    # In each frame, after the page's own handler. The sound may advance by 400 ms within a frame; five such frames are not an accident.
+    # Checks each frame, after the page's own handler. The sound may advance by 400 ms within a frame; five wrong frames in a row are
+    # an error.
     b.js("window.followed = { seen: [], wrong: 0, most: 0, last: [] };"
          "const audio = document.getElementById('audio'), all = [...document.querySelectorAll('.w')];"
          "const look = () => {"
@@ -280,7 +281,7 @@ def search_folds(b):
     b.open("hostile/index.html")
     b.type("#find", "CAFE")
     assert b.js("return document.querySelector('.at').textContent") == "café"
-    # As word errors are counted: without punctuation and fillers, abbreviations and small numbers spelled out.
+    # Words are compared as for word error rates: without punctuation and fillers, with abbreviations and small numbers spelled out.
     b.open("talk/index.html")
     line = "In 10 minutes Mr. Thornton, uh, said “two” of twenty-one, constructor."
     b.js("arguments[0].split(' ').forEach((text, i) => { wordsOf(segments[0])[i].textContent = text; });"
@@ -352,7 +353,7 @@ def waveform(b):
         b.press("-")
     assert view() == [0, total]
     assert b.js("const event = new WheelEvent('wheel', { deltaY: 100, cancelable: true }); wave.dispatchEvent(event); return event.defaultPrevented") is False
-    # A click there shows the line and the word, also while paused; the zoomed part goes along with what is sought elsewhere.
+    # A click on the waveform shows the line and the word, also while paused; the zoomed part follows other seeks.
     b.call("POST", "/window/rect", {"width": 1280, "height": 420})
     try:
         talk(b)
@@ -365,7 +366,7 @@ def waveform(b):
         assert part[0] > 0 and part[1] < total and abs((part[0] + part[1]) / 2 - b.js("return now()")) < 200, part
         b.press("Home")
         assert view()[0] == 0 and abs(view()[1] - (part[1] - part[0])) < 3, view()
-        # Two fingers zoom it, and seek nothing.
+        # Two fingers zoom the waveform, and do not seek.
         b.js("setView(0, data.duration)")
         b.devtools("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=2)
         box = b.js("const box = wave.getBoundingClientRect(); return [box.left, box.top + box.height / 2, box.width]")
@@ -381,7 +382,7 @@ def waveform(b):
     finally:
         b.devtools("Emulation.setTouchEmulationEnabled", enabled=False)
         b.call("POST", "/window/rect", {"width": 1280, "height": 900})
-    # Each speaker's part has another colour.
+    # Each speaker's part has its own colour.
     b.open("people/index.html")
     b.until("return width > 0")
     painted = ("const pen = canvas.getContext('2d'), seen = time => [...pen.getImageData(Math.floor(x(time) / 3) * 3 * devicePixelRatio, canvas.height / 2, 1, 1).data].join();"
@@ -423,7 +424,7 @@ def index(b):
     known = set(" ".join(b.js("return texts")).split())
     assert len(words) > 10 and not [word for word in words if word not in known], words
     b.shot("index-search")
-    # As it is spoken, too, as on the pages.
+    # The search ignores punctuation and case, as on the pages.
     b.press("Control", "a")
     b.type("#find", "Down, to the river!")
     assert b.js("return document.querySelector('.list li:not([hidden]) mark').textContent") == "down to the river"
@@ -613,7 +614,7 @@ def labels(b):
 
 
 def accessible(b):
-    """axe-core finds nothing serious, in both schemes and with all that opens."""
+    """axe-core finds nothing serious, in both colour schemes and in everything that opens."""
     path = os.environ.get("FIELDSCRIBE_TEST_AXE")
     if not path:
         print("note the pages were not examined by axe-core: FIELDSCRIBE_TEST_AXE names no file")
@@ -642,7 +643,7 @@ def accessible(b):
                         "openMenu(main.querySelector('.who'))", "closeMenu(); edit(lineOf(6))", "close(); document.getElementById('help').showModal()"]:
                 b.js(act)
                 assert found() == [], (scheme, act, found())
-            # What is wrong is found.
+            # Negative control: axe-core finds a button without a name.
             b.js("document.getElementById('help').append(document.createElement('button'))")
             assert [one[0] for one in found()] == ["button-name"], found()
         finally:

@@ -19,14 +19,14 @@ CAUGHT = """
     const make = URL.createObjectURL;
     URL.createObjectURL = blob => { blob.text().then(text => window.caught.push(text)); return make.call(URL, blob); };
     """
-# A folder as from the browser's picker, which no test can answer.
+# Replaces the browser's folder picker, which no test can operate.
 PICKED = """
     window.written = {};
     const page = document.documentElement.outerHTML;
     window.showDirectoryPicker = async () => ({ getFileHandle: async (name, options) => options?.create
       ? { createWritable: async () => ({ write: async text => { window.written[name] = text; }, close: async () => {} }) }
-      : { getFile: async () => ({ text: async () => arguments[0] ?? page }) } });
-    """.replace("arguments[0] ?? page", "page")
+      : { getFile: async () => ({ text: async () => page }) } });
+    """
 
 
 # Whether the page has no corrections.
@@ -53,7 +53,7 @@ def fresh(b, page="talk"):
 
 def double_click(b, selector, number=0):
     element = b.find(selector, number)
-    # Once the page has stopped scrolling to the last edit.
+    # Waits until the page has stopped scrolling to the last edit.
     b.until("const top = document.querySelectorAll(arguments[0])[arguments[1]].getBoundingClientRect().top, before = window.lastTop;"
             "window.lastTop = top; return before === top", selector, number)
     b.call("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": [
@@ -86,14 +86,14 @@ def editing(b):
     assert [word for word, _ in after] == ["we", "crossed", "by", "the", "old", "fort", "below", "the", "mill"], after
     assert after[:4] == before[:4] and after[6:] == before[5:]
     assert before[4][1] == after[4][1] < after[5][1] < before[5][1]
-    # Repeatable: times come from the recognized words, and return with them.
+    # Repeatable: times come from the recognized words, and return when those words do.
     b.js("document.querySelector('.s[data-n=\"6\"] .t').click()")
     b.press("Enter")
     b.js("document.getElementById('field').value = 'we crossed by the ford below the mill'")
     b.press("Enter")
     assert b.js(TIMES % 6) == before
     assert b.js("return document.querySelectorAll('.edited').length") == 0
-    # Leaving changes nothing; every control can be left by keys.
+    # Escape changes nothing; the keyboard can leave every control.
     b.press("Enter")
     keys(b, "xx")
     b.press("Escape")
@@ -135,7 +135,7 @@ def kept(b):
     assert b.js(TEXTS % 6) == "we crossed by the fort below the mill"
     assert "half typed" in b.js("return document.getElementById('field').value")
     b.press("Escape")
-    # Closing asks if something is unsaved.
+    # Closing the page asks for confirmation if something is unsaved.
     asks = "return !dispatchEvent(new Event('beforeunload', { cancelable: true }))"
     assert b.js(asks)
     # A browser with full storage says so.
@@ -146,7 +146,7 @@ def kept(b):
     assert b.js("return document.getElementById('kept').textContent") == "This browser cannot store more: save now"
     b.js("isUnsaved = false")
     assert not b.js(asks)
-    # Another recording has nothing of it, though Chromium has one storage for all files.
+    # Another recording shows no corrections, although Chromium has one storage for all files.
     b.open("long/index.html")
     assert b.js("return document.querySelectorAll('.edited').length") == 0
     fresh(b)
@@ -165,7 +165,7 @@ def replacing(b):
     b.js("document.activeElement.blur()")
     b.press("Control", "z")
     assert b.js("return [...document.querySelectorAll('.w')].filter(word => word.textContent === 'river').length") == count
-    # The text shows what would come; one by one, and the next is shown.
+    # The text previews the replacements. They can be made one by one; then the next hit is shown.
     b.js("document.getElementById('instead').value = ''; find.value = 'river'; find.dispatchEvent(new Event('input'))")
     b.type("#instead", "Rhine")
     preview = "return [...main.querySelectorAll('.gone')].map(word => word.textContent + ' ' + word.dataset.instead)"
@@ -189,20 +189,20 @@ def replacing(b):
     for left in (1, 0):
         b.js("document.activeElement.blur()")
         b.press("Control", "z")
-        # What comes back is found again.
+        # The restored words are found again.
         assert b.js("return hits.length") == count - left and b.js("return hits.flat().every(word => word.isConnected)")
     # Punctuation around it stays, and parts of words are not replaced.
     b.js("step([edited(6, 'the “River,” rivers and the river-bank')]); find.value = 'river'; search(); instead.value = 'Rhine'; replace(wholeHits())")
     assert b.js(TEXTS % 6) == "the “Rhine,” rivers and the river-bank", b.js(TEXTS % 6)
     b.press("Control", "z")
     b.press("Control", "z")
-    # Also where lines were joined, words of two segments.
+    # If lines were joined, a replacement may span two segments.
     b.js("step([change(7, { ...draftOf(7), joined: true })]); find.value = 'mill the'; search(); instead.value = 'mill. A'; replace(wholeHits())")
     assert "below mill. A water was cold" in b.js("return textOfLine(lineOf(6))").replace("the mill.", "mill."), b.js("return textOfLine(lineOf(6))")
     b.press("Control", "z")
     b.press("Control", "z")
     b.js("find.value = 'the River'; search(); instead.value = ''")
-    # Esc closes it, and a second time the search, which has brought it.
+    # Esc closes the replacement, and a second Esc the search that opened it.
     b.type("#instead", "the Elbe")
     b.press("Escape")
     state = "return [document.getElementById('replace').hidden, document.activeElement.id, document.getElementById('find').value]"
@@ -236,7 +236,7 @@ def uncertain(b):
     for _ in range(left() - 2):
         b.press("d")
     assert b.js(at) == seen[0]
-    # A key to open, the letters, and a key to continue: at most two more than the word has.
+    # A key to open, the letters, and a key to continue: at most two keys more than the word has letters.
     pressed = 0
     for _ in range(3):
         was = left()
@@ -248,16 +248,16 @@ def uncertain(b):
         b.press("Enter")
         pressed += 2 + len("grandfather")
         assert (b.js(TEXTS % place[0]).split()[place[1]]) == "grandfather"
-        # The corrected line is right.
+        # A corrected line counts as confirmed.
         assert left() == was - asked
     # Only these keys were pressed: each word was corrected, and the next one opened.
     assert pressed <= 3 * (len("grandfather") + 2)
-    print(f"note keystrokes a corrected word: its letters + {(pressed - 3 * len('grandfather')) / 3:g}")
+    print(f"note keystrokes per corrected word: its letters + {(pressed - 3 * len('grandfather')) / 3:g}")
     fresh(b)
 
 
 def right(b):
-    """A line that somebody found right, or corrected, has no uncertain word."""
+    """A line that somebody confirmed or corrected has no uncertain words."""
     fresh(b)
     b.until("return document.getElementById('left').textContent")
     line = b.js("return Number(segments.find(line => line.querySelectorAll('.c0, .c1').length > 1).dataset.n)")
@@ -271,7 +271,7 @@ def right(b):
         [line, b.js("return wordsOf(lineOf(arguments[0])).length", line)]]
     b.press("Control", "z")
     assert b.js(count, line) == before and b.js(left) == all_
-    # By the button, with the line open; what was typed counts, too.
+    # The button confirms the open line with the text that was typed.
     double_click(b, f'.s[data-n="{line}"] .w', 0)
     keys(b, "so")
     b.menu()
@@ -279,7 +279,7 @@ def right(b):
     assert b.js(count, line) == 0 and b.js(TEXTS % line).startswith("so ") and b.js("return open === null")
     b.press("Control", "z")
     assert b.js(count, line) == before
-    # In the round of uncertain words, the next one is asked.
+    # During the review of uncertain words, the next one is asked.
     b.press("d")
     asked = b.js("return document.querySelector('.asked').closest('.s').dataset.n")
     b.press("r")
@@ -316,7 +316,7 @@ def undone(b):
         b.press("Control", "y")
         assert b.js(state_) == one
     assert b.js(shown) == last
-    # A history that is not ours is left out.
+    # An invalid undo history is ignored.
     b.js("const draft = JSON.parse(localStorage.getItem(shelf)); draft.past[0].parts = [{ name: 'edits', before: 1, after: {} }];"
          "isUnsaved = false; window.kept_ = JSON.stringify(draft); onpagehide = () => localStorage.setItem(shelf, kept_)")
     b.open("talk/index.html")
@@ -326,7 +326,7 @@ def undone(b):
 
 
 def downloaded(b):
-    """Documents made from what is on the screen: corrections, names, notes."""
+    """Documents have what is on the screen: corrections, names, notes."""
     fresh(b, "people")
     b.js("step([edited(6, 'we crossed by the <old> fort & below the mill')], { speakers: { B: 'Béla' }, details: { ...state.details, title: 'The mill', people: 'Anna' } });"
          "setNotes([{ time: startOf(lineOf(6)) / 1000, text: 'he laughs' }])")
@@ -382,13 +382,13 @@ def downloaded(b):
         except ImportError:
             print("note python-docx is missing: the Word file was only parsed")
     fresh(b, "people")
-    # The recorder's name, which may look like a person's, says what it is.
+    # The recorder's name has a label, since it may look like a person's.
     fresh(b)
     assert ", 1:02, recorder fieldscribe-1\n" in b.js("return timedText()")
 
 
 def panel(b):
-    """Notes and quotations are in a panel at the side, on a narrow screen in a sheet at the bottom."""
+    """Notes and quotations are in a panel at the side, or on a narrow screen in a sheet at the bottom."""
     fresh(b)
     seen = "const box = work.getBoundingClientRect(); return [work.open && work.checkVisibility(), box.left, box.top, box.right, box.bottom, innerWidth, innerHeight, document.documentElement.scrollWidth]"
     assert not b.js(seen)[0]
@@ -418,7 +418,7 @@ def panel(b):
 
 
 def bar(b):
-    """One row on wide screens, and little on phones; the rest is in a menu."""
+    """The bar is one row on wide screens, and small on phones; the rest is in a menu."""
     fresh(b)
     height = "return [bar.offsetHeight, document.documentElement.scrollWidth]"
     shown = "return ['play', 'wave', 'time', 'find', 'edit', 'notes-button', 'save', 'menu-button', 'tools'].filter(id => byId(id).checkVisibility())"
@@ -431,7 +431,7 @@ def bar(b):
                 now = b.js(height)
                 assert now[0] <= high and now[1] <= width and b.js(shown) == wanted, (width, search, now, b.js(shown))
                 assert b.js("return byId('wave').clientWidth") >= 90, width
-            # All of it is in the menu, and inside the window.
+            # The menu has everything, and is inside the window.
             b.click("#menu-button")
             assert b.js(shown) == row + ["tools"], (width, b.js(shown))
             assert b.js("return [...bar.querySelectorAll('button, input, select')].every(one => {"
@@ -444,7 +444,7 @@ def bar(b):
                 assert "tools" not in b.js(shown) and b.js("return document.activeElement.id") == "field"
                 b.click("#menu-button")
                 b.click("#edit")
-                # A search stays, with the hits' buttons.
+                # A search stays in the bar, with the buttons for its hits.
                 b.click("#menu-button")
                 b.type("#find", "river\ue007")
                 now = b.js(shown)
@@ -460,9 +460,9 @@ def bar(b):
         finally:
             b.devtools("Emulation.clearDeviceMetricsOverride")
             fresh(b)
-    # What is about the voice is folded.
+    # Technical details are folded.
     assert not b.js("return [...document.querySelectorAll('dt')].find(one => one.textContent === 'Transcribed by').checkVisibility()")
-    # A message goes with what the person does next, and what is unsaved shows at the button.
+    # A message disappears at the next action, and the button shows unsaved changes.
     b.js("tellKept('Copied'); toldAt -= 5000")
     seen = "return [getComputedStyle(kept).opacity, byId('save').matches('.due')]"
     colour = "return getComputedStyle(byId('menu-button')).backgroundColor"
@@ -470,13 +470,13 @@ def bar(b):
     assert b.js(seen) == ["1", False]
     b.press("Down")
     b.until("return getComputedStyle(kept).opacity === '0'")
-    # What is done earlier lets it go, too, but not before four seconds.
+    # An earlier action also removes the message, but not before four seconds.
     b.js("tellKept('Copied'); toldAt -= 3000")
     b.press("Down")
     b.until("return getComputedStyle(kept).opacity === '0'")
     # wait: not sooner than the page promises, on a machine of any speed
     assert b.js("return Date.now() - toldAt >= 4000")
-    # It is beside the text; on narrow screens below the line that is brought, and below the page's end.
+    # The message is beside the text; on narrow screens it is below the current line, and below the page's end.
     b.js("tellKept(notSaved); seek(startOf(lineOf(1)))")
     assert b.js("return kept.getBoundingClientRect().right < main.querySelector('.t').getBoundingClientRect().left"), b.js("return innerWidth")
     b.click("#notes-button")
@@ -498,7 +498,7 @@ def bar(b):
     b.js("seek(0)")
     b.js("step([edited(6, 'another text')])")
     assert b.js(seen) == ["1", True]
-    # On narrow screens, too, where the button is in the menu. While a line is edited, Done is in the bar.
+    # The same on narrow screens, where the button is in the menu. While a line is edited, Done is in the bar.
     for width, wanted in [(768, row[:5] + row[6:]), (380, row[:3] + row[7:])]:
         b.devtools("Emulation.setDeviceMetricsOverride", width=width, height=720, deviceScaleFactor=1, mobile=True)
         try:
@@ -538,7 +538,7 @@ def saving(b):
     text = b.js("return window.written['corrections fieldscribe-1 7.html']")
     told = json.loads(b.js("return window.written['corrections.json']"))
     assert told["editor"]["name"] == "Anna" and told["segments"][0]["text"].endswith("</script><b>fort below the mill")
-    # The folder is asked once.
+    # The page asks for the folder only once.
     b.js("window.showDirectoryPicker = () => { throw new Error('asked again'); }; window.written = {}")
     b.press("Control", "s")
     b.until("return window.written['corrections.json']")
@@ -568,7 +568,7 @@ def saving(b):
         time.sleep(0.4)  # wait: nothing may happen; a slow machine can only hide what does
         assert b.js("return document.querySelectorAll('.edited').length") == 0
         assert b.js("return document.querySelectorAll('.w').length") > 50
-    # Without a picker it is a download.
+    # Without a folder picker, saving is a download.
     fresh(b)
     b.js("window.showDirectoryPicker = undefined;" + CAUGHT)
     double_click(b, '.s[data-n="6"] .w', 4)
@@ -641,7 +641,7 @@ def added(b):
     b.press("q")
     assert b.js("return document.querySelector('#quotations q').textContent") == "crossed by the ford"
     assert b.js("return [kept.textContent, getComputedStyle(kept).opacity]") == ["Kept as a quotation, under Notes", "1"]
-    # It is coloured in the text, also after its line is changed.
+    # The quotation is coloured in the text, also after its line is changed.
     coloured = "return [...main.querySelectorAll('.quoted.yellow')].map(word => word.textContent).join(' ')"
     assert b.js(coloured) == "crossed by the ford"
     b.shot("quotation")
@@ -654,7 +654,7 @@ def added(b):
     time_ = f"{int(start) // 60}:{int(start) % 60:02}"
     assert b.until("return window.copied") == f'"crossed by the ford" ({time_}, At the ford, 20 Nov 2026)', b.js("return window.copied")
     b.until("return kept.textContent === 'Copied with its source'")
-    # What is not known is left out; the title of a page without a date is its heading.
+    # The source leaves out what is unknown; without a title it has the page's heading.
     source = "return citation(state.quotations[0]).split(' (')[1]"
     dated = "document.querySelector('.facts dd').textContent = arguments[0];"
     for recorded, wanted in [("2026-03-01 08:30", "1 Mar 2026)"), ("Friday 6 May 2026 clock unverified", "")]:
@@ -675,7 +675,7 @@ def added(b):
 
 
 def chosen(b):
-    """Selected words can be copied or kept without a key."""
+    """Selected words can be copied, or kept as a quotation, without a key."""
     fresh(b, "people")
     items = "return [...document.querySelectorAll('#menu:not([hidden]) button')].map(one => one.textContent)"
     select = """const words = [lineOf(6), lineOf(7)].flatMap(wordsOf), range = document.createRange();
@@ -691,7 +691,7 @@ def chosen(b):
     b.shot("selection")
     b.click("#menu button")
     start = b.js("return clock(startOf(wordsOf(lineOf(6))[4]))")
-    # Without a clipboard of its own the page uses the browser's copying.
+    # Without navigator.clipboard the page uses the browser's copy command.
     assert b.until("return window.copied") == f'"ford below the mill" (Anna, {start}, Two people)', b.js("return window.copied")
     assert b.js("return kept.textContent") == "Copied with its source" and b.js(items) == []
     # Two people; one without a name.
@@ -767,7 +767,7 @@ def people(b):
     assert shown and b.js("return segments.some(line => line.hidden)")
     b.js("document.getElementById('speaker').value = ''; document.getElementById('speaker').dispatchEvent(new Event('change'))")
     assert not b.js("return segments.some(line => line.hidden)")
-    # It is there again after a reload.
+    # The name is there again after a reload.
     b.open("people/index.html")
     b.until("return state.edits.size === 1")
     assert b.js(named) == ["Mr. <b>Ford"] * 3
@@ -782,7 +782,7 @@ def edit_button(b):
     b.click("#edit")
     assert b.js("return [document.activeElement.id, open.id, document.getElementById('edit').textContent]") == ["field", 1, "Done"]
     assert b.js(told) == ""
-    # Then each click opens a line, with its word, and plays nothing.
+    # While editing, each click opens a line at its word, and plays nothing.
     b.click('.s[data-n="3"] .w', 3)
     assert b.js("return [open.id, field.value.slice(field.selectionStart, field.selectionEnd), audio.paused]") == [3, "river", True]
     keys(b, "lake")
@@ -792,7 +792,7 @@ def edit_button(b):
     b.click('.s[data-n="6"] .w', 2)
     b.until("return !audio.paused")
     b.press("Space")
-    # Whoever has opened a line is not told again.
+    # The hint is not shown again after a line was opened.
     b.js("isUnsaved = false; localStorage.removeItem(shelf)")
     b.open("talk/index.html")
     assert b.js(told) == ""
@@ -822,7 +822,7 @@ def titled(b):
     keys(b, "another")
     b.press("Escape")
     assert b.js(shown) == ["The <b>mill</b>"] * 3, b.js(shown)
-    # Leaving the field keeps it, too; without one it is the recording's own title again.
+    # Leaving the field also keeps the title; an empty title restores the recording's own.
     b.click("h1")
     b.js("document.activeElement.value = ''; document.activeElement.blur()")
     assert b.js(shown) == [before, "", ""], b.js(shown)
@@ -830,7 +830,7 @@ def titled(b):
 
 
 def others(b):
-    """Lines are given to others; two are merged; a new one has a colour and a letter of their own."""
+    """Lines are given to other speakers; two speakers are merged; a new speaker gets a colour and a letter."""
     fresh(b, "people")
     said = lambda line: b.js("return lineOf(arguments[0]).dataset.p", line)
     names = "return [...main.querySelectorAll('.s .who')].map(one => one.textContent)"
@@ -839,7 +839,7 @@ def others(b):
         what.value = arguments[0];
         [...document.querySelectorAll('#menu button')].find(one => one.textContent === arguments[1]).click();""", scope, to)
     assert (said(3), said(7)) == ("A", "B") and b.js("return segments.every(line => !line.dataset.n || !line.querySelector('.w') || line.dataset.p.length === 1)")
-    # By the key, the present line; nobody else's.
+    # The key gives only the current line.
     b.js("seek(startOf(lineOf(7)))")
     b.press("s")
     scopes = "return [...document.querySelectorAll('#menu option')].map(one => one.value)"
@@ -878,12 +878,12 @@ def others(b):
     give("own", "A")
     assert (said(6), said(7), said(8)) == ("A", "C", "A")
     b.press("Control", "z")
-    # Two letters that are one person; the name goes along.
+    # Two letters are one person; the name stays.
     b.js("step([], { speakers: { C: 'Carla' } })")
     b.click("main .who[data-who=C]")
     b.click("#menu button", 3)
     assert b.js("return document.querySelector('#menu select').value") == "all"
-    # Merged with one of the others; what is less than all may be somebody's who is new.
+    # All of a speaker can only be merged with another speaker; less can also be given to somebody new.
     offered = "return [...document.querySelectorAll('#menu button')].filter(one => one.checkVisibility()).map(one => one.textContent)"
     assert b.js(offered) == ["A", "B"], b.js(offered)
     b.js("const what = document.querySelector('#menu select'); what.value = 'own'; what.dispatchEvent(new Event('change'))")
@@ -906,7 +906,7 @@ def others(b):
     assert said(7) == "B" and b.js("return state.turns === null") and b.js(names) == ["A", "B"]
     assert not b.js("return Boolean(past.length) || document_().version !== 1")
     assert b.js("return document.querySelectorAll('.facts .who').length") == 2
-    # A text of one person, given to two.
+    # A text of one speaker gets a second one.
     fresh(b)
     b.js("openGive(lineOf(6).querySelector('.t'), lineOf(6))")
     assert b.js(scopes) == ["line", "rest"], b.js(scopes)
@@ -922,7 +922,7 @@ def divided(b):
     lines = "return [...main.querySelectorAll('.s')].filter(line => line.querySelector('.w')).map(line => wordsOf(line).map(word => word.textContent).join(' '))"
     before, times = b.js(lines), b.js("return [...main.querySelectorAll('.w')].map(word => word.dataset.t)")
     place = before.index("we crossed by the ford below the mill")
-    # Enter splits where the cursor was put; after typing it is done.
+    # Enter splits the line if the cursor was only moved; after typing it ends the edit.
     double_click(b, '.s[data-n="6"] .w', 4)
     b.press("Left")
     b.press("Enter")
@@ -955,14 +955,14 @@ def divided(b):
     for _ in range(4):
         b.press("Control", "z")
     assert b.js(lines) == before and b.js("return document_().version") == 1
-    # With the line before, though a bookmark or another segment's end is between them.
+    # Joins with the previous line, although a bookmark or another segment's end is between them.
     b.js("edit(lineOf(7)); field.setSelectionRange(0, 0)")
     b.press("Backspace")
     joined = before[place] + " " + before[place + 1]
     assert b.js(lines) == before[:place] + [joined] + before[place + 2:], b.js(lines)
     b.press("Escape")
     assert b.js("return document_().segments.map(one => [one.id, one.text, one.joined])") == [[7, before[place + 1], True]]
-    # What is typed in it belongs to the segment in which it is.
+    # Text typed in the joined line belongs to the segment at the cursor.
     double_click(b, '.s[data-n="6"] .w', 8)
     keys(b, "our water")
     b.press("Enter")
@@ -1022,7 +1022,7 @@ def colours(b):
         assert (max(light) + .05) / (min(light) + .05) >= 4.5, (colour, letter)
     for sight in SIGHTS:
         seen = [oklab(colour, sight) for colour, _ in pairs]
-        # Twice what is just told apart side by side, and more.
+        # More than twice the difference that is just visible side by side.
         near = min(sum((x - y) ** 2 for x, y in zip(one, other)) ** .5 for i, one in enumerate(seen) for other in seen[:i])
         assert near > 0.12, (sight, near)
 
@@ -1058,7 +1058,7 @@ def speaker_menu(b):
     b.click("main .who[data-who=B]")
     b.click("h1 + dl")
     assert b.js(items) == []
-    # A name is kept by a click elsewhere, which does what it otherwise does, and discarded by Esc.
+    # A click elsewhere keeps the name, and does what it usually does; Esc discards the name.
     rename = lambda name: (b.click(".facts .who[data-who=A]"), b.click("#menu button", 1), b.js("menu.firstChild.value = ''"), keys(b, name))
     rename("Berta")
     b.click(".facts .who[data-who=B]")
@@ -1102,7 +1102,7 @@ def without_speech(b):
     assert len(b.js(group)) == 1 and b.js(group)[0].endswith(" s without speech"), b.js(group)
     assert b.js("return document.querySelectorAll('.quiet .s').length") == 3
     assert not b.js("return document.querySelector('.s[data-n=\"9\"] .x').checkVisibility()")
-    # One alone is as before.
+    # A single line without speech stays as it was.
     assert b.js("return document.querySelector('.s[data-n=\"2\"]').textContent.endsWith('[no words]')")
     b.shot("without-speech")
     b.click(".quiet summary")
@@ -1122,7 +1122,7 @@ def without_speech(b):
 
 
 def without_words(b):
-    """A page without a word does not speak of words."""
+    """A page without words does not mention words."""
     b.complaints()
     b.open("empty/index.html")
     keys_ = b.js("return document.querySelector('.keys').textContent")
@@ -1145,13 +1145,13 @@ def unclear(b):
     start = b.js(f"return Number({line}.dataset.t) / 1000")
     b.until(f"return !audio.paused && audio.currentTime >= {start}")
     b.js("audio.pause()")
-    # It is the first of the uncertain ones, in the list, too.
+    # The unclear line is the first uncertain one, also in the list.
     assert b.js("return document.querySelector('footer ol li').textContent").endswith("[unclear] then <nobody> spoke")
     b.press("d")
     assert b.js("return current.matches('.unclear') && current === uncertain[0]")
-    # Downloads say so.
+    # Downloads mark the line.
     assert "[unclear]\n" in b.js("return timedText()") and "[unclear]" in b.js("return subtitles()")
-    # Opened and left alone it stays so; what is held back is not yet the text.
+    # Opened without an edit, the line stays unclear; the withheld words are not yet its text.
     double_click(b, '.s[data-n="4"] .unclear')
     assert b.js("return field.value + '|' + field.placeholder") == "|then <nobody> spoke"
     b.press("Enter")
@@ -1164,7 +1164,7 @@ def unclear(b):
     assert not b.js("return main.querySelector('.unclear, .held')")
     b.js("undo()")
     assert b.js(shown) == "[unclear] then <nobody> spoke"
-    # r: it was read right. Before, it was skipped.
+    # The key r confirms the withheld words. The line was skipped before.
     b.js("passed.clear(); current = null")
     b.press("d")
     b.press("r")
@@ -1191,7 +1191,7 @@ def learnt(b):
     assert b.js("return audio.playbackRate") == 1.25
     b.press("F3")
     assert b.js("return audio.playbackRate") == 1
-    # It continues slightly before it stopped.
+    # The sound continues slightly before the place where it stopped.
     stopped = b.js("return audio.currentTime")
     b.press("Tab")
     b.until("return !document.getElementById('audio').paused")

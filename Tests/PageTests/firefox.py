@@ -1,8 +1,8 @@
-"""Drives headless Firefox over a recording's page, by Marionette, which Firefox itself speaks (package firefox-esr).
+"""Checks a recording's page in headless Firefox, through Firefox's own protocol Marionette (package firefox-esr).
 
 usage: firefox.py FOLDER
 
-FOLDER holds the page talk/index.html. Prints "ok NAME", or "FAIL NAME: why", a line a check; "skipped: why" without Firefox.
+FOLDER holds the page talk/index.html. Prints "ok NAME" or "FAIL NAME: why", a line per check; without Firefox "skipped: why".
 """
 
 import json
@@ -79,10 +79,10 @@ class Firefox:
     def read(self):
         length = b""
         while not length.endswith(b":"):
-            length += self.take(1)
-        return json.loads(self.take(int(length[:-1])))
+            length += self.receive(1)
+        return json.loads(self.receive(int(length[:-1])))
 
-    def take(self, count):
+    def receive(self, count):
         data = b""
         while len(data) < count:
             part = self.socket.recv(count - len(data))
@@ -151,7 +151,7 @@ def edits(b, page):
 
 
 def saved(b, page):
-    """Saving is a download, which the page shows once it is beside it."""
+    """Saving downloads a file; the page shows the file's corrections once it is beside the page."""
     wanted = b.js(LINE)
     b.click("#save")
     path = os.path.join(b.downloads, "corrections fieldscribe-1 7.html")
@@ -165,7 +165,7 @@ def saved(b, page):
     assert wanted in text
     beside = os.path.join(os.path.dirname(page), "corrections.html")
     try:
-        # Without this browser's storage: only the file beside the page.
+        # Without this browser's storage, only the file beside the page has corrections.
         for content, edited in [(None, 0), (text, 1), (text.replace("0123456789abcde7", "0123456789abcde8"), 0)]:
             b.js("localStorage.clear()")
             if content is not None:
@@ -201,7 +201,7 @@ def read(b, page):
 
 def run(folder):
     if not PROGRAM:
-        print("skipped: the page in Firefox, since there is none (package firefox-esr)")
+        print("skipped: the page in Firefox, which is not installed (package firefox-esr)")
         return 0
     page = os.path.join(os.path.abspath(folder), "talk/index.html")
     failed = 0

@@ -1,16 +1,29 @@
-"""A worker that speaks the protocol of decode workers and recognizes nothing: worker.py MODE [FILE]
+"""A fake decode worker, which speaks the protocol of decode workers and recognizes nothing: worker.py MODE [FILE [FILE]]
 
-Its reading of an utterance is one word that names the number of samples. Modes: plain; refuse: has no model;
-once FILE: dies on its first utterance unless FILE exists, which it makes; late FILE: does so behind its first answer;
-deaf FILE: does so at its first audio; heard FILE: tells FILE, a fifo, at once that it heard of an utterance;
-meet HERE GO: tells HERE, a fifo, of an utterance, and reads it once GO, another, has a byte for it; never: dies on
-utterances over 2 s; garbage: answers those with no reply; mute: tells nothing of the channel. It dies where partial
-readings are wanted. Asked for the channel alone it tells 7. Of the warps that it then names,
-warped hears best with 1.08, and its word tells the warp. parts: a word for each part of a group, which tells its number
-and length, in its place, another reading of them, and a voice for each; partials: so it does, and a partial reading tells
-how many samples it has heard. holed: its word leaves out the first and the last second of an utterance over 6 s; torn: so does this, and dies
-on shorter ones. stopped FILE: a signal stops it on its first utterance unless FILE exists, which it makes; asleep FILE: it does nothing
-on its second one. chatter: answers an utterance with provisional readings without end; drip: with a blank ten times a second.
+Its reading of an utterance is one word that names the number of samples and the channel. A survey of the channel gets the cepstral
+mean 7 and candidates of warps. A request for partial readings ends the worker, except in the mode partials. Modes with "once" act only
+if FILE does not exist, and create it. Modes:
+
+    plain         does only that
+    refuse        reports that it has no model
+    once FILE     dies on its first utterance, once
+    late FILE     dies after it has reported the channel of its first utterance, once
+    deaf FILE     dies at its first audio, once
+    heard FILE    writes to FILE, a fifo, at the first audio of an utterance
+    meet HERE GO  writes to HERE, a fifo, for an utterance, and reads the utterance when GO, another fifo, has a byte
+    never         dies on utterances over 2 s
+    garbage       answers utterances over 2 s with a line that is no reply
+    mute          never reports the channel
+    warped        gives the warp 1.08 the best score; its word names the warp
+    parts         returns a word for each part of a group, which names the part's number and length; another reading of the parts; and
+                  a voice for each part but the first
+    partials      acts like parts; a partial reading names the number of samples so far
+    holed         its word leaves out the first and the last second of an utterance over 6 s
+    torn          acts like holed, and dies on shorter utterances
+    stopped FILE  stops itself with a signal on its first utterance, once
+    asleep FILE   does nothing on its second utterance, once
+    chatter       answers an utterance with partial readings without end
+    drip          answers an utterance with ten blanks a second
 """
 import json, os, signal, struct, sys, time
 
@@ -80,11 +93,11 @@ while True:
         with open(sys.argv[3], "rb", buffering=0) as go:
             with open(sys.argv[2], "w") as here:
                 here.write(".")
-            # Others come late on a busy machine, and an idle worker is replaced: page faults are progress.
+            # On a busy machine the other workers start late. Page faults count as progress: an idle worker would be replaced.
             os.set_blocking(go.fileno(), False)
             while go.read(1) is None:
                 bytearray(b"." * (1 << 20))
-                time.sleep(0.2)  # wait: for the others
+                time.sleep(0.2)  # wait: for the other workers
     if mode == "stopped" or mode == "asleep" and answered == 1:
         if not os.path.exists(sys.argv[2]):
             open(sys.argv[2], "w").close()
@@ -113,7 +126,7 @@ while True:
         texts = [f"p{number + 1}of{len(parts)}:{length}" for number, length in enumerate(lengths)]
         result["words"] = [{"text": t, "range": part, "confidence": 0.5} for t, part in zip(texts, parts)]
         result["alternatives"] = [{"text": " ".join(t + "x" for t in texts), "confidence": 0.25}]
-        # Nothing is reported of the first part.
+        # The first part has no voice.
         result["voices"] = [None] + [{"pitch": length / 10, "jitter": 0, "shimmer": 0, "voicing": 1} for length in lengths[1:]]
     if mode == "warped":
         warp = (request.get("channel") or {}).get("warp")

