@@ -51,8 +51,8 @@ struct AccuracyBenchmark {
     /// Whether to measure seams and latency, too.
     var isComplete = false
 
-    /// Measures everything or only the named ways, prints the tables, and writes `accuracy.json` and `accuracy.svg`. The
-    /// other figures come from their last run.
+    /// Measures all contenders or only the named ones, prints the tables, and writes `accuracy.json` and
+    /// `accuracy.svg`. The figures of other contenders come from their last run.
     func run(only names: [String]?, pictures: String?) throws {
         for contender in Contender.chosen(among: names, in: workshop) {
             switch contender.kind {
@@ -65,7 +65,7 @@ struct AccuracyBenchmark {
             }
         }
         let seconds = try audioSeconds()
-        // Only the same files.
+        // Omits results of other sets of files.
         let results = Contender.all.map(\.name).compactMap(kept).filter { abs($0.audioSeconds - seconds) < 0.01 }
         print("\n\(table(results).markdown)")
         try workshop.write(json(results), to: "\(title).json")
@@ -122,7 +122,8 @@ struct AccuracyBenchmark {
         }
         result.wordErrors = percent(texts)
         result.errorsOfParts = ofParts(texts)
-        // It takes one file, so it loads its model for each; a tenth of a second of silence costs little else.
+        // The program takes one file, so it loads its model for each. On a tenth of a second of silence, it does little
+        // else.
         let nothing = "\(workshop.folder)/nothing.wav"
         try sox(["-n", "-r", "16000", "-c", "1", "-b", "16", nothing, "trim", "0", "0.1"])
         result.loadingSeconds = try workshop.peer(nothing).cost.cpuSeconds * Double(corpus.items.count - 1)

@@ -3,7 +3,7 @@ import Recognition
 import System
 import TestKit
 
-/// Aligns known words: the cost, how often it fails, and the error of starts.
+/// Measures the alignment of known words: its cost, its failures, and the errors of starts.
 struct AlignmentBenchmark {
     /// Speech trimmed to its audible part, so that its first word begins at its first sample.
     private struct Piece {
@@ -87,7 +87,7 @@ struct AlignmentBenchmark {
         return (aligned, seconds, MonotonicClock.processSeconds - began)
     }
 
-    /// Files joined, as many as a piece may hold, in several orders.
+    /// Joins as many files as a piece may hold, in several orders, and aligns each piece.
     private func rows(
         _ files: [Piece], _ aligner: ForcedAligner, _ pauses: [Double]
     ) throws -> (pieces: Int, score: Score) {
@@ -107,7 +107,7 @@ struct AlignmentBenchmark {
         return try words(groups, aligner, pauses)
     }
 
-    /// Pieces joined; each begins with a word whose start is therefore known.
+    /// Joins the pieces of each row, and compares the starts of their first words, which are known, with the alignment.
     private func words(
         _ rows: [[Piece]], _ aligner: ForcedAligner, _ pauses: [Double]
     ) throws -> (pieces: Int, score: Score) {
@@ -132,7 +132,7 @@ struct AlignmentBenchmark {
         return (rows.count, score)
     }
 
-    /// As faint as a quiet room.
+    /// Returns noise as faint as that of a quiet room.
     private static func silence(_ seconds: Double, _ random: inout SeededGenerator) -> [Int16] {
         (0..<Int(seconds * Double(SamplePosition.rate))).map { _ in Int16.random(in: -8...8, using: &random) }
     }
@@ -143,7 +143,8 @@ struct AlignmentBenchmark {
         return try piece(path, words: [word]) ?? Piece(samples: [], words: [])
     }
 
-    /// Speech begins at 30 ms louder than 18 dB below the maximum, minus the time of its rise.
+    /// Trims a file to its speech. Speech begins with 30 ms louder than 18 dB below the maximum, less the time of its
+    /// rise.
     private func piece(_ path: String, words: [String]) throws -> Piece? {
         let samples = try SeamReport.samples(path)
         let step = 80
@@ -162,11 +163,8 @@ struct AlignmentBenchmark {
             isSharp: first > earliest || first == 0)
     }
 
-    /// A line of smaps_rollup in megabytes.
+    /// Returns a value of smaps_rollup in megabytes.
     private static func residentMegabytes(_ name: String) -> Double {
-        let line = MeasuredProcess.text("/proc/self/smaps_rollup").split(separator: "\n").first {
-            $0.hasPrefix("\(name):")
-        }
-        return Double(line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) / 1_024
+        MeasuredProcess.megabytes(name, in: "/proc/self/smaps_rollup")
     }
 }

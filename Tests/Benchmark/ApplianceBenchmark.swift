@@ -29,7 +29,7 @@ struct ApplianceBenchmark {
         try waitForAnswer(socket)
         var table = Table("the appliance", "median", "longest", "target")
 
-        // Work that a start leaves is done by then.
+        // By then, the work that follows a start is done.
         sleep(3)
         let idle = try share(of: appliance.id, seconds: 30)
         let resident = Self.resident(appliance.id)
@@ -68,7 +68,7 @@ struct ApplianceBenchmark {
         _ = try MeasuredProcess(["rm", "-r", storage])
     }
 
-    /// Three minutes of the same file, so that the measured recording contains speech to its end.
+    /// Repeats a file for three minutes, so that the measured recording contains speech to its end; returns the path.
     private func repeated(_ speech: String) throws -> String {
         let wave = [UInt8](try Data(contentsOf: URL(filePath: speech)))
         let sound = wave.dropFirst(44)
@@ -111,7 +111,7 @@ struct ApplianceBenchmark {
         throw DeviceError(.failed, "benchmark", "the appliance does not answer; run fieldscribe run by hand")
     }
 
-    /// On a separate connection, because one without a request for 5 s is closed.
+    /// Uses a new connection for each command, because the appliance closes one without a request for 5 s.
     private func ask(_ socket: String, _ command: String) throws -> Answer {
         guard let line = SocketClient(socket)?.ask("{\"command\":\"\(command)\"}") else {
             throw DeviceError(.failed, "benchmark", "the appliance no longer answers")
@@ -119,7 +119,7 @@ struct ApplianceBenchmark {
         return try JSONDecoder().decode(Answer.self, from: Data(line.utf8))
     }
 
-    /// The time of the recording's first sample: the arrival of the first block minus its duration.
+    /// Returns the time of the recording's first sample: the arrival of the first block minus its duration.
     private func firstFrame(_ socket: String) throws -> Double {
         while true {
             if let status = try ask(socket, "status").status, status.state == "recording", status.recordedSeconds > 0 {
@@ -136,7 +136,7 @@ struct ApplianceBenchmark {
         ])
     }
 
-    /// The share of a core that a process takes, without its children.
+    /// Returns the share of a core that a process takes, without its children.
     private func share(of process: pid_t, seconds: UInt32) throws -> Double {
         let (before, began) = (Self.ticks(process), Self.now)
         sleep(seconds)
@@ -149,11 +149,9 @@ struct ApplianceBenchmark {
         return fields.dropFirst(11).prefix(2).reduce(0) { $0 + (Double($1) ?? 0) }
     }
 
-    /// In megabytes.
+    /// Returns the resident memory of a process in megabytes.
     private static func resident(_ process: pid_t) -> Double {
-        let line = text("/proc/\(process)/status").split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
-        let number = line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first
-        return (number.flatMap { Double($0) } ?? 0) / 1_024
+        MeasuredProcess.megabytes("VmRSS", in: "/proc/\(process)/status")
     }
 
     private static func text(_ path: String) -> String {

@@ -2,19 +2,19 @@ import Core
 import Glibc
 import System
 
-/// Folders of recordings of one second, copies of the first.
+/// Folders of one-second recordings, all copies of the first one.
 struct ArchiveFolders {
     let workshop: Workshop
     let storage: String
     let count: Int
 
-    /// Records the first; returns the length of its journal in bytes.
+    /// Records the first one; returns the length of its journal in bytes.
     func first() throws -> Int64 {
         let one = try MeasuredProcess([
             workshop.fieldscribe, "record", "--audio-only", "--seconds", "1", "--microphone", "tone:440", "--directory",
             storage,
         ])
-        // Without the line that names its recording, so that it fits every recording.
+        // Without the line that names the recording, the journal fits every recording.
         let path = "\(storage)/recordings/000001/journal.jsonl"
         let isAnybodys = try MeasuredProcess(["sed", "-i", "/\"recording\":{/d", path]).status == 0
         guard one.status == 0, isAnybodys, let journal = FileStatus(path) else {
@@ -23,7 +23,7 @@ struct ArchiveFolders {
         return journal.bytes
     }
 
-    /// Copies it.
+    /// Copies the first recording's folder for all others.
     func others() throws {
         let script = """
             cd '\(storage)/recordings' && for i in $(seq -f %06g 2 \(count)); do cp -r 000001 "$i" || exit 1; done
@@ -33,7 +33,7 @@ struct ArchiveFolders {
         }
     }
 
-    /// The size of the database.
+    /// Returns the size of the database.
     func size() throws -> String {
         "database: \(shown(Double(FileStatus("\(storage)/archive.sqlite")?.bytes ?? 0) / 1e9, 2)) GB"
     }
@@ -44,7 +44,7 @@ struct ArchiveFolders {
         return status == 0 ? "page cache dropped" : "parts may be in the page cache, which only root can drop"
     }
 
-    /// Copies all recordings; ends with the program that holds it.
+    /// Starts an export of all recordings, which is killed when the returned process is released.
     func export(to folder: String, configuration: String) throws -> ChildProcess {
         try makeFolder(folder)
         return try ChildProcess(

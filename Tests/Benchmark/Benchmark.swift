@@ -245,7 +245,7 @@ import Recognition
     /// The profiles to compare by default.
     private static let readers = [Contender.live] + Contender.moonshine
 
-    /// Real speech of the Debian package pocketsphinx-testdata; the microphone is silent after it.
+    /// Real speech from the Debian package pocketsphinx-testdata. The microphone is silent after it.
     private static let speech =
         "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0930.wav"
 
@@ -257,7 +257,7 @@ import Recognition
 }
 
 extension DecoderProfile {
-    /// The profiles with these names; all if `names` is nil.
+    /// Returns the profiles with these names; all if `names` is nil.
     static func all(among names: [String]?) -> [DecoderProfile] {
         all.filter { names?.contains($0.name) ?? true }
     }

@@ -3,7 +3,7 @@ import Recognition
 
 /// Fits the constants of each profile's `Calibration` on the open set, and evaluates them.
 ///
-/// Evaluated by cross-validation: each fifth of the speakers by a fit on the others.
+/// Evaluates by cross-validation: each fifth of the speakers, with the constants fitted on the others.
 struct CalibrationBenchmark {
     private static let folds = 5
 

@@ -58,7 +58,7 @@ struct CaptureBenchmark {
             ], environment: environment)
     }
 
-    /// An hour of soft noise, made by a small generator.
+    /// Writes an hour of soft noise from a linear congruential generator.
     private func makeSound(_ path: String) throws {
         let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC)
         var state: UInt32 = 1

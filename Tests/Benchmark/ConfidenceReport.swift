@@ -22,7 +22,7 @@ struct ConfidenceReport {
         }
     }
 
-    /// For words that were judged elsewhere.
+    /// Creates a report on words that were judged elsewhere.
     init(words: [(confidence: Double, isRight: Bool)]) { self.words = words }
 
     var count: Int { words.count }

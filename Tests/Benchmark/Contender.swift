@@ -15,7 +15,7 @@ struct Contender {
     var kind: Kind
     /// A profile of the engine; empty for a peer.
     var profile = ""
-    /// Whether the program runs as on a board with 512 MB.
+    /// Whether the program runs as if on a board with 512 MB.
     var isSmallBoard = false
 
     var isPeer: Bool { kind == .continuous || kind == .wheel }
@@ -37,7 +37,7 @@ struct Contender {
     /// The name of `live` in tables with other engines.
     static let live = Contender(name: "live", kind: .pocketSphinx, profile: "live")
 
-    /// The contenders with these names, or all; skips those without a model, and prints which.
+    /// Returns the contenders with these names, or all. Skips those without a model, and prints which.
     static func chosen(_ contenders: [Contender] = all, among names: [String]?, in workshop: Workshop) -> [Contender] {
         contenders.filter { contender in
             guard names?.contains(contender.name) ?? true else { return false }

@@ -2,7 +2,7 @@ import Core
 import Glibc
 import TestKit
 
-/// A conversation made from single speakers' files, reproducible by its seed, and who speaks when.
+/// A conversation made from single speakers' files, and who speaks when. The same seed makes the same conversation.
 struct Conversation {
     /// How it sounds.
     enum Condition: String, CaseIterable {
@@ -11,7 +11,7 @@ struct Conversation {
         case far
         /// Noise 15 dB below the speech.
         case noise
-        /// Noise 10 dB below it; also used to choose the constants of `SpeechEdges`.
+        /// Noise 10 dB below the speech; also used to choose the constants of `SpeechEdges`.
         case noisy
         /// A room with 0.35 s of reverberation, a response for each speaker, the second one 12 dB below.
         case room
@@ -30,7 +30,7 @@ struct Conversation {
     let truth: DiarizationErrors.Annotation
 
     /// - Parameters:
-    ///   - files: of each speaker.
+    ///   - files: the samples of each speaker's files.
     ///   - seconds: its minimum duration.
     init(_ files: [[[Int16]]], _ condition: Condition, seconds: Double, seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -99,7 +99,7 @@ struct Conversation {
         self.truth = DiarizationErrors.united(truth)
     }
 
-    /// The speech in a file: within 35 dB of its maximum, pauses under 0.5 s filled.
+    /// Returns the speech in a file: sound within 35 dB of the maximum, with the pauses under 0.5 s.
     private static func speech(in samples: [Int16]) -> [Range<Int>] {
         let frame = 320
         let levels = stride(from: 0, to: samples.count, by: frame).map { start -> Float in
@@ -128,7 +128,7 @@ struct Conversation {
         return samples.map { Float($0) / 32_768 * 0.05 / root }
     }
 
-    /// Noise that decays by 60 dB within 0.35 s, after the direct sound.
+    /// Returns a room's impulse response: the direct sound, then noise that decays by 60 dB within 0.35 s.
     private static func response(_ random: inout SeededGenerator) -> [Float] {
         let count = Int(0.35 * Double(SamplePosition.rate))
         var decay: Float = 1

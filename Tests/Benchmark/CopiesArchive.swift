@@ -1,7 +1,7 @@
 import Core
 import CSQLite
 
-/// Rows for copies of the first recording.
+/// The rows of copies of the first recording.
 enum CopiesArchive {
     static func fill(_ path: String, count: Int) throws {
         var opened: OpaquePointer?

@@ -29,7 +29,7 @@ struct CopiesBenchmark {
         print(table.markdown)
     }
 
-    /// One is recorded, the others are copies.
+    /// Records the first recording, and copies it for all others.
     private func record(into storage: String) throws {
         let one = try MeasuredProcess([
             workshop.fieldscribe, "record", "--audio-only", "--seconds", "1", "--microphone", "tone:440", "--directory",

@@ -12,14 +12,14 @@ struct Corpus {
         /// The file's name without folder and extension.
         var name: String { String(path.split(separator: "/").last?.prefix { $0 != "." } ?? "") }
         var group: String { String(name.prefix { $0 != "_" }) }
-        /// LibriSpeech numbers its speakers; the files of another group count as one person's.
+        /// The speaker's number in LibriSpeech; all files of another group count as one speaker's.
         var speaker: String { group == "lso" ? String(name.prefix { $0 != "-" }) : group }
     }
 
     /// The corpus, beside the repository and not part of it.
     static let folder = "../shared/corpus"
 
-    /// Ends in reverberation that nobody can transcribe.
+    /// A file that ends in reverberation, which nobody can transcribe.
     private static let apart = "lucier"
 
     var items: [Item]
@@ -30,14 +30,14 @@ struct Corpus {
 
     static let partNames = ["fit", "judge"]
 
-    /// The files of a part.
+    /// Returns the files of a part.
     func part(_ name: String) -> Corpus {
         Corpus(items: items.filter { parts[$0.name] == name }, parts: parts)
     }
 
     var groups: [String] { Set(items.map(\.group)).sorted() }
 
-    /// The files of the open set; nil without the corpus.
+    /// Returns the files of the open set; nil without the corpus.
     static func open() throws -> Corpus? {
         let list = "\(folder)/open/transcripts.tsv"
         guard access(list, R_OK) == 0 else { return nil }
@@ -55,12 +55,12 @@ struct Corpus {
             parts: Dictionary(parts) { $1 })
     }
 
-    /// Every `step`th file: a smaller set of the same kind.
+    /// Returns every `step`th file: a smaller set of the same kind.
     func every(_ step: Int) -> Corpus {
         Corpus(items: items.enumerated().filter { $0.offset % step == 0 }.map(\.element), apart: apart, parts: parts)
     }
 
-    /// Each group's speakers as one recording: their files joined with a second of silence between them.
+    /// Joins each speaker's files into one recording, with a second of silence after each file.
     func joined(in folder: String) throws -> Corpus {
         let pause = "\(folder)/pause.wav"
         try sox(["-n", "-r", "16000", "-c", "1", "-b", "16", pause, "trim", "0", "1"])
@@ -74,10 +74,10 @@ struct Corpus {
             })
     }
 
-    /// One reader's files joined; nil if they are not in this set.
+    /// Joins one reader's files; returns nil if they are not in this set.
     func reader(in folder: String) throws -> Item? { try joined(in: folder).items.first { $0.group == "lj" } }
 
-    /// Errors by group, and of all under the empty name, compared with the texts by file name.
+    /// Returns the errors of texts, given by file name: for each group, and for all files under the empty name.
     func errors(of texts: [String: String]) -> [String: WordErrorRate] {
         items.reduce(into: [:]) { sums, item in
             let rate = WordErrorRate(reference: item.text, hypothesis: texts[item.name] ?? "")
@@ -86,7 +86,7 @@ struct Corpus {
     }
 }
 
-/// The lines of a text file.
+/// Returns the lines of a text file, without empty ones.
 func lines(_ path: String) throws -> [String] {
     let file = try FileDescriptor(opening: path, O_RDONLY)
     var bytes = [UInt8](repeating: 0, count: Int(try file.size()))

@@ -13,13 +13,14 @@ struct DiarizationBenchmark {
     let corpus: Corpus
     let model: SpeakerModel
     let network: VoiceNetwork
-    /// Folders next to which a runtime may be, too.
+    /// Other folders next to which the runtime may be.
     let others: [String]
-    /// Conversations in each cell.
+    /// The number of conversations in each cell.
     let runs: Int
-    /// How they sound.
+    /// How the conversations sound.
     let sounds: [Conversation.Condition]
-    /// The folder for each conversation and its result, so that another tool can compute the same; nil for none.
+    /// The folder for conversations and their results, from which another tool can compute the same rates; nil for
+    /// none.
     let output: String?
 
     private static let seconds = 180.0
@@ -34,8 +35,8 @@ struct DiarizationBenchmark {
         var cpuSeconds: Double
     }
 
-    /// - Parameter only: what to measure, of `fit`, `judge`, `settings`, `hops`, `edges`, `words`, `long` and `conversations`; nil: the
-    ///   first two.
+    /// - Parameter only: what to measure, of `fit`, `judge`, `settings`, `hops`, `edges`, `words`, `long` and
+    ///   `conversations`; nil for the first two.
     func run(only: [String]?) throws {
         if only?.contains("edges") ?? false { try edges() }
         if only?.contains("hops") ?? false { try hops() }
@@ -50,11 +51,10 @@ struct DiarizationBenchmark {
         }
     }
 
-    /// Files by speaker, of speakers with enough sound.
+    /// Returns the samples of each speaker's files, for the groups with enough sound.
     private func speakers(of part: String) throws -> [[[Int16]]] {
-        let groups = Dictionary(grouping: corpus.part(part).items.filter { ["lso", "lj", "sb"].contains($0.group) }) {
-            item in item.group == "lso" ? String(item.name.prefix { $0 != "-" }) : item.group
-        }
+        let groups = Dictionary(
+            grouping: corpus.part(part).items.filter { ["lso", "lj", "sb"].contains($0.group) }, by: \.speaker)
         return try groups.sorted { $0.key < $1.key }.map { try $0.value.map { try SeamReport.samples($0.path) } }
     }
 
@@ -80,8 +80,8 @@ struct DiarizationBenchmark {
         }
     }
 
-    /// Words attributed to the wrong one of two people in one channel, as `transcribe --speakers auto` writes them, by who speaks at
-    /// the middle of the word. Words while nobody or both speak do not count.
+    /// Counts the words that `transcribe --speakers auto` attributes to the wrong one of two people in one channel, by
+    /// who speaks in the middle of the word. Omits words while nobody or both speak.
     private func words() throws {
         guard let reader = Contender.chosen([Contender.moonshine[0]], among: nil, in: workshop).first else { return }
         let settings = "\(workshop.folder)/speakers.conf"
@@ -201,7 +201,7 @@ struct DiarizationBenchmark {
         fflush(nil)
     }
 
-    /// Long conversations, by the process that the recorder uses: errors, CPU and peak memory.
+    /// Measures long conversations with the process that the recorder uses: errors, CPU and peak memory.
     private func long() throws {
         let speakers = try speakers(of: "judge")
         var table = Table("`judge`", "minutes", "people", "DER, %", "found", "CPU s / s of sound", "MB at most")
@@ -390,7 +390,7 @@ struct DiarizationBenchmark {
         fflush(nil)
     }
 
-    /// Reference, hypothesis and both rates as a line of JSON, for pyannote.metrics.
+    /// Appends reference, hypothesis and both rates as a line of JSON, for pyannote.metrics.
     private func write(_ one: Case, _ speakers: Speakers) {
         struct Line: Encodable {
             var reference: [[Int64]]

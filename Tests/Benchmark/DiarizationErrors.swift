@@ -1,9 +1,9 @@
 import Core
 
-/// The diarization error rate, as NIST's md-eval and pyannote.metrics define it: missed speech, false alarms and confusion, divided by
-/// the length of speech, with the best mapping of people.
+/// The diarization error rate, as NIST's md-eval and pyannote.metrics define it: missed speech, false alarms and
+/// confusion, divided by the length of speech, with the best mapping of people.
 struct DiarizationErrors {
-    /// Who speaks where.
+    /// Who speaks when.
     typealias Annotation = [(speaker: Int, range: SampleRange)]
 
     var missed: Int64 = 0
@@ -73,7 +73,7 @@ struct DiarizationErrors {
         }
     }
 
-    /// The mapping of found to real people that maximizes their common time; nobody is used twice.
+    /// Returns the mapping of real to found people that maximizes their common time; nobody is used twice.
     static func mapping(_ shared: [Int: [Int: Int64]]) -> [Int: Int] {
         let told = shared.keys.sorted()
         var best: (sum: Int64, pairs: [Int: Int]) = (-1, [:])
@@ -94,7 +94,7 @@ struct DiarizationErrors {
         return best.pairs
     }
 
-    /// The same with each person's ranges in order, adjacent ones merged.
+    /// Returns the annotation with each person's ranges in order, and touching ones merged.
     static func united(_ annotation: Annotation) -> Annotation {
         var united: Annotation = []
         for entry in annotation.sorted(by: { ($0.speaker, $0.range.start) < ($1.speaker, $1.range.start) })

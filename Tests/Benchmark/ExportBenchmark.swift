@@ -13,7 +13,7 @@ struct ExportBenchmark {
     func run(_ wave: String) throws {
         let storage = "\(workshop.folder)/export-\(getpid())"
         defer { remove([storage]) }
-        // A new storage counts from 1.
+        // A new archive numbers its recordings from 1.
         try record(wave, seconds: 3_600, storage)
         try record(wave, seconds: 360, storage)
         let (hour, part) = ("000001", "000002")
@@ -22,7 +22,7 @@ struct ExportBenchmark {
         var copies: [MeasuredProcess] = []
         var small: MeasuredProcess?
         for _ in 0..<Self.rounds {
-            // The next measurement must not wait for writes of this one.
+            // With `sync`, the next measurement does not wait for writes of this one.
             let copy = "cp -r '\(storage)/recordings/\(hour)' '\(target)/copy' && sync -f '\(target)'"
             copies.append(try measure(["sh", "-c", copy], leaving: "copy"))
             for (index, format) in formats.enumerated() {

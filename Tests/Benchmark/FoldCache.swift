@@ -5,9 +5,9 @@ import System
 
 /// Speech with its reference text, or a sound without speech.
 struct FoldSound: Sendable {
-    /// A file, or the name of a made sound.
+    /// A file, or the name of a generated sound.
     let item: Corpus.Item
-    /// The person, or the kind of sound; all of one are in the same fold.
+    /// The person, or the kind of sound. All sounds of a person or kind are in the same fold.
     let speaker: String
     let samples: [Int16]
     let digest: String
@@ -21,12 +21,12 @@ struct FoldSound: Sendable {
         self.digest = digest.finish()
     }
 
-    /// The same 45 dB below, as with a microphone far away.
+    /// The same sound, 45 dB quieter, as if the microphone were far away.
     var quiet: FoldSound {
         FoldSound(item, speaker: speaker, samples.map { Int16((Double($0) * 0.0056234).rounded()) })
     }
 
-    /// All files of each speaker in one, without a pause.
+    /// Joins all files of each speaker, without pauses.
     static func unpaused(_ sounds: [FoldSound]) -> [FoldSound] {
         Dictionary(grouping: sounds, by: \.speaker).sorted { $0.key < $1.key }.map { speaker, sounds in
             let text = sounds.map(\.item.text).joined(separator: " ")
@@ -37,10 +37,10 @@ struct FoldSound: Sendable {
     }
 }
 
-/// Keeps what was read, so that an interrupted run continues.
+/// Stores readings, so that an interrupted run can continue.
 struct FoldCache: Sendable {
     let folder: String
-    /// The digest of what reads.
+    /// The digest of the program and the model.
     let program: String
 
     /// - Throws: `DeviceError` if the folder cannot be made.
@@ -59,12 +59,12 @@ struct FoldCache: Sendable {
         try durableReplace(path: path(sound, tuning), with: [UInt8](JSONEncoder().encode(reading)))
     }
 
-    /// A reflected tuning has all of its constants.
+    /// `String(reflecting:)` contains all constants of a tuning.
     private func path(_ sound: FoldSound, _ tuning: Tuning) -> String {
         "\(folder)/\(Digest.of("\(program) \(String(reflecting: tuning)) \(sound.digest)")).json"
     }
 
-    /// The digest of this program and a model's files.
+    /// Returns the digest of this program and a model's files.
     static func digest(model: String) throws(DeviceError) -> String {
         var digest = Digest()
         for file in ["/proc/self/exe"] + MoonshineModel(path: model).files {

@@ -3,14 +3,14 @@ import Recognition
 import Synchronization
 import System
 
-/// What was read of a sound.
+/// The words recognized in a sound.
 struct FoldReading: Codable, Hashable, Sendable {
     var words: [String]
-    /// For each word, if the tuning wants them; see `WordConfidence.features`.
+    /// The features of each word, see `WordConfidence.features`; nil unless the tuning has them.
     var features: [[Double]]?
 }
 
-/// Reads sounds with the constants that it was opened with.
+/// Transcribes sounds with the constants with which it was opened.
 protocol FoldReader: Sendable {
     /// Reads a sound; several may be read at once.
     func read(_ samples: [Int16]) async throws -> FoldReading
@@ -68,7 +68,7 @@ struct TranscribingReader: FoldReader {
 
         func isRead(by engine: EngineDescription) async {}
 
-        /// A text that lacks an utterance is not kept.
+        /// Makes `words()` throw, because a text without one of its utterances must not be kept.
         func fault(_ error: DeviceError) async { read.withLock { $0 = .failure(error) } }
 
         func words() throws(DeviceError) -> [String] { try read.withLock { $0 }.get() }
@@ -97,7 +97,7 @@ actor FeatureReader: FoldReader {
 }
 
 extension MoonshineReader.Outcome {
-    /// Each word with the features of its confidence; empty if the gate rejected the text.
+    /// The words with the features of their confidence; empty if the gate rejected the text.
     var features: [(text: String, features: [Double])] {
         guard gate != nil, words.count == evidence.count else { return [] }
         return zip(words, WordConfidence.features(of: evidence)).map { ($0.text, $1) }

@@ -2,7 +2,7 @@ import Glibc
 
 /// The errors of each value of a constant in each fold. For each fold, the value is chosen on the others.
 struct FoldTable {
-    /// A sum of errors, and of what they are counted on.
+    /// A number of errors, and the number of items among which they were counted.
     struct Cell {
         var errors = 0.0
         var count = 0.0
@@ -27,7 +27,7 @@ struct FoldTable {
         }
     }
 
-    /// By value, the simplest first, and fold.
+    /// The cells by value, the simplest first, and by fold.
     let cells: [[Cell]]
 
     private var folds: Range<Int> { 0..<(cells.first?.count ?? 0) }
@@ -42,13 +42,13 @@ struct FoldTable {
         }
     }
 
-    /// The rates of a value.
+    /// Returns the rates of a value by fold.
     func rates(of value: Int) -> [Double] { cells[value].map(\.rate) }
 
     /// The rate of each fold with the value chosen on the others.
     var told: [Double] { zip(chosen, folds).map { cells[$0][$1].rate } }
 
-    /// How much lower rates are than with the simplest value, fold by fold.
+    /// Returns how much lower rates are than those of the simplest value, fold by fold.
     func gain(of rates: [Double]) -> Spread { Spread(zip(self.rates(of: 0), rates).map { $0 - $1 }) }
 
     /// The gain of choosing.

@@ -4,7 +4,8 @@ import Recognition
 import System
 import TestKit
 
-/// Chooses each constant of Moonshine on four fifths of the speakers and tells its errors on the last fifth, all five ways.
+/// Chooses each constant of Moonshine on four fifths of the speakers and measures its errors on the last fifth, with
+/// each fifth as the last.
 struct FoldsBenchmark: Sendable {
     static let count = 5
     /// The number of files after which the remaining time is estimated.
@@ -16,7 +17,7 @@ struct FoldsBenchmark: Sendable {
     /// How many sounds are read at once.
     let jobs: Int
     let open: @Sendable (Tuning) throws -> any FoldReader
-    /// Gets each finished part of the report.
+    /// Called with each finished part of the report.
     var report: @Sendable (String) -> Void = {
         print($0)
         fflush(nil)
@@ -25,7 +26,7 @@ struct FoldsBenchmark: Sendable {
     /// Reads the corpus with the model of the workshop, and returns when everything is reported.
     ///
     /// - Parameter names: the constants; nil for all.
-    /// - Throws: also `DeviceError` with `unsupported` for an unknown constant.
+    /// - Throws: `DeviceError` with `unsupported` for an unknown constant, and the errors of `run(_:)`.
     static func run(workshop: Workshop, corpus: Corpus, only names: [String]?, cache: String, jobs: Int) throws {
         guard let model = workshop.model else {
             print("skipped: folds; name Moonshine's model with --model DIR or FIELDSCRIBE_TEST_MODEL")
@@ -89,7 +90,7 @@ struct FoldsBenchmark: Sendable {
                 : "No gain above its spread, so the simplest value will do: \(simple.joined(separator: ", ")).")
     }
 
-    /// The sounds that are read for a constant.
+    /// Returns the sounds that are read for a constant.
     private func sounds(of constant: TunedConstant) -> [FoldSound] {
         switch constant.sound {
         case .speech: speech
@@ -99,7 +100,7 @@ struct FoldsBenchmark: Sendable {
         }
     }
 
-    /// The seconds of each sound that is not read yet.
+    /// Returns the seconds of each sound that is not in the cache yet.
     private func missing(_ constants: [TunedConstant]) throws -> [Double] {
         var planned: [Tuning: Set<String>] = [:]
         var seconds: [Double] = []
@@ -163,7 +164,7 @@ struct FoldsBenchmark: Sendable {
         return readings.compactMap(\.self)
     }
 
-    /// What is left to read, and how long it takes.
+    /// The remaining sounds, and the time to read them.
     private struct Progress {
         private let began = MonotonicClock.nanoseconds
         private var seconds: Double
@@ -180,7 +181,7 @@ struct FoldsBenchmark: Sendable {
             (files, filesLeft) = (files + 1, filesLeft - 1)
         }
 
-        /// nil if everything is read, or nothing yet.
+        /// The remaining time as text; nil if everything is read, or nothing yet.
         var left: String? {
             guard filesLeft > 0, secondsRead > 0 else { return nil }
             let taken = Double(MonotonicClock.nanoseconds - began) / 1e9
@@ -190,7 +191,7 @@ struct FoldsBenchmark: Sendable {
     }
 }
 
-/// The folds, and what is counted in each.
+/// The folds, and the figures of each.
 private struct Folds {
     private let people: SpeakerFolds
     private let kinds: SpeakerFolds
@@ -227,7 +228,7 @@ private struct Folds {
         return table
     }
 
-    /// Word errors by fold; each word in a sound without speech is one.
+    /// Returns word errors by fold; each word in a sound without speech counts as one.
     func wordErrors(_ sounds: [FoldSound], _ readings: [FoldReading]) -> [FoldTable.Cell] {
         var cells = [FoldTable.Cell](repeating: FoldTable.Cell(), count: FoldsBenchmark.count)
         for (sound, reading) in zip(sounds, readings) {
@@ -239,7 +240,7 @@ private struct Folds {
         return cells
     }
 
-    /// The log loss of confidence by number of features and fold, with weights that are fitted on the other folds.
+    /// Returns the log loss of confidence by number of features and fold, with weights fitted on the other folds.
     func logLosses(_ sounds: [FoldSound], _ readings: [FoldReading], features: [Int]) -> [[FoldTable.Cell]] {
         var samples = [[LogisticFit.Sample]](repeating: [], count: FoldsBenchmark.count)
         for (sound, reading) in zip(sounds, readings) {

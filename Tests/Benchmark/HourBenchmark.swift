@@ -28,7 +28,8 @@ struct HourBenchmark {
 
     let workshop: Workshop
 
-    /// Measures the named ones; the others' figures are from their last run. The stock program is only measured if it is named or wanted.
+    /// Measures the given contenders; the table shows the figures of the others' last runs. Measures the stock program
+    /// only if `withPeer` is true.
     func run(_ contenders: [Contender], withPeer: Bool) throws {
         let (wave, times) = try makeHour()
         let spoken = try lines(times).dropFirst().compactMap { line -> Spoken? in
@@ -91,7 +92,8 @@ struct HourBenchmark {
         }
     }
 
-    /// Utterances with no right word in their time, half a second more at either end, and the text that was written.
+    /// Returns the utterances with no right word in their time, extended by half a second at both ends, and the text
+    /// that was written instead.
     private func missed(_ spoken: [Spoken], _ transcript: TranscriptFile) -> [String] {
         let words = transcript.segments.flatMap(\.words)
         return spoken.compactMap { utterance in
@@ -106,7 +108,7 @@ struct HourBenchmark {
         }
     }
 
-    /// Words inserted next to the same word, if the reference has it once.
+    /// Returns the words that were inserted next to the same word, which the reference has once.
     private func doubled(_ reference: String, _ transcript: TranscriptFile) -> [String] {
         let words = transcript.segments.flatMap(\.words).flatMap { word in
             WordErrorRate.normalized(word.text).map { (text: $0, start: word.start) }
@@ -129,7 +131,8 @@ struct HourBenchmark {
         }
     }
 
-    /// The open set without its pauses, in several orders: continuous speech has enough seams to count.
+    /// Counts the seams in the open set without its pauses, joined in several orders. Continuous speech has enough of
+    /// them.
     func unpaused(_ corpus: Corpus, by contender: Contender, orders: Int) throws -> SeamReport {
         var seams = try SeamReport(contender, in: workshop)
         for step in 1...orders {
@@ -144,7 +147,7 @@ struct HourBenchmark {
         return seams
     }
 
-    /// At least half an hour without a pause, compared with the stock program.
+    /// Measures at least half an hour without a pause, compared with the stock program.
     func longUnpaused(_ corpus: Corpus, _ contenders: [Contender], minutes: Double = 30) throws {
         var (paths, reference, seconds, step) = ([String](), "", 0.0, 1)
         while seconds < minutes * 60, step < 20 {
@@ -181,7 +184,7 @@ struct HourBenchmark {
         print(table.markdown)
     }
 
-    /// The open set joined without its pauses, every `step`th file first.
+    /// Joins the open set without its pauses, every `step`th file first.
     private func makeUnpaused(_ corpus: Corpus, _ step: Int) throws -> (name: String, items: [Corpus.Item]) {
         let name = "unpaused-\(step)"
         let items = (0..<step).flatMap { first in
@@ -193,7 +196,7 @@ struct HourBenchmark {
         return (name, items)
     }
 
-    /// The hour, and its utterances with their times.
+    /// Makes the hour; returns its file, and a file with its utterances and their times.
     func makeHour() throws -> (wave: String, times: String) {
         let (wave, times) = ("\(workshop.folder)/field1h.wav", "\(workshop.folder)/field1h.tsv")
         let made = try MeasuredProcess([

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A value as JSON for people to read.
+/// Returns a value as JSON for people to read.
 func json(_ value: some Encodable) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

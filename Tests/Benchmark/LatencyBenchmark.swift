@@ -5,8 +5,8 @@ import System
 
 /// The delay from the end of speech to its committed text, while recording in real time.
 ///
-/// The clock starts with the event that recording has begun, a little before the first sample, so delays are a little too
-/// long.
+/// The clock starts with the event that reports the start of the recording, slightly before the first sample, so delays
+/// are slightly too long.
 struct LatencyBenchmark {
     /// Seconds, including the hangover.
     struct Latency: Codable {
@@ -33,7 +33,7 @@ struct LatencyBenchmark {
         print(table.markdown)
     }
 
-    /// Plays a file as a microphone, to its end.
+    /// Plays a file as a microphone, to its end, and measures the delays.
     func measure(_ path: String, profile: String) throws -> Latency {
         let storage = "\(workshop.folder)/latency-\(getpid())"
         defer { _ = try? MeasuredProcess(["rm", "-r", storage]) }
@@ -53,7 +53,7 @@ struct LatencyBenchmark {
             longest: delays[delays.count - 1])
     }
 
-    /// As if an earlier recording had shown that the board is too slow for `live`.
+    /// Writes the statistics of a recording that show that the board is too slow for `live`.
     private func seemSlow(_ storage: String) throws {
         var configuration = Configuration()
         configuration.storage.directory = storage

@@ -62,7 +62,7 @@ struct LearningBenchmark {
         for added in counts { padded.add(["\(added)"] + (rows[added] ?? [])) }
     }
 
-    /// The first half of each speaker's files, and the others.
+    /// Splits the files into the first half of each speaker's, and the others.
     private func halves(_ corpus: Corpus) -> (first: [Corpus.Item], rest: [Corpus.Item]) {
         let speakers = Dictionary(grouping: corpus.items) { item in String(item.name.prefix { $0 != "-" }) }
         let first = Set(speakers.values.flatMap { $0.prefix($0.count / 2).map(\.name) })
@@ -128,7 +128,7 @@ struct LearningBenchmark {
 
     // MARK: Learning
 
-    /// The `learned.txt` that follows, its words, and the number of corrected words.
+    /// Returns the `learned.txt` that results from corrections, its words, and the number of corrected words.
     private func learned(
         _ passages: [Passage], names: Set<String>
     ) throws -> (file: String, words: Set<String>, count: Int) {
@@ -159,7 +159,8 @@ struct LearningBenchmark {
         return (file.text, Set(added.flatMap(WordErrorRate.normalized)), count)
     }
 
-    /// The text after a person's corrections: right words in the recognizer's spelling, otherwise the reference.
+    /// Returns the text after a person's corrections: right words in the recognizer's spelling, otherwise the
+    /// reference.
     private func corrected(_ passage: Passage, names: Set<String>) -> [String] {
         let read = passage.read.enumerated().flatMap { index, word in
             WordErrorRate.normalized(word.text).map { (word: index, text: $0) }
@@ -193,7 +194,7 @@ struct LearningBenchmark {
         names.contains(word) ? word.prefix(1).uppercased() + word.dropFirst() : word
     }
 
-    /// Words that the recognizer writes with a capital within a sentence, and the names of the open set.
+    /// Returns words that the recognizer writes with a capital within a sentence, and the names of the open set.
     private func names(_ words: [TranscriptFile.Word]) -> Set<String> {
         let within = words.indices.dropFirst().filter { index in
             !words[index - 1].text.contains { ".?!:\"".contains($0) } && words[index].text.first?.isUppercase == true
@@ -202,7 +203,7 @@ struct LearningBenchmark {
             .union(NamesBenchmark.said.flatMap(WordErrorRate.normalized)).subtracting(["i", "i'm", "i'll", "i've"])
     }
 
-    /// Names that nobody says, evenly from the dictionary, as additional lines of `learned.txt`.
+    /// Returns names that nobody says, evenly spaced in the dictionary, as additional lines of `learned.txt`.
     private func fillers(_ count: Int, except passages: [Passage]) -> String {
         guard count > 0, let dictionary = try? lines(PocketSphinxModel(folder: PocketSphinxModel.debian).dictionary)
         else { return "" }
@@ -216,7 +217,7 @@ struct LearningBenchmark {
         }.joined()
     }
 
-    /// The options of `transcribe` by which a list counts as learned.
+    /// Returns the options that make `transcribe` use a list as learned words.
     private func options(_ list: String, _ name: String) throws -> [String] {
         let storage = "\(workshop.folder)/\(name)-storage"
         try makeFolder(storage)
@@ -252,7 +253,7 @@ struct LearningBenchmark {
         Set(VocabularyFile(file).phrases.flatMap { WordErrorRate.normalized($0.words.joined(separator: " ")) })
     }
 
-    /// Words of the list that were written although nobody says them.
+    /// Returns words of the list that were written although nobody says them.
     private func putIn(_ passages: [Passage], _ words: Set<String>) -> [String] {
         passages.flatMap { passage in
             let read = text(passage)

@@ -10,11 +10,10 @@ struct ListedErrors {
     }
 
     var listed = Share()
-    /// Insertions between them count as theirs.
+    /// Includes all inserted words.
     var others = Share()
 
-    /// - Parameters:
-    ///   - list: in the form of `WordErrorRate.normalized`, as both texts are.
+    /// - Parameter list: words in the form of `WordErrorRate.normalized`, as in both texts.
     mutating func add(_ reference: [String], _ written: [String], list: Set<String>) {
         func add(_ word: Int, isWrong: Bool) {
             let share = list.contains(reference[word]) ? \ListedErrors.listed : \ListedErrors.others

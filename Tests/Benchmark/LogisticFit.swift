@@ -46,7 +46,7 @@ struct LogisticFit {
         self.weights = weights
     }
 
-    /// Solves a system whose matrix is symmetric and positive.
+    /// Solves a linear system with a symmetric, positive definite matrix.
     private static func solve(_ matrix: [[Double]], _ right: [Double]) -> [Double] {
         var (rows, values) = (matrix, right)
         let size = values.count
@@ -64,7 +64,7 @@ struct LogisticFit {
         return values
     }
 
-    /// Words with their features, right or wrong by the reference.
+    /// Returns words with their features, each right or wrong according to the item's text.
     static func samples(_ words: [(text: String, features: [Double])], of item: Corpus.Item) -> [Sample] {
         let parts = words.indices.flatMap { index in
             WordErrorRate.normalized(words[index].text).map { (text: $0, word: index) }

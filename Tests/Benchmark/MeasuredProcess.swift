@@ -8,19 +8,21 @@ struct MeasuredProcess {
     var wallSeconds: Double
     /// User and system time, including children that it waited for.
     var cpuSeconds: Double
-    /// Peak memory of the largest process, in megabytes; at least that of this program at the start, which the kernel counts, too.
+    /// Peak memory of the largest process, in megabytes; at least this program's when it starts the process, which the
+    /// kernel also counts.
     var peakMegabytes: Double
     /// The peak of the program and its descendants together, shared pages once, in megabytes; 0 without sampling.
     var peakTogetherMegabytes = 0.0
-    /// The same of its decode workers alone, with the programs that they run.
+    /// The same for its decode workers alone, with the programs that they run.
     var peakWorkersMegabytes = 0.0
-    /// The resident peak (VmHWM) of one decode worker, or of the program that it runs, including shared pages; 0 without sampling.
+    /// The resident peak (VmHWM) of one decode worker, or of the program that it runs, including shared pages; 0
+    /// without sampling.
     var peakWorkerMegabytes = 0.0
 
     /// Runs a program; its output goes to a file, its errors are discarded.
     ///
     /// - Parameters:
-    ///   - input: the file for its standard input; nil: ours.
+    ///   - input: the file for its standard input; nil to inherit ours.
     ///   - samplingMemory: whether to measure the memory of all its processes ten times a second.
     init(
         _ words: [String], input: String? = nil, output: String = "/dev/null", environment: [String: String] = [:],
@@ -58,8 +60,8 @@ struct MeasuredProcess {
         peakMegabytes = Double(usage.ru_maxrss) / 1024
     }
 
-    /// The memory of a process and its descendants, each shared page divided among its users; the same of its decode workers
-    /// and of whisper-cli, which reads for them; and the resident peak of one of these.
+    /// Returns the memory of a process and its descendants, each shared page divided among its users; the same for
+    /// decode workers and whisper-cli, which transcribes for them; and the largest resident peak of one of these.
     private static func held(by id: pid_t) -> (all: Double, workers: Double, largestWorker: Double) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return names.reduce(into: (0.0, 0.0, 0.0)) { held, name in
@@ -73,7 +75,7 @@ struct MeasuredProcess {
         }
     }
 
-    /// A value in kilobytes from a file in /proc; 0 if it has none.
+    /// Converts a value in kilobytes from a file in /proc to megabytes; 0 if the file has no such value.
     static func megabytes(_ name: String, in path: String) -> Double {
         let line = text(path).split(separator: "\n").first { $0.hasPrefix("\(name):") }
         let fields = line?.split { $0 == " " || $0 == "\t" }
@@ -115,7 +117,7 @@ extension [MeasuredProcess] {
     func median(_ figure: (MeasuredProcess) -> Double) -> Double { map(figure).sorted()[count / 2] }
 }
 
-/// Makes a sound file with sox, reproducible with its dither and noise.
+/// Makes a sound file with sox, whose dither and noise are reproducible.
 ///
 /// - Parameter source: the file that it is made from, for the message.
 /// - Throws: `DeviceError` with `missing` if sox fails.

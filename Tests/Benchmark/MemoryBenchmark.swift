@@ -1,6 +1,6 @@
 /// The memory of decode workers: of one, and of two that share what they loaded.
 struct MemoryBenchmark {
-    /// In megabytes.
+    /// Memory in megabytes.
     struct Result {
         /// The peak of one worker, including shared pages.
         var worker: Double
@@ -31,7 +31,7 @@ struct MemoryBenchmark {
         print(table.markdown)
     }
 
-    /// On one reader's files.
+    /// Measures the memory on one reader's files.
     func measure(_ contender: Contender) throws -> Result {
         let paths = corpus.items.filter { $0.group == "lj" }.map(\.path)
         let costs = try [1, 2].map { jobs in

@@ -40,7 +40,8 @@ struct MoonshineCalibration {
         print(table.markdown)
     }
 
-    /// Each word with its features; `judged` receives its present confidence, and whether it was right.
+    /// Returns each word with its features. Calls `judged` with the words' present confidence, and whether each was
+    /// right.
     private func samples(
         _ corpus: Corpus, _ reader: MoonshineReader,
         judged: ([(confidence: Double, isRight: Bool)]) -> Void = { _ in }

@@ -12,7 +12,7 @@ struct NamesBenchmark {
         "Abigail Claflin", "Abbie", "Exhibition", "Bible", "Middle Ages", "Americans", "Chinese", "Sunday",
     ]
 
-    /// Names that nobody says in it.
+    /// Names that nobody says in the open set.
     private static let others = [
         "Ouedraogo", "Sawadogo", "Zongo", "Bintou", "Hamidou", "Koudougou", "Yatenga", "Ouagadougou", "Dioula", "Awa",
         "Traore", "Compaore", "Kabore", "Ilboudo", "Tapsoba", "Nikiema", "Sankara", "Bobo", "Banfora", "Tenkodogo",
@@ -30,7 +30,7 @@ struct NamesBenchmark {
     let workshop: Workshop
     let corpus: Corpus
 
-    /// Writes all of them as a vocabulary; returns its path.
+    /// Writes all names as a vocabulary; returns its path.
     static func writeList(in folder: String) throws -> String {
         let list = "\(folder)/names.txt"
         try durableReplace(path: list, with: (said + others).joined(separator: "\n") + "\n")
@@ -59,7 +59,7 @@ struct NamesBenchmark {
         print("\n\(table.markdown)")
     }
 
-    /// Errors on words of names and on others, and names that were inserted or replaced another word.
+    /// Returns the errors on words of names and on others, and the names that were inserted or replaced another word.
     private func count(_ transcripts: [String: TranscriptFile]) -> (errors: ListedErrors, putIn: [String]) {
         let names = Set(Self.said.flatMap(WordErrorRate.normalized))
         let listed = names.union(Self.others.flatMap(WordErrorRate.normalized))

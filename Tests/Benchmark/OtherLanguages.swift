@@ -1,6 +1,6 @@
 import Core
 
-/// Speech in other languages than English, and in English to compare with, spoken by espeak-ng.
+/// Speech in languages other than English, and in English for comparison, spoken by espeak-ng.
 struct OtherLanguages {
     static let texts: [(language: String, sentences: [String])] = [
         (
@@ -109,7 +109,7 @@ struct OtherLanguages {
 
     let workshop: Workshop
 
-    /// Each sentence by two voices.
+    /// Returns each sentence of a language, spoken by two voices.
     func items(in language: String) throws -> [Corpus.Item] {
         let sentences = Self.texts.first { $0.language == language }?.sentences ?? []
         return try sentences.enumerated().flatMap { index, text in

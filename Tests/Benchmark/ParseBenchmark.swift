@@ -7,7 +7,7 @@ import Transcripts
 struct ParseBenchmark {
     private static let sizes = [1, 10]
 
-    /// Each kind in its own process, because the next would reuse freed memory.
+    /// Measures each kind in its own process, because the next kind would reuse freed memory.
     func run() throws {
         var table = Table(["parse"] + Self.sizes.flatMap { ["\($0) MB, s of CPU", "MB held", "result"] })
         let answer = "/tmp/fieldscribe-parse-\(getpid())"
@@ -28,7 +28,7 @@ struct ParseBenchmark {
         print(table.markdown)
     }
 
-    /// The child process: reads one text, and prints seconds, additional megabytes, and the result.
+    /// Runs in the child process: parses one text, and prints seconds, additional megabytes, and the result.
     static func runCase(_ words: ArraySlice<String>) {
         guard let kind = words.first.flatMap(ParsedText.init(rawValue:)), let size = words.last.flatMap({ Int($0) })
         else {
@@ -55,7 +55,7 @@ struct ParseBenchmark {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// Reads it as an import does.
+    /// Parses a text as an import does; returns the result in a few words.
     private static func read(_ bytes: [UInt8], _ kind: ParsedText, over timeline: Timeline) -> String {
         do throws(DeviceError) {
             let text = try incomingText(bytes, name: "file")
@@ -104,7 +104,8 @@ private enum ParsedText: String, CaseIterable {
         }
     }
 
-    /// A recording whose text has that size; for made-up texts, one of a hundred hours, so that all of the text is read.
+    /// Returns a recording whose text has that size; for made-up texts, one of a hundred hours, so that all of the text
+    /// is read.
     func timeline(megabytes: Int) -> Timeline {
         let perWord = ["txt": 9, "srt": 13, "vtt": 13, "csv": 60, "textgrid": 230, "eaf": 450, "json": 20][ending] ?? 9
         let isOurs = isOurs
@@ -140,7 +141,7 @@ private enum ParsedText: String, CaseIterable {
         case .txt, .srt, .vtt, .csv, .textgrid, .eaf:
             let format = TranscriptFormat(rawValue: self == .txt ? "text" : rawValue) ?? .text
             let text = (try? format.render(timeline)) ?? ""
-            // One word in some hundreds is corrected.
+            // Corrects about one word in four hundred.
             return Array(text.utf8).replacingEnds(of: "word77")
         case .other:
             return Array((try? TranscriptFormat.srt.render(timeline))?.utf8 ?? "".utf8).replacingEnds(of: "word")
@@ -184,7 +185,7 @@ private enum ParsedText: String, CaseIterable {
 }
 
 extension [UInt8] {
-    /// Replaces the last letter of each such text.
+    /// Returns the bytes with the last letter of each occurrence of a text replaced.
     fileprivate func replacingEnds(of text: String) -> [UInt8] {
         let sought = Array(text.utf8)
         var bytes = self

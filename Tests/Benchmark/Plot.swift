@@ -1,4 +1,4 @@
-/// Word errors over CPU, a dot for each way of transcribing, as SVG that reads on light and dark pages.
+/// Plots word errors over CPU, with a dot for each contender, as SVG for light and dark pages.
 struct Plot {
     private static let size = (width: 640.0, height: 360.0)
     private static let margin = (left: 64.0, right: 24.0, top: 24.0, bottom: 52.0)

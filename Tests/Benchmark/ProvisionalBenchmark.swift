@@ -6,14 +6,14 @@ import System
 struct ProvisionalBenchmark {
     /// With `moonshine-small`, Moonshine also gives the provisional text.
     private static let contenders = ["live", "moonshine-live", "moonshine-small"]
-    /// Every so many files of `judge` are played.
+    /// The step between files of `judge` that are played.
     private static let step = 2
-    /// Seconds after each file.
+    /// The seconds of silence after files, in turn.
     private static let pauses = [5, 1, 1]
     private static let longestGap = 3.0
     private static let longestGroup = 12.0
     private static let padding = 0.25
-    /// The part of an utterance's end that a partial text may miss.
+    /// The seconds at an utterance's end that a partial text may lack.
     private static let near = 0.1
 
     let workshop: Workshop
@@ -37,7 +37,7 @@ struct ProvisionalBenchmark {
                 let next = index + 1 < ends.count ? ends[index + 1] : nil
                 if final.line.endedBy == .silence, final.line.text?.isEmpty == false {
                     finals.append(final.time - end)
-                    // Counted when all of the utterance was heard; if its text changed before the next one, when it last changed.
+                    // The first text of the whole utterance that did not change before the next utterance.
                     let shown = arrivals.filter {
                         $0.line.event == "partial" && $0.time < final.time && ($0.line.end ?? 0) >= end - Self.near
                     }
@@ -48,7 +48,7 @@ struct ProvisionalBenchmark {
                 }
                 groupStart = groupStart ?? start - Self.padding
                 guard isGrouped else { continue }
-                // Segments of one group come together.
+                // The segments of a group arrive together.
                 if let next, next.time - final.time < 0.2 { continue }
                 if let first = groupStart, next != nil {
                     closings.append(final.time - min(end + Self.longestGap, first + Self.longestGroup))
@@ -67,7 +67,7 @@ struct ProvisionalBenchmark {
         values.isEmpty ? "-" : shown(values.sorted()[min(values.count - 1, Int(Double(values.count) * share))], 2)
     }
 
-    /// Some files joined, each followed by a pause.
+    /// Joins some files, each followed by a pause; returns the path.
     private func play() throws -> String {
         var words: [String] = []
         for seconds in Set(Self.pauses) {

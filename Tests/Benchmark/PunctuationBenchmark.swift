@@ -5,8 +5,8 @@ import Transcripts
 
 /// Whether full stops match the ends of a reader's sentences. Only the texts of group `lj` have any.
 ///
-/// Its files are cut at the reader's pauses, without the pause; here each gets 0.5 s, within sentences and between them
-/// alike.
+/// Its files are cut at the reader's pauses, and lack them. Here each file is followed by 0.5 s of silence, whether or
+/// not a sentence ends there.
 struct PunctuationBenchmark {
     private static let group = "lj_LJ001"
     /// The baseline: a full stop after each pause of this many seconds.
@@ -60,8 +60,8 @@ struct PunctuationBenchmark {
             })
     }
 
-    /// The numbers of the words that end sentences of the text, except the last; an end whose word was not recognized is
-    /// lost.
+    /// Returns the indices of the recognized words that end sentences of the text, without the last one. Ends whose
+    /// words were not recognized are missing.
     private static func ends(_ texts: [String], in timeline: Timeline) -> Swift.Set<Int> {
         var reference: [String] = []
         var stops: Swift.Set<Int> = []

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Glibc
 import System
 
-/// A line of `record --json`, and its arrival.
+/// A line of `record --json`, and when it arrived.
 struct RecordedEvent {
     struct Line: Decodable {
         var event: String
@@ -14,7 +14,7 @@ struct RecordedEvent {
         var message: String?
     }
 
-    /// Seconds since the event that recording has begun.
+    /// Seconds since the event that reports the start of the recording.
     var time: Double
     var line: Line
 }
@@ -23,7 +23,7 @@ extension Workshop {
     /// Plays a file as a microphone, to its end, in real time, and returns the lines of `record --json`.
     ///
     /// - Parameters:
-    ///   - storage: the archive's folder, which exists.
+    ///   - storage: the archive's folder, which must exist.
     ///   - options: additional options of `record`.
     ///   - environment: additional variables.
     /// - Throws: `DeviceError` if the recording fails.

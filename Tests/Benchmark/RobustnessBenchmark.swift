@@ -1,5 +1,4 @@
 import Core
-import FoundationEssentials
 import Glibc
 import System
 import TestKit
@@ -8,7 +7,7 @@ import TestKit
 struct RobustnessBenchmark {
     let workshop: Workshop
     let corpus: Corpus
-    /// The ways to transcribe, without other programs and the small board's.
+    /// The contenders, without other programs and without the small board.
     var contenders: [Contender]
 
     init(workshop: Workshop, corpus: Corpus, _ contenders: [Contender]) {
@@ -17,7 +16,7 @@ struct RobustnessBenchmark {
         self.contenders = contenders.filter { !$0.isPeer && !$0.isSmallBoard }
     }
 
-    /// The effects of sox; `%` is the output file.
+    /// The conditions, each with sox's options for the output file, and its effects.
     private static let conditions: [(name: String, input: [String], effects: [String])] = [
         ("unchanged", [], []),
         ("-30 dB", [], ["vol", "-30dB"]),
@@ -77,15 +76,13 @@ struct RobustnessBenchmark {
                 }))
     }
 
-    /// The text that melodies without singing give.
+    /// Prints how many words are recognized in melodies without singing.
     func music() throws {
         let folder = "\(workshop.folder)/music"
         try makeFolder(folder)
         let paths = try (1...Self.melodies).map { number in
-            let (raw, path) = ("\(folder)/\(number).raw", "\(folder)/\(number).wav")
-            let samples = Self.melody(seed: UInt64(number))
-            try samples.withUnsafeBytes { try Data($0).write(to: URL(filePath: raw)) }
-            try sox(["-t", "raw", "-r", "16000", "-e", "signed", "-b", "16", "-c", "1", raw, path])
+            let path = "\(folder)/\(number).wav"
+            try writeWave(Self.melody(seed: UInt64(number)), to: path)
             return path
         }
         for contender in contenders {
@@ -93,14 +90,14 @@ struct RobustnessBenchmark {
             let words = transcripts.values.map { $0.segments.flatMap(\.words) }
             let all = words.flatMap { $0 }
             print(
-                "of \(Self.melodies) random melodies \(contender.name) gave words to \(words.count { !$0.isEmpty }): "
-                    + "\(all.count) together, \(all.count { $0.confidence > 0.5 }) of them above one half")
+                "\(contender.name): words in \(words.count { !$0.isEmpty }) of \(Self.melodies) random melodies: "
+                    + "\(all.count) words, \(all.count { $0.confidence > 0.5 }) with a confidence above 0.5")
         }
     }
 
     private static let melodies = 20
 
-    /// Plucked strings, 8 s at 16 kHz: two to five notes a second, of two octaves.
+    /// Returns 8 s of plucked strings at 16 kHz: two to five notes a second, from two octaves.
     private static func melody(seed: UInt64) -> [Int16] {
         var random = SeededGenerator(seed: seed)
         let rate = Double(SamplePosition.rate)

@@ -171,7 +171,7 @@ struct SealedRecorderBenchmark {
         try appliance.end()
     }
 
-    /// How soon a recording begins while they are opened repeatedly.
+    /// Measures how soon a recording begins while the sealed ones are opened repeatedly.
     private func starts(of appliance: Appliance, _ configuration: String) throws {
         var table = Table(
             "a start (target \(shown(StartDelay.target, 0)) ms to its first sample)", "to the first sample: median, ms",
@@ -223,7 +223,7 @@ struct SealedRecorderBenchmark {
         return path
     }
 
-    /// Runs the appliance with a configuration until it is ended.
+    /// Runs the appliance with a configuration until `end()`.
     private final class Appliance {
         private let process: ChildProcess
         private let workshop: Workshop
@@ -242,7 +242,7 @@ struct SealedRecorderBenchmark {
             throw DeviceError(.failed, "benchmark", "the appliance does not answer; run fieldscribe run by hand")
         }
 
-        /// In megabytes.
+        /// The resident memory in megabytes.
         var resident: Double { MeasuredProcess.megabytes("VmRSS", in: "/proc/\(process.id)/status") }
 
         /// The size of opened files in memory, in megabytes.

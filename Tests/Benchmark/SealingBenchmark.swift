@@ -76,7 +76,7 @@ struct SealingBenchmark {
         fflush(nil)
     }
 
-    /// The same tars, encrypted by `age` alone and by us in turns.
+    /// Encrypts the same tars with `age` alone and with `Age.sealer`, in turns.
     private func stream(_ folder: String, _ storage: String) throws {
         var table = Table(
             "an hour's tar, sealed", "MB", "age and sync, s", "ours, s", "ours by age's (target 1.15)", "of each round")
@@ -114,7 +114,7 @@ struct SealingBenchmark {
         return cost
     }
 
-    /// Encrypts a file as a copy is encrypted, once its bytes are available; returns seconds.
+    /// Encrypts an existing file in the way copies are encrypted; returns the seconds.
     private func seal(_ path: String, for key: String) throws -> Double {
         let source = try FileDescriptor(opening: path, O_RDONLY)
         let recipients = try RecipientsFile.recipients(in: key)

@@ -37,7 +37,7 @@ struct SeamReport {
         func text(of places: Int) -> String {
             let shares = shares(of: places)
             let words = (lost + doubled).isEmpty ? "" : " (\((lost + doubled).joined(separator: ", ")))"
-            return "for each 100 \(shown(shares.lost, 1)) words lost, \(shown(shares.doubled, 1)) doubled\(words)"
+            return "per 100: \(shown(shares.lost, 1)) words lost, \(shown(shares.doubled, 1)) doubled\(words)"
         }
     }
 
@@ -77,7 +77,7 @@ struct SeamReport {
         where left.endedBy == .rotation {
             seams += 1
             try judge(left.end, of: samples, in: left.words + right.words, &atSeams)
-            // At a place where no word is cut, as at a seam.
+            // Between two words: no word is cut there, as at a seam.
             let half = left.words.count / 2
             guard half > 0 else { continue }
             let middle = (left.words[half - 1].end + left.words[half].start) / 2
@@ -113,7 +113,7 @@ struct SeamReport {
         }
     }
 
-    /// The same word with a slightly different time.
+    /// Whether the transcript has a word at a slightly different time.
     private static func isHeard(_ word: String, near middle: Double, in words: [TranscriptFile.Word]) -> Bool {
         words.contains { $0.key == word && abs(($0.start + $0.end) / 2 - middle) < 0.3 }
     }

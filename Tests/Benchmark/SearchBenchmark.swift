@@ -7,7 +7,8 @@ import Synchronization
 import System
 import TestKit
 
-/// A large archive: the time of searches, and from a press to its first sample while others search and verify.
+/// Measures a large archive: how long searches take, and from a press to the first sample while others search and
+/// verify.
 struct SearchBenchmark {
     private struct Answer: Decodable {
         struct Hit: Decodable { var recording: Int }
@@ -16,13 +17,6 @@ struct SearchBenchmark {
 
         var hits: [Hit]?
         var recordings: [Recording]?
-        var recording: Int?
-        var status: Status?
-
-        struct Status: Decodable {
-            var state: String
-            var recordedSeconds: Double
-        }
     }
 
     private static let rounds = 50
@@ -131,9 +125,9 @@ struct SearchBenchmark {
         }
         defer { sqlite3_close(database) }
         let each = max(1, segments / max(1, recordings))
-        // A second of sound has all segments, because nobody listens to it.
+        // All segments are in one second of sound, because nobody listens to it.
         let (length, step) = isWhole ? (16_000, max(1, 16_000 / each)) : (each * 80_000, 80_000)
-        // Every second word is one of ten; the others become rarer, as in a language.
+        // Every second word is one of ten common ones; the others are rarer, as in a language.
         let sql = """
             PRAGMA synchronous = OFF; PRAGMA cache_size = -400000; BEGIN;
             DELETE FROM recording;

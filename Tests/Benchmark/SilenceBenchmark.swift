@@ -3,7 +3,7 @@ import Recognition
 import System
 import TestKit
 
-/// The text of sound without speech, the speech that the gate against it loses, and the text of other languages.
+/// Measures the text recognized in sound without speech and in other languages, and the speech that the gate rejects.
 struct SilenceBenchmark {
     static let seed: UInt64 = 7
 
@@ -76,7 +76,8 @@ struct SilenceBenchmark {
         print("")
     }
 
-    /// Lost speech: files without text by `transcribe`, and groups, and utterances alone, that the gate holds back.
+    /// Counts lost speech: files without text from `transcribe`, and groups and single utterances that the gate holds
+    /// back.
     private func lost(_ contenders: [Contender]) throws {
         let pieces = try corpus.items.map { (name: $0.name, pieces: try SpeechPieces(path: $0.path)) }
         let groups = pieces.flatMap { file in file.pieces.grouped.map { (name: file.name, piece: $0) } }
@@ -108,7 +109,8 @@ struct SilenceBenchmark {
         print("\n\(table.markdown)")
     }
 
-    /// Immediate repetition, as in dictation, elicitation and by radio, is not a loop of the network.
+    /// Counts repeated speech that the gate holds back. People repeat themselves in dictation, elicitation and by
+    /// radio; the gate must not take that for a loop of the network.
     private func repeated(_ contenders: [Contender]) throws {
         let pause = [Int16](repeating: 0, count: SamplePosition.rate / 2)
         let short = try corpus.items.map { (name: $0.name, samples: try SeamReport.samples($0.path)) }

@@ -27,7 +27,7 @@ struct SpeechBenchmark {
         case files
         /// A file by `inputSequence`, as fast as possible.
         case buffers
-        /// ALSA's device `speech`, in real time, for so many seconds.
+        /// ALSA's device `speech`, in real time, for a number of seconds.
         case live
     }
 
@@ -36,7 +36,7 @@ struct SpeechBenchmark {
 
     let workshop: Workshop
     let corpus: Corpus
-    /// How much of the hour to use.
+    /// The number of minutes of the hour to use.
     let minutes: Double
 
     func run(_ contenders: [Contender]) throws {
@@ -69,7 +69,7 @@ struct SpeechBenchmark {
             ])
             let (pieces, _) = try ask(.buffers, contender, [hour])
             let early = pieces.floors.dropFirst().first ?? .nan
-            // Before minute 5 it grows to what the longest group needs.
+            // Before minute 5, memory grows to what the longest group needs.
             let later = pieces.floors.dropFirst(4)
             let (least, most) = (later.min() ?? .nan, later.max() ?? .nan)
             buffered.add([
@@ -91,7 +91,8 @@ struct SpeechBenchmark {
         transcript?.segments.map(\.text).filter { !$0.isEmpty } ?? []
     }
 
-    /// ALSA's configuration with a device `speech` that says some sentences with long pauses, and its length in seconds.
+    /// Makes ALSA's configuration with a device `speech` that plays some sentences with long pauses; returns its path,
+    /// and the length of the sound in seconds.
     private func microphone() throws -> (configuration: String, seconds: Double) {
         let pause = "\(workshop.folder)/pause-5.wav"
         try sox(["-n", "-r", "16000", "-c", "1", "-b", "16", pause, "trim", "0", "5"])
@@ -125,7 +126,7 @@ struct SpeechBenchmark {
 
     // MARK: The measured process
 
-    /// Recognizes, and prints the answer; ends the process if that fails.
+    /// Recognizes speech and prints the answer; exits with status 1 if that fails.
     static func runCase(_ words: ArraySlice<String>) {
         let words = Array(words)
         guard words.count > 3, let what = Case(rawValue: words[0]),

@@ -20,7 +20,7 @@ struct SpeechPieces {
     /// All of the speech without its pauses.
     var unpaused: [Int16] { groups.flatMap(\.utterances).flatMap { sound($0.speech) } }
 
-    /// The parts of a single utterance are unknown; all of it counts.
+    /// The parts of a single utterance are unknown, so all of it counts as speech.
     private func piece(_ group: UtteranceGroup) -> Piece {
         let samples = sound(group.whole.audio)
         let parts = group.parts

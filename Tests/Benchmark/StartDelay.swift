@@ -11,7 +11,7 @@ struct StartDelay {
 
     /// The time of the first sample.
     var heard: Double
-    /// The time of the answer: the first sample was on its way to the disk.
+    /// The time of the answer, when the first sample is on its way to the disk.
     var answered: Double
 
     private struct Answer: Decodable {
@@ -48,7 +48,7 @@ struct StartDelay {
         }
     }
 
-    /// Median and longest until the first sample, and until the answer.
+    /// Returns the median and the longest delay to the first sample, then the same to the answer.
     static func columns(_ delays: [StartDelay]) -> [String] {
         [delays.map(\.heard).sorted(), delays.map(\.answered).sorted()].flatMap { (sorted: [Double]) -> [String] in
             [shown(sorted[sorted.count / 2], 0), shown(sorted[sorted.count - 1], 0)]

@@ -8,7 +8,7 @@ struct Table {
 
     mutating func add(_ cells: [String]) { rows.append(cells) }
 
-    /// Our figure, the other program's, and their ratio.
+    /// Adds our figure, the other program's, and their ratio.
     mutating func compare(_ what: String, _ ours: Double, _ peer: Double) {
         add([what, shown(ours, 2), shown(peer, 2), shown(ours / peer, 2)])
     }
@@ -16,7 +16,7 @@ struct Table {
     var markdown: String { rows.map { "| " + $0.joined(separator: " | ") + " |\n" }.joined() }
 }
 
-/// A number with this many decimals.
+/// Formats a number with this many decimals; `-` if it is not finite.
 func shown(_ value: Double, _ decimals: Int) -> String {
     guard value.isFinite else { return "-" }
     var scale = 1

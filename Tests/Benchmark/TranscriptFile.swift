@@ -10,7 +10,7 @@ struct TranscriptFile: Decodable {
         var endedBy: EndReason
         var words: [Word]
         var voice: VoiceAnalytics?
-        /// True if it holds a reading back.
+        /// True if its text is held back.
         var unclear: Bool?
     }
 
@@ -36,7 +36,7 @@ struct TranscriptFile: Decodable {
 
     var words: [Word] { segments.flatMap(\.words) }
 
-    /// The number of segments that hold a reading back.
+    /// The number of segments whose text is held back.
     var unclear: Int { segments.count { $0.unclear == true } }
 
     init(path: String) throws {

@@ -1,7 +1,7 @@
 import Core
 import Recognition
 
-/// The constants of a reading by Moonshine. The defaults are those of recordings.
+/// The constants with which Moonshine transcribes. The defaults are those for recordings.
 struct Tuning: Hashable, Sendable {
     var profile = MoonshineProfile.live
     var speech = SpeechSettings()
@@ -39,7 +39,7 @@ struct TunedConstant: Sendable {
     }
 
     /// - Parameters:
-    ///   - simplest: the value without which the program would be simpler, such as one that switches a limit off.
+    ///   - simplest: the value with which the constant would be superfluous, such as one that switches a limit off.
     ///   - others: further values; today's is added if it is missing.
     ///   - set: sets a value.
     private init(
@@ -97,7 +97,7 @@ struct TunedConstant: Sendable {
             TunedConstant("gate-entropy", \.profile.gate.entropyWeight, simplest: 0, [1, 2], .withSoundless),
             TunedConstant(
                 "gate-end", \.profile.gate.maxEnd, simplest: .infinity, [-8.2, -6.2], .withSoundless),
-            // The limit of other texts.
+            // The simplest value is the limit of other texts.
             TunedConstant(
                 "gate-short", \.profile.gate.maxEndOfShort, simplest: usual.maxEnd, [-5], .withSoundless),
             TunedConstant(

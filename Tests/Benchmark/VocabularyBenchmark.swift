@@ -82,7 +82,7 @@ struct VocabularyBenchmark {
         return path
     }
 
-    /// Errors on words of the vocabulary, and on the others.
+    /// Returns the errors on words of the vocabulary, and on others.
     private func errors(of items: [Corpus.Item], _ transcripts: [String: TranscriptFile]) -> ListedErrors {
         var errors = ListedErrors()
         for item in items {

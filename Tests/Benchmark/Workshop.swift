@@ -3,7 +3,7 @@ import Glibc
 import Recognition
 import System
 
-/// The program of a measurement, and the folder for its files.
+/// The program to measure, its models, and the folder for files of measurements.
 struct Workshop {
     let folder: String
     let fieldscribe: String
@@ -14,7 +14,7 @@ struct Workshop {
 
     /// - Parameters:
     ///   - program: the executable to measure; nil for the one built with this one.
-    ///   - model: a folder made by `deploy/model moonshine-tiny-en --folder DIR`; nil: FIELDSCRIBE_TEST_MODEL.
+    ///   - model: a folder made by `deploy/model moonshine-tiny-en --folder DIR`; nil for FIELDSCRIBE_TEST_MODEL.
     init(program: String? = nil, model: String? = nil) throws {
         self.model = model ?? getenv("FIELDSCRIBE_TEST_MODEL").map { String(cString: $0) }
         folder = (getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp") + "/fieldscribe-benchmark"
@@ -67,7 +67,7 @@ struct Workshop {
         return (transcripts, cost)
     }
 
-    /// The stock program on one file.
+    /// Runs the stock program on one file.
     func peer(_ path: String, into name: String = "peer.txt") throws -> (text: String, cost: MeasuredProcess) {
         let output = "\(folder)/\(name)"
         let cost = try MeasuredProcess(["pocketsphinx_continuous", "-infile", path], output: output)
@@ -77,7 +77,7 @@ struct Workshop {
         return (try lines(output).joined(separator: " "), cost)
     }
 
-    /// A virtual environment with the network's own Python package, made once.
+    /// Returns the Python of a virtual environment with Moonshine's own package, which is installed the first time.
     ///
     /// - Throws: `DeviceError` with `missing` if it cannot be installed.
     func wheelPython() throws -> String {
@@ -100,7 +100,7 @@ struct Workshop {
         return python
     }
 
-    /// The network's own Python package on all files at once.
+    /// Runs Moonshine's own Python package on all files at once.
     func wheel(_ paths: [String]) throws -> (texts: [String: String], cost: MeasuredProcess) {
         let (python, output) = (try wheelPython(), "\(folder)/\(Contender.wheel).tsv")
         let cost = try MeasuredProcess(
@@ -114,7 +114,7 @@ struct Workshop {
         return (Dictionary(texts.map { ($0[0], $0.count > 1 ? $0[1] : "") }) { $1 }, cost)
     }
 
-    /// A library to preload that makes a program see a board of 512 MB, of which Linux leaves 460.
+    /// Returns a library that, when preloaded, makes a program see a board with 512 MB, of which Linux leaves 460.
     func smallBoard() throws -> String {
         let (source, library) = ("\(folder)/small-board.c", "\(folder)/small-board.so")
         try durableReplace(path: source, with: Self.smallBoardSource)
@@ -135,14 +135,14 @@ struct Workshop {
 
         """
 
-    /// Writes a report's file next to the others, or into the given folder.
+    /// Writes a file of a report next to the others, or into the given folder.
     func write(_ text: String, to name: String, in place: String? = nil) throws {
         let path = "\(place ?? folder)/\(name)"
         try durableReplace(path: path, with: text, mode: 0o644)
         print("wrote \(path)")
     }
 
-    /// The release executable next to this one.
+    /// Returns the executable `fieldscribe` next to this one.
     private static func executable() throws -> String {
         var buffer = [CChar](repeating: 0, count: 4096)
         let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)

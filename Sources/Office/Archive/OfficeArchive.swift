@@ -10,7 +10,7 @@ package protocol OfficeArchive: AnyObject {
     /// The folder with the copies.
     var files: String { get }
 
-    /// Returns those of these digests of SHA256SUMS whose copies it has.
+    /// Returns those of these digests of SHA256SUMS whose copies are in the archive.
     func known(copies digests: [String]) throws(DeviceError) -> Set<String>
 
     /// Returns the digest of SHA256SUMS of the copy that came from this sealed file; nil if the file was not opened yet.
@@ -57,7 +57,7 @@ package protocol OfficeArchive: AnyObject {
     /// first.
     func places(of copies: [GatheredCopy]) throws(DeviceError) -> [[String]]
 
-    /// Returns the recorder of the recording whose history begins with a line of this digest.
+    /// Returns the recorder of the recording whose history begins with a line that has this digest.
     func recorder(ofRoot root: String) throws(DeviceError) -> Recorder?
 
     /// Returns the recording with this sound and this number on its recorder.

@@ -17,7 +17,7 @@ package enum OfficePlace: Hashable, Sendable {
         }
     }
 
-    /// Returns the query for the page, in both databases: the latest recording first.
+    /// Returns the query for the page, valid in both databases; the latest recording comes first.
     ///
     /// - Parameters:
     ///   - condition: the condition that a recording is in the list.

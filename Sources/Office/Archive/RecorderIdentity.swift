@@ -44,7 +44,8 @@ package struct Recorder: Hashable, Sendable {
     /// Digits that identify its machine; nil if unknown.
     var machine: String?
 
-    /// Whether a user names this recorder by its name, folder or key, or by the beginning of folder, key or machine.
+    /// Whether a text is this recorder's name or folder, or at least four characters that begin its folder, key or
+    /// machine.
     func matches(_ text: String) -> Bool {
         if name == text || folder == text { return true }
         return text.count >= 4 && [folder, key ?? "", machine ?? ""].contains { $0.hasPrefix(text) }
@@ -52,7 +53,7 @@ package struct Recorder: Hashable, Sendable {
 }
 
 extension Array where Element == Recorder {
-    /// Returns the ids of the recorders that a user names.
+    /// Returns the ids of the recorders that a text matches.
     ///
     /// - Parameter archive: the archive's name for the error.
     /// - Throws: `DeviceError` with `missing` if no recorder matches.

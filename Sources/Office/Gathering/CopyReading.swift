@@ -84,7 +84,7 @@ struct CopyReading: Sendable {
         if let added = page?.annotations { timeline.annotations = added }
         timeline.pass = identity?.pass
         length = timeline.length
-        // Both contain the number of redactions; the transcript shows them as gaps.
+        // The transcript shows redactions as gaps; without a transcript, the history has their number.
         struck =
             staged.contents["transcript.json"] == nil
             ? entries.count { $0.act == .redacted } : timeline.gaps.count { $0.cause == .redacted }

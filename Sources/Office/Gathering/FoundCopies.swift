@@ -3,10 +3,10 @@ import Core
 import Glibc
 import System
 
-/// The copies and corrections in a folder or on a stick, at any depth. Names are untrusted: it follows no links, and
-/// stays on one file system.
+/// The copies and corrections in a folder or on a stick, at any depth. Names are untrusted, so the search follows no
+/// links and stays on one file system.
 struct FoundCopies {
-    /// A folder that was found. It is opened only when needed, because a process can have few open files.
+    /// A folder that was found. It is opened only when needed, because the number of open files is limited.
     struct Place: Sendable {
         fileprivate let top: Folder
         /// The path from `top`.
@@ -15,7 +15,7 @@ struct FoundCopies {
         /// The path, for errors.
         var path: String { ([top.path] + names).joined(separator: "/") }
 
-        /// Opens it without following links.
+        /// Opens the folder without following links.
         func open() throws(DeviceError) -> Folder {
             var folder = top
             for name in names { folder = try folder.folder(name) }
@@ -55,7 +55,7 @@ struct FoundCopies {
     private let own: (device: UInt64, inode: UInt64)
 
     /// - Parameters:
-    ///   - path: a folder of a stick, a recorder or a copy, or any folder above.
+    ///   - path: the folder of a stick, a recorder or a copy, or any folder above it.
     ///   - files: the archive's own folder, which is skipped.
     /// - Throws: `DeviceError` if the folder itself cannot be opened.
     init(in path: String, excluding files: Folder) throws(DeviceError) {

@@ -4,7 +4,7 @@ import System
 
 // Recorders' own archives, and other archives of this kind.
 extension Gathering {
-    /// Adds the recordings of a recorder's own archive, one at a time, as copies like the recorder's.
+    /// Adds the recordings of a recorder's own archive, one at a time, as copies like those that the recorder makes.
     func addRecorder(_ path: String) throws(DeviceError) {
         let recorder: RecorderArchive
         let recordings: [Int]

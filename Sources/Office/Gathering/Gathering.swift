@@ -318,7 +318,7 @@ package final class Gathering {
     /// Syncs the batch, renames its copies and commits their rows.
     func commit() throws(DeviceError) {
         guard !batch.isEmpty || !sealedAgain.isEmpty else { return try addPending() }
-        // Another process may have added one to the same database: then its folder exists, with corrections in it.
+        // If another process added a copy to the same database, its folder exists, and may contain corrections.
         let known = try batch.isEmpty ? [] : archive.known(copies: batch.map(\.copy.digest))
         let new = batch.filter { !known.contains($0.copy.digest) }
         if !new.isEmpty {

@@ -2,8 +2,8 @@ import Core
 import Glibc
 import System
 
-/// Adds audio files to an archive. The program `fieldscribe` makes recordings of them in a temporary archive, which is
-/// gathered and removed.
+/// Adds audio files to an archive. The program `fieldscribe` makes the files into recordings of a temporary archive,
+/// which is gathered and removed.
 package struct OfficeAdding {
     /// The recorder's name in the archive.
     private static let recorder = "desk"
@@ -28,7 +28,7 @@ package struct OfficeAdding {
         return known
     }
 
-    /// Returns the SHA-256 of a file; nil for anything else, which may be readable only once.
+    /// Returns the SHA-256 of a regular file; nil for anything else, such as a pipe, which can be read only once.
     package static func digest(of path: String) throws(DeviceError) -> String? {
         guard let real = try? realPath(path), FileStatus(real)?.kind == .file else { return nil }
         var digest = Digest()

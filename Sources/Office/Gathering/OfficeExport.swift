@@ -4,8 +4,8 @@ import Glibc
 import System
 import Transcripts
 
-/// Copies recordings out of an archive, each complete and checked or not at all. Another archive can gather the result.
-/// Used on one thread.
+/// Copies recordings out of an archive, and checks each; a copy is complete or not made at all. Another archive can
+/// gather the result. Used on one thread.
 package struct OfficeExport {
     private static let partial = ".exporting"
     private let archive: any OfficeArchive

@@ -61,7 +61,7 @@ package struct OfficeImport {
         case .text(let written):
             let named = file.recording.map { RecordingIdentity(recording: $0, sound: "") }
             let own = read.identity
-            // A recording that a person names has precedence over the files beside it.
+            // A recording that a person names has precedence over the files beside the imported one.
             guard let identity = own ?? named ?? file.neighbour else {
                 throw Self.refusal(file, "does not name its recording", "name it with \(choice)")
             }
@@ -121,7 +121,9 @@ package struct OfficeImport {
             + (isNew ? "added" : "already in the archive; nothing was changed")
     }
 
-    /// Returns the recording of a file: by its sound, or as a person named it, unless the file contradicts.
+    /// Returns the recording that a person named, or the one with the file's sound.
+    ///
+    /// - Throws: `DeviceError` with `missing` or `unsupported` if there is none, or the file names a different one.
     private func recording(_ identity: RecordingIdentity, _ file: File) throws(DeviceError) -> OfficeRecording {
         if let asked = file.recording {
             guard let found = try archive.recording(asked) else {

@@ -2,8 +2,8 @@ import Core
 import System
 import Transcripts
 
-/// Writes the page of all recordings of an archive, beside the copies. It can be searched without a server and without
-/// this program.
+/// Writes a page with all recordings of an archive, beside the copies. Its search needs neither a server nor this
+/// program.
 package enum OfficePage {
     /// The page's file name.
     package static let name = "index.html"
@@ -39,7 +39,7 @@ package enum OfficePage {
         return entries.count
     }
 
-    /// Returns the recording's title, else its time.
+    /// Returns the recording's title, or its time without a title.
     static func title(of recording: OfficeRecording) -> String {
         if !recording.title.isEmpty { return oneLine(recording.title) }
         guard recording.startedAt > 0 else { return "Recording \(recording.number)" }

@@ -20,10 +20,10 @@ struct OfficeSaving {
         var reading: Int
         /// Who saved another reading in the meantime; nil if nobody did.
         var other: String?
-        /// Whether the result contains theirs, too.
+        /// Whether the result also contains that person's corrections.
         var isMerged = true
-        /// The starts of lines that both changed. The result has the version saved last; the other stays in its own
-        /// reading.
+        /// The starts of lines that both people changed. The result has the version saved last; the other one stays in
+        /// its own reading.
         var conflicts: [SamplePosition] = []
     }
 
@@ -146,7 +146,7 @@ struct OfficeSaving {
             return CorrectionsFile.Edit(
                 segment: old.id, was: old.words.flatMap { $0.text.split(separator: " ").map(String.init) },
                 words: words.map(\.text), confirmed: Set(words.indices.filter { words[$0].isSure }),
-                // If somebody else changed the words, nobody knows where they are split.
+                // If somebody else changed the words, the breaks no longer fit.
                 breaks: own.map { $0.words == words.map(\.text) ? $0.breaks : [] } ?? [],
                 isJoined: own?.isJoined ?? false)
         }

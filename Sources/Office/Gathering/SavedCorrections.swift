@@ -44,7 +44,7 @@ struct SavedCorrections: Sendable {
         digest = Digest.of(parts.joined(separator: "\n"))
     }
 
-    /// The same, with the lines of the text that was corrected.
+    /// The same corrections without split and joined lines.
     var withoutDivision: SavedCorrections {
         var file = file
         for index in file.edits.indices {
@@ -86,8 +86,9 @@ struct SavedCorrections: Sendable {
         return GatheredReading(digest: digest, timeline: corrected, person: file.person, madeAt: file.savedAt)
     }
 
-    /// Applies these corrections to the reading that they name, else to the first one that they fit: corrections
-    /// without words fit all. The file stays beside the recording's copy, from which a new archive can import it again.
+    /// Applies these corrections to the reading that they name, or else to the first one that they fit; corrections
+    /// without words fit every reading. Keeps the file beside the recording's copy, so that a new archive can import
+    /// it.
     ///
     /// If a recorder applied them to a copy before this archive had the text that they were made from, adds that text.
     ///
@@ -124,7 +125,7 @@ struct SavedCorrections: Sendable {
         return nil
     }
 
-    /// Whether a reading by the same person contains all of this one: it is the default, or was made later.
+    /// Whether a reading by the same person contains all of this one, and is the default or was made later.
     private func isKnown(
         _ reading: GatheredReading, among readings: [OfficeReading], in archive: any OfficeArchive
     ) throws(DeviceError) -> Bool {
@@ -137,7 +138,7 @@ struct SavedCorrections: Sendable {
         return false
     }
 
-    /// Whether a person may have saved the file; an empty name is unknown.
+    /// Whether a person may have saved the file. An empty name may be anyone's.
     private func isPerson(_ person: String?) -> Bool {
         guard let person else { return false }
         return person == file.person || person.isEmpty || file.person.isEmpty
@@ -146,7 +147,7 @@ struct SavedCorrections: Sendable {
     /// Whether a text has the words, confirmations and annotations of another.
     private static func has(_ known: Timeline, _ other: Timeline) -> Bool {
         guard MergedTimelines.haveSameLines(known, other), known.marks == other.marks else { return false }
-        // A copy has bookmarks and turns only in its transcript, and turns as its lines show them.
+        // Compared separately: a copy has bookmarks and turns only in its transcript, and turns as its lines show them.
         let annotations = [known, other].map { timeline in
             var annotations = timeline.annotations ?? Annotations()
             (annotations.marks, annotations.turns) = (nil, nil)

@@ -114,7 +114,7 @@ func searchPage(
         script: PackageResources.adding_js)
 }
 
-/// The part for files, which its script shows.
+/// The part of the page for adding files. The page's script shows it.
 private let adding = """
     <details class="add" id="add" hidden><summary>Add recordings or corrections</summary>
     <p>Drop files anywhere on this page, or choose them: folders of a stick, sound files, which are transcribed here, \
@@ -205,7 +205,7 @@ private func marked(_ excerpt: String) -> String {
 
 /// Percent-encodes a value of the query.
 private func escaped(_ value: String) -> String {
-    // `relativeLink` encodes the same, after `./`.
+    // `relativeLink` encodes the value in the same way, after `./`.
     String(relativeLink(value).dropFirst(2))
 }
 

@@ -1,5 +1,5 @@
 'use strict';
-// Files that are dropped or chosen. Each copy, and each other file, is sent as a tar of its own.
+// Sends files that were dropped or chosen: each copy, and each other file, as a separate tar.
 const byId = id => document.getElementById(id);
 const isCorrections = name => /^corrections.*\.(json|html)$/.test(name), isSealed = name => name.endsWith('.fieldscribe.age');
 const parent = path => path.slice(0, Math.max(0, path.lastIndexOf('/'))), last = path => path.slice(path.lastIndexOf('/') + 1);
@@ -13,7 +13,7 @@ function say(item, text, isRefused) {
   item.classList.toggle('refused', Boolean(isRefused));
   return item;
 }
-// The files of what was dropped, with their paths. A browser tells a folder's in parts.
+// Returns the files in a dropped entry, with their paths. Browsers list a folder in several parts.
 async function filesOf(entry, path) {
   if (entry instanceof File) return [{ path, file: entry }];
   if (entry.name.startsWith('.')) return [];
@@ -25,7 +25,7 @@ async function filesOf(entry, path) {
     for (const one of some) all.push(...await filesOf(one, path + '/' + one.name));
   }
 }
-// The copies and single files. In a folder that was dropped, only corrections count besides copies, as when it is gathered.
+// Returns the copies and single files. As when a folder is gathered, only copies and corrections in a dropped folder count.
 async function partsOf(files) {
   const folders = new Map(), parts = [];
   for (const { path, file } of files) folders.set(parent(path), [...folders.get(parent(path)) ?? [], file]);
@@ -44,7 +44,7 @@ async function partsOf(files) {
   }
   return parts;
 }
-// A single file has its name in the request, where it may be longer.
+// Returns a tar of files. The request has the name of a single file, which can be longer there.
 function tar({ files, copy }) {
   const encoder = new TextEncoder(), blocks = [];
   for (const file of files) {
@@ -57,7 +57,7 @@ function tar({ files, copy }) {
   }
   return new Blob([...blocks, new Uint8Array(1024)]);
 }
-// Sends a part, or asks without a body whether it may be sent.
+// Sends a part; without a body, asks whether the part may be sent.
 function post(part, size, body, progress) {
   const { name, recorder, copy } = part;
   const fields = { name, recorder: recorder ?? '', copy: copy ?? '', bytes: size };
@@ -92,7 +92,7 @@ async function add(files) {
       answer = await post(part, body.size);
       if (answer.status === 200) answer = await post(part, body.size, body, progress);
       if (answer.status !== 423) break;
-      progress('waits until other files were added');
+      progress('waiting until other files are added');
       await later();
     }
     while (answer.status === 202) {
@@ -120,7 +120,7 @@ addEventListener('dragover', event => { if (hasFiles(event)) event.preventDefaul
 addEventListener('drop', event => {
   if (!hasFiles(event)) return;
   event.preventDefault();
-  // The items are gone after this event.
+  // Browsers clear the items after this event.
   const entries = [...event.dataTransfer.items].map(item => {
     const entry = item.webkitGetAsEntry();
     return entry?.isDirectory ? entry : item.getAsFile();

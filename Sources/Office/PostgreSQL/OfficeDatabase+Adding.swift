@@ -119,7 +119,7 @@ extension OfficeDatabase {
         known[RecordingPlace(copy)]?.first { $0.root == copy.root }?.id ?? 0
     }
 
-    /// Adds recordings, each given once.
+    /// Adds the recordings of copies, each of which must have a different one.
     private func make(
         _ copies: [GatheredCopy], _ known: inout [RecordingPlace: [KnownRecording]]
     ) throws(DeviceError) {
@@ -217,7 +217,7 @@ extension OfficeDatabase {
         var lines: [(recording: Int, line: SpokenLine, tokens: String)] = []
         for shown in shown {
             for line in shown.reading.lines {
-                // The server's parser would make an address, or a number with punctuation, a single word.
+                // The server's parser would take an address, or a number with punctuation, as a single word.
                 let tokens = OfficeQuery.serverTokens(line.text)
                 words.formUnion(tokens)
                 lines.append(

@@ -40,8 +40,8 @@ final class OfficeDatabase: OfficeTables {
         }
     }
 
-    /// Refuses a folder that has none of the copies in the database: a disk that is not mounted, or another folder than the
-    /// shared one, where nobody would find new copies.
+    /// Refuses a folder that has none of the copies in the database: a disk that is not mounted, or a folder other than
+    /// the shared one, where nobody would find new copies.
     private func expectCopies(in folder: String) throws(DeviceError) {
         let places = try connection.rows(
             "(SELECT place FROM copy ORDER BY id LIMIT 20) UNION (SELECT place FROM copy ORDER BY id DESC LIMIT 20)"
@@ -166,7 +166,7 @@ extension OfficeQuery {
         "\u{149}", "\u{2B9}", "\u{2BA}", "\u{2BB}", "\u{2BC}", "\u{2BD}", "\u{2C8}", "\u{FF02}", "\u{FF07}",
     ]
 
-    /// Returns `tokens` without such letters.
+    /// Returns the tokens of a text without these letters.
     static func serverTokens(_ text: String) -> [String] {
         tokens(text).compactMap { token in
             // None of these letters is ASCII.

@@ -13,8 +13,8 @@ enum ServerSchema {
         to connection: ServerConnection, creates: Bool, _ timeout: ServerTimeout
     ) throws(DeviceError) {
         // JIT compilation takes seconds and never pays for these small queries. The other settings are the server's
-        // defaults, in case a database or role changes them. If a machine disappears in a transaction, the server ends that
-        // after minutes instead of hours: our transactions wait for nothing but the server.
+        // defaults, in case a database or role changes them. If a machine disappears in a transaction, the server ends
+        // the transaction after minutes instead of hours: our transactions never wait for anything but the server.
         try connection.execute(
             """
             SET search_path = fieldscribe, public; SET jit = off; SET array_nulls = on; SET extra_float_digits = 1;

@@ -8,8 +8,8 @@ import Transcripts
 /// What a browser sends to the archive as a tar: a copy's files, or one file to import or transcribe. All of it is
 /// untrusted.
 ///
-/// The files are in a hidden folder of the archive, which is removed at the end. A process that was killed leaves it, unlocked,
-/// to the next one.
+/// The files are in a hidden folder of the archive, which is removed at the end. If the process is killed, the next one
+/// removes the folder, which is no longer locked.
 // Safety: used on the server's thread until everything was received, then on the one that adds it.
 final class DroppedFiles: @unchecked Sendable {
     /// What the request says about the files.
@@ -38,7 +38,7 @@ final class DroppedFiles: @unchecked Sendable {
             case sound
         }
 
-        /// From the name's extension, in either case.
+        /// What can be done, according to the name's extension in upper or lower case.
         var kind: Kind {
             if isCopy { return .copy }
             let ending = name.split(separator: ".").last.map { $0.lowercased() } ?? ""
@@ -46,7 +46,7 @@ final class DroppedFiles: @unchecked Sendable {
             return (["pdf"] + TranscriptFormat.allCases.map(\.fileExtension)).contains(ending) ? .document : .sound
         }
 
-        /// Whether the names can be names of folders in which copies are found.
+        /// Whether the names are valid for folders in which `Gathering` finds copies.
         var isFit: Bool {
             let isFolder = { (name: String) in
                 !name.isEmpty && name.utf8.count <= 200 && !name.hasPrefix(".") && !name.contains("/")
@@ -110,13 +110,13 @@ final class DroppedFiles: @unchecked Sendable {
 
     deinit { close() }
 
-    /// The name of a file that is no copy. A recording's title comes from it.
+    /// The name under which a single file is stored. The title of a sound's recording comes from it.
     private var singleName: String { header.kind == .sound ? header.name : Self.textName }
 
     /// The key of the result for a sound file, which nobody can guess.
     var key: String { name }
 
-    /// Whether they still occupy the disk.
+    /// Whether the files still occupy the disk.
     var occupiesDisk: Bool { isOpen.load(ordering: .acquiring) }
 
     private func close() {
@@ -200,7 +200,7 @@ final class DroppedFiles: @unchecked Sendable {
         let path = "\(copy.path)/\(header.name)"
         if let changed = header.changed {
             let time = timespec(tv_sec: changed, tv_nsec: 0)
-            // Without it, the recording starts now.
+            // If this fails, the recording starts now.
             _ = utimensat(AT_FDCWD, path, [time, time], AT_SYMLINK_NOFOLLOW)
         }
         let adding = try OfficeAdding(into: archive, program: program)

@@ -47,7 +47,7 @@ extension OfficeSite {
 
     /// Responds with a ZIP file of one recording, `?id=12`, or of everything in a list or search.
     func download(_ request: WebRequest, _ archive: any OfficeArchive) throws(DeviceError) -> WebResponse {
-        // So a page of another site cannot fill its visitor's disk.
+        // Otherwise a page of another site could fill its visitor's disk.
         guard !["cross-site", "same-site"].contains(request.headers["sec-fetch-site"]) else {
             return Self.problem(403, "Cannot be downloaded", "Follow the link on the list.", request)
         }

@@ -21,7 +21,7 @@ package final class OfficeSite {
     var downloads = 0
     /// The files that are being received or added.
     weak var addition: DroppedFiles?
-    /// The sound files that are transcribed, or were lately.
+    /// The sound files that are being transcribed, and the results of earlier ones.
     let sounds = SoundAdditions()
     /// The folder with the archive's copies.
     var files: String? { archive?.files }
@@ -34,7 +34,7 @@ package final class OfficeSite {
     ///   - reader: the program whose confined process parses corrections.
     ///   - transcriber: the path of the `fieldscribe` program; nil to search for it.
     ///   - open: opens the archive again after it was unavailable, and on the thread that adds files.
-    ///   - tell: called with a problem of the archive, again only if it changes.
+    ///   - tell: called with a problem of the archive; repeated only after a different one or a success.
     package init(
         _ archive: any OfficeArchive, access: SiteAccess, reader: String = "/proc/self/exe",
         transcriber: String? = nil, open: @escaping @Sendable () throws(DeviceError) -> any OfficeArchive,

@@ -1,11 +1,12 @@
 import FoundationEssentials
 import System
 
-/// Checks passwords, host names and origins of requests. A browser also runs scripts of other sites. Used on one thread.
+/// Checks passwords, host names and origins of requests, because browsers also run scripts of other sites. Used on one
+/// thread.
 package final class SiteAccess {
     /// The result of a check.
     enum Answer: Hashable {
-        /// The request is allowed. `person` is the login name, empty without a password. The answer sets `cookie`.
+        /// The request is allowed. `person` is the login name, empty without a password. The response sets `cookie`.
         case allowed(person: String, cookie: String?)
         /// The password is missing or wrong.
         case wrongPassword

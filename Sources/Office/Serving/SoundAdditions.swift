@@ -14,7 +14,7 @@ final class SoundAdditions: Sendable {
     private let states = Mutex<[(key: String, state: State)]>([])
     private let thread = WorkThread(named: "sounds", niceness: 1)
 
-    /// Runs a body after those before it.
+    /// Starts a body; bodies run one after the other.
     func start(_ key: String, _ body: @escaping @Sendable () -> DroppedFiles.Outcome) {
         states.withLock { states in
             if states.count >= Self.most { states.removeFirst() }
@@ -29,6 +29,6 @@ final class SoundAdditions: Sendable {
         }
     }
 
-    /// Returns nil for a key that is unknown.
+    /// Returns the state of a sound file; nil for an unknown key.
     func state(of key: String) -> State? { states.withLock { $0.first { $0.key == key }?.state } }
 }

@@ -45,7 +45,7 @@ final class ZipDownload {
     private var recorders: Set<String> = []
     private var copy: Copy?
     private var content: Content?
-    /// Bytes that were made and not sent.
+    /// Bytes that were made, but not sent yet.
     private var pending: ArraySlice<UInt8> = []
     private var problems: [String] = []
     private var isFinished = false

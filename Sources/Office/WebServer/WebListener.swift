@@ -22,7 +22,7 @@ package struct WebListener: ~Copyable {
     /// Listens on a TCP port.
     ///
     /// - Parameters:
-    ///   - host: an address of this machine, or a name of one.
+    ///   - host: an address of this machine, or a name that resolves to one.
     ///   - port: 0 for any free port.
     /// - Throws: `DeviceError` with `busy` if another process listens there, `missing` if this machine has no such address.
     package init(host: String, port: Int) throws(DeviceError) {

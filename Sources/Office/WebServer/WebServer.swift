@@ -10,7 +10,7 @@ package struct WebServer: ~Copyable {
     /// local addresses: behind a proxy, all connections have its address.
     private static let maxPerAddress: UInt32 = 64
     /// From `crowded` connections on, each new one closes the one whose request has been pending longest, whatever its
-    /// address. From `veryCrowded` on, also connections that are being answered can be closed.
+    /// address. From `veryCrowded` on, this can also be one that is being answered.
     static let (crowded, veryCrowded) = (192, 240)
     /// The maximum time for a request to arrive after the previous one, in seconds.
     static let longestRequest: Double = 120
@@ -86,7 +86,7 @@ private func answerRequest(
             headers: values(connection, areHeaders: true))
         let declared = request.headers["content-length"].map { Int($0) ?? .max }
         let coding = request.headers["transfer-encoding"]
-        // A proxy may find a different length in it and treat the rest as another request (RFC 9112, 6.3).
+        // A proxy may compute a different length, and treat the rest as another request (RFC 9112, 6.3).
         let isUnclear = coding != nil && (coding?.lowercased() != "chunked" || declared != nil)
         let refusal =
             if isUnclear {

@@ -107,7 +107,7 @@ package struct OfficeWork {
                     ? "\(job.recording)  \(clockTime(recording.length))  \(recording.recorder.folder) \(recording.number)"
                     : "\(job.recording)  another machine has already transcribed it")
         } catch {
-            // An error of the archive is not the recording's.
+            // The archive failed, and not the recording.
             if error.subject == archive.name { throw error }
             note("fieldscribe-office: recording \(job.recording): \(error.message)")
             try retrying { (archive) throws(DeviceError) in try archive.fail(job, error.message) }
@@ -126,7 +126,7 @@ package struct OfficeWork {
         guard FileStatus(path)?.kind == .file else {
             throw DeviceError(
                 .missing, "open", status: ENOENT, on: path, "is not there",
-                remedy: "name the folder of the copies with --files FOLDER, if that is elsewhere here")
+                remedy: "name the folder of the copies with --files FOLDER, if it is elsewhere on this machine")
         }
         var (bytes, status) = ([UInt8](), Int32(0))
         var (isOurs, renewed) = (true, MonotonicClock.nanoseconds)

@@ -6,7 +6,7 @@ import System
 /// The `fieldscribe` program and the engine that transcribe.
 struct ReadingProgram {
     let path: String
-    /// The engine that it uses.
+    /// The engine that the program uses.
     let engine: ReadingEngine
 
     private static let maxBytes = 512 << 20

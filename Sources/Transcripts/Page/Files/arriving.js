@@ -2,7 +2,7 @@ addEventListener('hashchange', arrive);
 show(0);
 const arrived = arrive();
 
-// After opening, all of the text is laid out, because screen readers need it. That may move the target of the link.
+// Lays out all of the text after the page has opened, because screen readers need it. This may move the link's target.
 function layOut() {
   main.classList.add('laid');
   if (arrived && !looked) requestAnimationFrame(() => arrived.scrollIntoView({ block: 'center' }));
@@ -12,7 +12,7 @@ for (const name of ['wheel', 'touchmove', 'keydown']) addEventListener(name, () 
 const idle = window.requestIdleCallback ?? (act => setTimeout(act, 50));
 if (document.readyState === 'complete') idle(layOut); else addEventListener('load', () => idle(layOut));
 
-// Links are useless on paper, and a browser searches all printed text for the end of each.
+// Removes links while printing: they are useless on paper, and browsers search all printed text for each link's target.
 const leads = new Map();
 addEventListener('beforeprint', () => {
   for (const link of document.querySelectorAll('a[href^="#"]')) {

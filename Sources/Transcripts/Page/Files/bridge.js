@@ -1,3 +1,3 @@
 'use strict';
-// Passes its content as text to the page beside it, which checks everything.
+// Posts the corrections as text to the recording's page, which checks them.
 if (parent !== window) parent.postMessage(document.getElementById('corrections').textContent, '*');

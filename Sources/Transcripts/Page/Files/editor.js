@@ -14,14 +14,14 @@ const make = (tag, attributes, ...content) => {
   element.append(...content);
   return element;
 };
-// The lines that show each segment, and the segments in their order. A line may show parts of several.
+// The lines that show each segment, in order. A line may show parts of several segments.
 const shownIn = new Map();
 for (const line of segments) if (line.dataset.n) {
   const id = Number(line.dataset.n);
   if (shownIn.has(id)) shownIn.get(id).push(line); else shownIn.set(id, [line]);
 }
 const order = [...shownIn.keys()], placeOfId = new Map(order.map((id, i) => [id, i]));
-// A segment as first shown.
+// Returns a segment as the page first showed it.
 function original(id) {
   if (!bySegment.has(id)) {
     const all = shownIn.get(id), elements = all.flatMap(wordsOf), end = Number(all[all.length - 1].dataset.e);
@@ -44,7 +44,7 @@ const wordsNow = id => {
   const edit = state.edits.get(id);
   return edit ? timed(original(id), edit.text, edit.confirmed) : original(id).words;
 };
-// Which words of which segments a line shows.
+// Returns which words of which segments a line shows.
 const pieces = new WeakMap();
 function piecesOf(line) {
   if (!pieces.has(line)) {
@@ -55,7 +55,7 @@ function piecesOf(line) {
   return pieces.get(line);
 }
 const textOfLine = line => piecesOf(line).flatMap(({ id, from, to }) => textsNow(id).slice(from, to)).join(' ');
-// A word's segment and its place in it.
+// Returns a word's segment and the word's index in it.
 function placeIn(word) {
   const line = word.closest('.s');
   let at = wordsOf(line).indexOf(word);
@@ -67,7 +67,7 @@ function placeIn(word) {
 const lineAt = (id, at) => shownIn.get(id).find(line => piecesOf(line).some(one => one.id === id && one.from <= at && at < one.to))
   ?? lineOf(id);
 
-// Who speaks: the page's own turns, or those that a person has set.
+// Returns who speaks at a time, after a person has changed the turns.
 let turnsOf = null, turnStarts;
 function speakerAt(time) {
   if (turnsOf !== state.turns) {
@@ -87,7 +87,7 @@ function turnsNow() {
   });
   return turns;
 }
-// The turns with a stretch, in seconds, given to somebody; all of it, or what one person says of it.
+// Returns the turns after giving a range, in seconds, to a speaker: all of it, or only what the speaker `only` says in it.
 function given(from, to, speaker, only) {
   const turns = [];
   let isGiven = false;
@@ -102,7 +102,7 @@ function given(from, to, speaker, only) {
   return turns.sort((a, b) => a.start - b.start);
 }
 
-// The shortest edit path from one list of words to the other, as pairs of indices.
+// Returns the equal words on the shortest edit path from one list to the other, as pairs of indices.
 function pairs(old, now) {
   const width = now.length + 1, costs = new Uint32Array((old.length + 1) * width);
   for (let i = 0; i < width; i++) costs[i] = i;
@@ -123,9 +123,10 @@ function pairs(old, now) {
   }
   return found;
 }
-// The words of a text with times: unchanged words keep theirs, replacements share those of the old words by letters.
+// Returns the words of a text with times. Unchanged words keep theirs; others divide the time of the words that they replace,
+// by letters.
 function timed(segment, text, confirmed = []) {
-  const now = normal(text).split(' ').filter(Boolean), old = segment.words, words = [];
+  const now = split(text), old = segment.words, words = [];
   const same = pairs(old.map(word => keyOf(word.text)), now.map(keyOf));
   let r = 0, c = 0;
   for (const [row, column] of [...same, [old.length, now.length]]) {
@@ -147,7 +148,7 @@ function timed(segment, text, confirmed = []) {
   return words;
 }
 const shadeOf = c => c >= 75 ? '' : c >= 50 ? ' c2' : c >= 25 ? ' c1' : ' c0';
-// All segments that share lines with one, now or before.
+// Returns all segments that share lines with this one, or did before the change.
 function together(id) {
   const ids = new Set([id]);
   for (const one of ids) {
@@ -158,7 +159,7 @@ function together(id) {
   }
   return [...ids].sort((a, b) => placeOfId.get(a) - placeOfId.get(b));
 }
-// The lines of these segments. A change of speaker begins one, too.
+// Returns the lines of these segments. A change of speaker also begins a line.
 function linesFor(ids) {
   const made = [];
   for (const id of ids) {
@@ -218,7 +219,7 @@ function render(id) {
       return element;
     });
     const own = others.filter(other => (!i || startOf(other) >= one.start - 1) && (i === made.length - 1 || startOf(other) < made[i + 1].start - 1));
-    // What is held back is shown until somebody has written something.
+    // Shows the held-back text until a person has written something.
     const held = one.pieces.length === 1 && !state.edits.has(first) && original(first).held;
     if (!items.length && held) {
       items.push(...[['unclear', '[unclear]'], ['held', held]].map(([kind, text]) => make('span', { class: kind, 'data-t': one.start }, text)));
@@ -231,7 +232,7 @@ function render(id) {
   [lines, times, shownWord] = [null, null, null];
   isArranged = false;
 }
-// After lines were rendered: the list of lines, and the names where the speaker changes.
+// Updates the list of lines, and the names where the speaker changes, after lines were rendered.
 let isArranged = true;
 function arrange() {
   if (isArranged) return;
@@ -258,7 +259,7 @@ function showNames() {
     if (isWanted && place.querySelector('.who')?.dataset.who !== label) place.prepend(nameOf(label, startOf(wordsOf(line)[0]) - 1), ' ');
   }
 }
-// A speaker's name, as the page shows it.
+// Returns an element with a speaker's name.
 function nameOf(label, time) {
   const element = make('span', { class: 'who p' + (label.charCodeAt(0) - 65) % 12, 'data-who': label, dir: 'auto' });
   if (time !== undefined) element.dataset.t = Math.max(0, time);
@@ -269,7 +270,7 @@ function named(element) {
   if (element.matches('.who')) element.classList.toggle('named', Boolean(state.speakers[element.dataset.who]));
   return element;
 }
-// Renders the segments whose words were given to others.
+// Renders the segments whose words have other speakers now.
 function renderTurns() {
   for (const id of order) {
     const now = linesFor([id]).map(one => one.pieces[0].from + (one.speaker ?? '')).join();
@@ -278,7 +279,8 @@ function renderTurns() {
   }
 }
 
-// One undo step: each segment, and what else was changed, before and after it. Of lists it has only what differs.
+// Makes a change, and stores it as one undo step: each changed segment and other part, before and after. Of lists, stores
+// only what differs.
 function step(changes, parts = {}) {
   changes = changes.filter(({ before, after }) => JSON.stringify(before) !== JSON.stringify(after));
   const put = Object.entries(parts).filter(([name, value]) => JSON.stringify(state[name]) !== JSON.stringify(value))
@@ -318,19 +320,19 @@ function travel(from, to, side) {
   take(last, side);
 }
 const undo = () => travel(past, future, 'before'), redo = () => travel(future, past, 'after');
-// An edit while it is being made.
+// Returns a segment's edit as a draft, which can be changed.
 const draftOf = id => {
   const { confirmed = [], breaks = [], joined = false } = state.edits.get(id) ?? {};
   return { words: textsNow(id), confirmed, breaks, joined };
 };
-// Where a place between old words is among the new ones.
+// Returns the place between new words that corresponds to a place between old ones.
 function placed(same, at, olds, news) {
   let [row, column] = [-1, -1], [endRow, endColumn] = [olds, news];
   for (const [r, c] of same) if (r < at) [row, column] = [r, c]; else { [endRow, endColumn] = [r, c]; break; }
   const gone = endRow - row - 1, fresh = endColumn - column - 1;
   return column + 1 + (gone ? Math.round((at - row - 1) / gone * fresh) : fresh);
 }
-// Replaces words with others. Lines stay split and words stay confirmed at their new places.
+// Replaces words of a draft. Breaks and confirmations move with their words.
 function put(draft, from, to, fresh, isRight) {
   const gone = draft.words.slice(from, to), more = fresh.length - gone.length;
   const same = pairs(gone.map(keyOf), fresh.map(keyOf)), stays = new Map(same);
@@ -349,14 +351,14 @@ function change(id, { words, confirmed, breaks, joined }) {
     was: old, text, confirmed, ...(breaks.length ? { breaks: [...breaks].sort((a, b) => a - b) } : {}), ...(joined ? { joined: true } : {})
   } };
 }
-// A segment's edit: another text, or the same with words that are right.
+// Returns the change that gives a segment another text, or confirms words of the same text.
 function edited(id, text, confirmed) {
   const draft = draftOf(id);
   put(draft, 0, draft.words.length, split(text));
   if (confirmed) draft.confirmed = confirmed;
   return change(id, draft);
 }
-// The edits that give a line another text, in its segments. A line that somebody has corrected is right.
+// Returns drafts of a line's segments with another text. All words of a corrected line count as right.
 function lineDrafts(line, text, isChecked) {
   const parts = piecesOf(line), now = split(text), drafts = new Map();
   const old = split(textOfLine(line)), isRight = isChecked || old.join(' ') !== now.join(' ');
@@ -367,7 +369,7 @@ function lineDrafts(line, text, isChecked) {
     const end = i === parts.length - 1 ? now.length : placed(same, seen, old.length, now.length);
     const draft = draftOf(id);
     put(draft, from, to, now.slice(taken, end), isRight);
-    // The recognized words again: as if nobody had changed them.
+    // If the user restored the recognized words, nothing counts as confirmed.
     if (isRight && !isChecked && draft.words.join(' ') === was(original(id))) draft.confirmed = [];
     drafts.set(id, draft);
     draft.piece = [from, from + end - taken];
@@ -377,10 +379,10 @@ function lineDrafts(line, text, isChecked) {
 }
 const changesOf = drafts => [...drafts].map(([id, draft]) => change(id, draft));
 
-// What is held back of an unclear line.
+// Returns the held-back text of an unclear line.
 const heldIn = line => line.querySelector('.w') ? '' : line.querySelector('.held')?.textContent ?? '';
 
-// The open segment.
+// The line that is open for editing.
 let open = null, isLooping = false, isPlaced = false;
 const field = make('textarea', { id: 'field', 'aria-label': 'Text of this segment', rows: '2', spellcheck: 'true' });
 function edit(line, selected) {
@@ -417,7 +419,7 @@ function commit() {
   close();
   if (normal(now) !== text) step(changesOf(lineDrafts(line, now)));
 }
-// Splits the open line at the cursor, and opens what is behind it.
+// Splits the open line at the cursor, and opens its second part.
 function divide() {
   const { line } = open, caret = field.selectionStart;
   const before = split(field.value.slice(0, caret)), drafts = lineDrafts(line, [...before, ...split(field.value.slice(caret))].join(' '));
@@ -434,7 +436,7 @@ function divide() {
   edit(lineAt(...place));
   field.setSelectionRange(0, 0);
 }
-// Joins the open line with the one before, whose speaker it gets.
+// Joins the open line with the previous one, whose speaker it gets.
 function unite() {
   const { line, id, from } = open, at = segments.indexOf(line);
   const above = segments.slice(0, at).reverse().find(one => one.dataset.n);
@@ -448,23 +450,23 @@ function unite() {
   edit(lineAt(id, from));
   field.setSelectionRange(caret + (caret ? 1 : 0), caret + (caret ? 1 : 0));
 }
-// Enter splits a line only where somebody has just put the cursor; after typing, the line is done.
+// Enter splits a line only if the user has just moved the cursor into it; after typing, Enter finishes the line.
 const isInside = () => isPlaced && field.selectionStart === field.selectionEnd
   && normal(field.value.slice(0, field.selectionStart)) && normal(field.value.slice(field.selectionStart));
 field.addEventListener('pointerup', () => { isPlaced = true; });
 field.addEventListener('input', () => { isPlaced = false; keepSoon(); });
-// Until the first line is opened, the page says how.
+// Until the user opens the first line, the page explains how.
 const hintKey = 'fieldscribe-hint', hintText = 'To correct a line, press Edit ' + (matchMedia('(max-width: 40rem)').matches ? 'in the menu' : 'or double-click it');
 function knowsEditing() {
   if (byId('kept').textContent === hintText) tellKept('');
-  try { localStorage.setItem(hintKey, 'known'); } catch { /* It is said again. */ }
+  try { localStorage.setItem(hintKey, 'known'); } catch { /* The page shows the hint again. */ }
 }
 function hint() {
   if (!order.length) return;
-  try { if (localStorage.getItem(hintKey)) return; } catch { /* It is said each time. */ }
+  try { if (localStorage.getItem(hintKey)) return; } catch { /* The page always shows the hint. */ }
   tellKept(hintText);
 }
-// After the button Edit, each click opens a line, until the button is pressed again.
+// After a press of the Edit button, each click opens a line, until the button is pressed again.
 let isEditing = false;
 function setEditing(value) {
   isEditing = value;
@@ -479,7 +481,7 @@ byId('edit').addEventListener('click', () => {
   }
   setEditing(true);
   audio.pause();
-  // The current line, or the first on the screen if that is elsewhere.
+  // Opens the current line, or if that is not on the screen, the first line that is.
   const top = byId('bar').getBoundingClientRect().bottom;
   const isSeen = line => {
     const box = line?.getBoundingClientRect();
@@ -507,7 +509,7 @@ main.addEventListener('dblclick', event => {
   edit(line, word ? indexIn(word) : undefined);
 });
 
-// Unclear lines, then uncertain words, worst first. A word that is uncertain in many places comes early, once.
+// Lists unclear lines, then uncertain words, the worst first. If a word is uncertain in many places, the worst one comes early.
 let uncertain = [], current = null;
 function findUncertain() {
   uncertain = [];
@@ -529,7 +531,7 @@ function findUncertain() {
   }
   uncertain = places.sort((a, b) => (b.score === a.score ? 0 : b.score - a.score) || a.i - b.i).map(place => place.word);
 }
-// Skipped words; they come again when all others are done.
+// Skipped words, which come again after all others.
 const passed = new Set();
 const placeOf = word => word.closest('.s').dataset.n + ' ' + word.dataset.t;
 function nextUncertain() {
@@ -554,8 +556,8 @@ function confirm_() {
   step([edited(id, textOf(original(id)), [...new Set([...draftOf(id).confirmed, at])].sort((a, b) => a - b))]);
   if (current) nextUncertain();
 }
-// All words of a line are right: the open one, that of the word that is asked, or the present one. Of an unclear line, what is
-// held back is right.
+// Confirms all words of a line: the open one, that of the word under review, or the current one. In an unclear line, confirms
+// the held-back text.
 function lineRight() {
   const line = open?.line ?? (current?.isConnected ? current.closest('.s') : segments[Math.max(0, segment)]);
   if (!line?.dataset.n || !line.querySelector('.w, .held')) return;
@@ -567,7 +569,7 @@ function lineRight() {
 
 const offerReplace = () => { byId('replace').hidden = !known || !find.value.trim(); };
 find.addEventListener('input', offerReplace);
-// The search clears its field first.
+// Runs after the search's own listener, which clears the field.
 find.addEventListener('keydown', event => { if (event.key === 'Escape') offerReplace(); });
 byId('replace').addEventListener('keydown', event => {
   if (event.key !== 'Escape') return;
@@ -577,7 +579,7 @@ byId('replace').addEventListener('keydown', event => {
   byId('replace').hidden = true;
 });
 
-// Search and replace: whole words, as the search finds them; punctuation around them stays. The text shows what would come.
+// Replaces whole words that the search finds; the punctuation around them stays. The text shows a preview.
 const instead = byId('instead');
 const wholeHits = () => byId('replace').hidden ? [] : hits.filter(hit => hit[0].isConnected && plain(hit.map(word => word.textContent).join(' ')) === plain(find.value));
 function insteadOf(hit) {
@@ -597,7 +599,7 @@ function preview() {
 }
 function replace(list) {
   const drafts = new Map();
-  // From the end, since the places of the later words change.
+  // Starts at the end, because a replacement moves the words after it.
   for (const hit of [...list].reverse()) {
     let fresh = split(insteadOf(hit));
     for (const id of new Set(hit.map(word => placeIn(word).id))) {
@@ -609,7 +611,7 @@ function replace(list) {
   }
   step(changesOf(drafts));
 }
-// The present hit, or the next one of whole words; then the one after it is shown.
+// Replaces the current hit, or the next one of whole words; then shows the hit after it.
 function replaceOne() {
   const whole = new Set(wholeHits()), found = [...hits.slice(Math.max(0, hit)), ...hits].find(one => whole.has(one));
   if (!found) return;
@@ -619,7 +621,7 @@ function replaceOne() {
   tellKept('Replaced once');
 }
 for (const [place, names] of [[find, ['input', 'keydown']], [byId('replace'), ['input', 'focusin', 'focusout', 'keydown']]]) {
-  // After the others that listen.
+  // Waits for the other listeners.
   for (const name of names) place.addEventListener(name, () => setTimeout(preview));
 }
 byId('replace-one').addEventListener('click', replaceOne);

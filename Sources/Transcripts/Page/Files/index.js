@@ -3,7 +3,7 @@ const items = [...document.querySelectorAll('.list li')];
 const texts = JSON.parse(document.getElementById('data').textContent);
 const first = items.map(item => item.querySelector('.words').textContent);
 let folded = null;
-// The texts as the words are spoken, made when they are needed.
+// The texts in the form `plain`, computed when they are needed.
 const plainTexts = [];
 function wordsIn(text, wanted) {
   const places = [];
@@ -12,7 +12,7 @@ function wordsIn(text, wanted) {
   }
   return places;
 }
-// The words of a text that a part of its spoken form comes from, as start and length.
+// Returns the start and length of the words that have a given part of the text's `plain` form.
 function wordsAt(text, from, length) {
   let said = 0, start = -1;
   for (const { 0: word, index } of text.matchAll(/\S+/g)) {
@@ -27,7 +27,7 @@ function excerpt(place, text, at, length) {
   const mark = document.createElement('mark');
   mark.className = 'hit';
   mark.textContent = text.slice(at, at + length);
-  // Whole words.
+  // Cuts the excerpt between words.
   const start = Math.max(0, at - 60), end = at + length + 90, between = text.lastIndexOf(' ', end);
   const from = start && start + 1 + text.slice(start, at).indexOf(' '), to = end >= text.length ? text.length : between < at + length ? end : between;
   place.replaceChildren((from ? '… ' : '') + text.slice(from, at), mark,
@@ -46,7 +46,7 @@ function search() {
     item.hidden = Boolean(wanted) && !found && !titled;
     if (!item.hidden) shown++;
     link.href = link.dataset.href + (found ? '#q=' + encodeURIComponent(query) : '');
-    // Folding may change a text's length; then the excerpt is its beginning.
+    // If folding changes the text's length, the excerpt is its beginning.
     const there = alike.length ? wordsAt(texts[i], alike[0], said.length) : null;
     if (there) excerpt(place, texts[i], ...there);
     else if (exact && folded[i].length === texts[i].length) {

@@ -1,11 +1,11 @@
 
-// Corrections are stored immediately in this browser, under the digest of the sound, and beside the page when a person saves.
+// Stores corrections: immediately in this browser, under the digest of the sound, and beside the page when the user saves.
 const shelf = known && 'fieldscribe:' + known.sound, server = data.server ?? null;
 let isUnsaved = false, waiting = 0, changes = 0, seen = server?.reading;
-// The server's time, since the later of two people's corrections is shown.
+// Corrections have the server's time, because the page shows the later one if two people correct a line.
 const ahead = server ? server.now - Date.now() / 1000 : 0, serverTime = () => Date.now() / 1000 + ahead;
 const notSaved = 'Kept in this browser only; not saved' + (server ? '' : ' beside the page') + ' yet';
-// A message goes with what the person does next, but is there for four seconds.
+// A message disappears at the user's next action, but stays for at least four seconds.
 const kept = byId('kept');
 let toldAt = 0, going = 0;
 function tellKept(text, isKnown) {
@@ -23,7 +23,7 @@ for (const name of ['pointerdown', 'keydown', 'wheel', 'touchmove']) addEventLis
 function document_() {
   const isLater = state.turns || [...state.edits.values()].some(edit => edit.breaks || edit.joined);
   return {
-    // The second version has split and joined lines, and turns. Older programs read the first.
+    // Version 2 adds split and joined lines, and turns. Older programs read only version 1.
     format: 'fieldscribe-corrections', version: isLater ? 2 : 1,
     recording: { id: known.id, sound: known.sound, ...(known.pass ? { pass: known.pass } : {}) },
     editor: { name: state.name, saved: state.saved },
@@ -34,7 +34,8 @@ function document_() {
     notes: state.notes, ...(state.marks ? { marks: state.marks } : {}), quotations: state.quotations
   };
 }
-// The turns with those of others during them, which nobody changes here; not those of people who have no words any more.
+// Returns the turns, and the parts of `data.alongside` that overlap them, which this page cannot change. Omits overlapping
+// speakers who have no words left.
 function allTurns() {
   const all = labels();
   const more = (data.alongside ?? []).flatMap(([from, to, speaker]) => state.turns.map(turn => ({
@@ -59,7 +60,7 @@ function keepDraft() {
     tellKept(isUnsaved ? notSaved : '', true);
   } catch { tellKept('This browser cannot store more: save now'); }
 }
-// A draft with the undo steps, the latest ones if they are many.
+// Returns a draft with the undo and redo steps; if they are too large, only the latest.
 function withUndo(draft) {
   const latest = steps => {
     let room = 300000;
@@ -74,7 +75,7 @@ addEventListener('beforeunload', event => {
   if (known && (isUnsaved || open)) event.preventDefault();
 });
 
-// Corrections from elsewhere are not trusted: every part is checked first.
+// Checks every part of corrections from storage or a file, because they are untrusted.
 const isText = value => typeof value === 'string' && value.length <= 65536;
 const isTime = value => typeof value === 'number' && isFinite(value) && value >= 0;
 function read(text) {
@@ -119,23 +120,23 @@ function read(text) {
     pass: told.recording.pass, isUnsaved: told.isUnsaved === true, lines: told.lines, open: isText(told.open?.text) && isText(told.open?.was) ? told.open : null
   };
 }
-// The turns without those during others.
+// Returns the turns without those that overlap an earlier one.
 function alone(turns) {
   let end = 0;
   return turns.map(({ start, end, speaker }) => ({ start, end, speaker })).sort((a, b) => a.start - b.start || b.end - a.end)
     .filter(turn => turn.start >= end - 1e-4 && (end = turn.end) > turn.start);
 }
-// Whether saved corrections of an earlier text are in this one.
+// Whether this text already has corrections that were made to an earlier version of it.
 function isTaken(told) {
   if (server || told.isUnsaved || !told.edits.length || told.pass === undefined || !(told.pass < known.pass)) return false;
   const whole = ' ' + order.map(id => was(original(id))).join(' ') + ' ';
   return told.edits.every(edit => whole.includes(' ' + normal(edit.text) + ' ') || !normal(edit.text));
 }
-// Replaces the corrections by those that were read; of corrections to another text it keeps those that fit.
+// Replaces the corrections with those from a draft or file. If these belong to another text, keeps only those that fit.
 function adopt(told) {
   if (open) close();
   if (isTaken(told)) {
-    try { localStorage.removeItem(shelf); } catch { /* There was nothing. */ }
+    try { localStorage.removeItem(shelf); } catch { /* Without storage, there is no draft. */ }
     return tellKept('The recorder has taken the corrections: this text has them');
   }
   const ids = [...state.edits.keys()];
@@ -148,7 +149,7 @@ function adopt(told) {
       state.edits.set(id, { was: before, text: normal(text), confirmed: confirmed ?? [], ...(inner.length ? { breaks: inner } : {}),
         ...(joined === true && placeOfId.get(id) ? { joined } : {}) });
     } else if (server && told.isUnsaved && told.lines === order.length && segment && was(segment) !== normal(text)) {
-      // Somebody else has saved this line meanwhile: unsaved changes here take precedence.
+      // Somebody else saved this line in the meantime; the unsaved change here takes precedence.
       state.edits.set(id, { was: was(segment), text: normal(text), confirmed: [] });
     } else if (!segment || was(segment) !== normal(text)) strange++;
   }
@@ -161,17 +162,17 @@ function adopt(told) {
   state.saved = told.saved;
   past.splice(0, past.length, ...(strange ? [] : told.past));
   future.splice(0, future.length, ...(strange ? [] : told.future));
-  // Corrections from a file are in no archive yet.
+  // The server's archive does not have corrections from a file yet.
   isUnsaved = told.isUnsaved || Boolean(server && !told.open);
   showPlaces();
   tellWork();
   tellKept(strange ? strange + ' corrections were made to another text and are not shown' : '');
 }
-// A name that says of which recorder and recording it is, since downloads of all recordings lie in one folder.
+// The name contains the recorder and the recording, because browsers put all downloads into one folder.
 const fileName = known && ['corrections', (data.recorder ?? '').replace(/[^\p{L}\p{N}._-]+/gu, '-'), known.id].filter(Boolean).join(' ') + '.html';
-// The names of earlier versions, and those that browsers give to a second download.
+// Includes the name from earlier versions, and the names that browsers give to repeated downloads.
 const fileNames = known ? [fileName, 'corrections.html', ...[1, 2].flatMap(i => [' (' + i + ')', '(' + i + ')']).map(tail => fileName.replace('.html', tail + '.html'))] : [];
-// The folder that a person has chosen for this recording; browsers ask again before they let it be written after a restart.
+// The folder that the user chose for this recording. After a restart, browsers ask again for permission to write to it.
 let savedIn = null;
 function folders(mode, act) {
   return new Promise((done, fail) => {
@@ -189,7 +190,7 @@ function folders(mode, act) {
   });
 }
 async function chosenFolder() {
-  try { savedIn ??= await folders('readonly', store => store.get(known.sound)) ?? null; } catch { /* It is asked. */ }
+  try { savedIn ??= await folders('readonly', store => store.get(known.sound)) ?? null; } catch { /* The user chooses a folder instead. */ }
   if (!savedIn) return null;
   try {
     const asked = { mode: 'readwrite' };
@@ -209,7 +210,7 @@ function page() {
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-${data.bridge.digest}'">
 <title>Corrections</title></head><body>
 <h1>Corrections</h1>
-<p>Keep it beside the index.html of its recording, which shows it; fieldscribe import adds it to the recorder.</p>
+<p>Keep this file beside the index.html of its recording, which shows the corrections; fieldscribe import adds them to the recorder.</p>
 <ol>${list}</ol>
 <${"script"} type="application/json" id="corrections">${json}</${"script"}>
 <${"script"}>${data.bridge.text}</${"script"}>
@@ -221,7 +222,7 @@ function download(name, type, text) {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
-// Sends them to the server, which adds them to the archive and answers with what others have saved.
+// Sends the corrections to the server, which adds them to the archive and says whether others have saved theirs.
 async function send() {
   if (!isUnsaved) return tellKept('There is nothing to save');
   if (!state.name) {
@@ -242,12 +243,12 @@ async function send() {
   if (!answer.others) seen = answer.reading;
   if (sent === changes && !open) {
     isUnsaved = false;
-    try { localStorage.removeItem(shelf); } catch { /* There was nothing. */ }
+    try { localStorage.removeItem(shelf); } catch { /* Without storage, there is no draft. */ }
   }
   if (!answer.others) return tellKept(isUnsaved ? notSaved : answer.told);
   // Reloading the page shows the others' corrections.
   if (isUnsaved || open) return tellKept(answer.told + ' Load the page again to see it.');
-  try { sessionStorage.setItem(shelf, answer.told); } catch { /* It is said shorter. */ }
+  try { sessionStorage.setItem(shelf, answer.told); } catch { /* The page does not show the message. */ }
   if (now() > 0) history.replaceState(null, '', '#t=' + now() / 1000);
   location.reload();
 }
@@ -264,7 +265,7 @@ async function save() {
         folder = await showDirectoryPicker({ mode: 'readwrite', id: 'fieldscribe' });
         if (!await isHere(folder)) throw new Error('That is another recording’s folder.');
         savedIn = folder;
-        try { await folders('readwrite', store => store.put(folder, known.sound)); } catch { /* It is asked again. */ }
+        try { await folders('readwrite', store => store.put(folder, known.sound)); } catch { /* The user chooses it again the next time. */ }
       }
       for (const [name, text] of [[fileName, page()], ['corrections.json', JSON.stringify(document_()) + '\n']]) {
         const writer = await (await folder.getFileHandle(name, { create: true })).createWritable();
@@ -285,10 +286,10 @@ async function save() {
     told = 'Saved as ' + fileName + ' among the downloads: move it beside this page, into the same folder, and it is shown';
   }
   isUnsaved = false;
-  try { localStorage.setItem(shelf, JSON.stringify(withUndo({ ...document_(), isUnsaved }))); } catch { /* It is saved elsewhere. */ }
+  try { localStorage.setItem(shelf, JSON.stringify(withUndo({ ...document_(), isUnsaved }))); } catch { /* The file has the corrections. */ }
   tellKept(told);
 }
-// A draft in this browser and a file beside the page: a file alone is shown; with both, the person chooses.
+// Shows corrections from a file. If this browser has a different draft, the user chooses one of them.
 function offer(told) {
   const mine = JSON.stringify(document_()), draft = { ...state, edits: new Map(state.edits) };
   if (!isUnsaved && (told.saved >= state.saved || !draft.edits.size)) return adopt(told);
@@ -300,7 +301,7 @@ function offer(told) {
   byId('choice-mine').onclick = () => { bar.hidden = true; };
   bar.hidden = false;
 }
-// Several files are one, saved several times: the latest counts.
+// Reads the corrections beside the page. Several files are versions of the same corrections, so the latest counts.
 function loadBeside() {
   let latest = -1;
   for (const name of fileNames) {

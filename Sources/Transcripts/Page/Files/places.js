@@ -1,5 +1,5 @@
 
-// Additions besides the words: details of the recording, notes, bookmarks and quotations; and the keys.
+// Everything besides the words: the recording's details, notes, bookmarks, quotations, and the keys.
 const ms = seconds => seconds * 1000;
 const firstMarks = (data.marks ?? []).map((time, i) => ({ time: time / 1000, text: data.markTexts?.[i] ?? '' }));
 const allMarks = () => state.marks ?? firstMarks;
@@ -47,7 +47,7 @@ function showPlaces() {
 }
 const headline = document.querySelector('h1'), heading = headline.textContent;
 const detailNames = [['people', 'People'], ['place', 'Place'], ['note', 'Note'], ['consent', 'Consent']];
-// The title is changed in the heading.
+// A click on the heading edits the title.
 headline.addEventListener('click', () => {
   if (!known || headline.querySelector('input') || !getSelection().isCollapsed) return;
   const before = state.details.title ?? '';
@@ -69,7 +69,7 @@ headline.addEventListener('click', () => {
   field.focus();
   field.select();
 });
-// What is known about the recording, above the text.
+// Shows the recording's details above the text.
 function showDetails() {
   for (const [name, title] of detailNames) {
     const text = normal(state.details[name] ?? ''), facts = document.querySelector('.facts');
@@ -102,7 +102,7 @@ function listPlaces() {
       button('✕', 'Remove this quotation', () => setQuotations(state.quotations.filter((_, j) => i !== j))))));
   byId('quotations-csv').disabled = !state.quotations.length;
 }
-// The speakers' names, wherever they appear, also of those who are new.
+// Updates the speakers' names everywhere, including new speakers.
 function showPeople() {
   const all = labels(), rest = byId('speaker'), isSeveral = all.length > 1;
   if (isSeveral && !rest) {
@@ -136,7 +136,7 @@ function showPeople() {
 }
 let hadTurns = false, spoke = document.querySelector('.facts .who')?.closest('div') ?? null;
 const spokeFirst = spoke?.querySelector('dd').cloneNode(true);
-// How long each speaks.
+// Shows how long each person speaks.
 function showWhoSpoke(all) {
   if (!spoke) {
     spoke = make('div', {}, make('dt', {}, 'Who spoke'), make('dd', { dir: 'auto' }));
@@ -158,7 +158,7 @@ function renamed(event) {
 for (const field of document.querySelectorAll('.person')) field.addEventListener('change', renamed);
 // A speaker's menu.
 const menu = make('div', { id: 'menu', role: 'menu', hidden: '' });
-// Keeps the name in the menu's field; null if there is no field.
+// Applies the name in the menu's field; null without a field.
 let chip = null, keepName = null;
 document.body.append(menu);
 function closeMenu() {
@@ -184,7 +184,8 @@ const menuItem = (content, act) => {
   made.addEventListener('click', act);
   return made;
 };
-// Gives what somebody says to somebody else: a line, the selection, the rest, or all of it. Somebody who speaks without recognized words has no line.
+// Opens a menu that gives speech to another speaker: a line, the selection, the rest, or all of it. `line` is missing for a
+// speaker without recognized words.
 function openGive(element, line, scope, label = line.dataset.p ?? 'A') {
   if (open) commit();
   const all = labels(), name = state.speakers[label] || label, chosen = selected(), isSeveral = all.length > 1;
@@ -201,7 +202,7 @@ function openGive(element, line, scope, label = line.dataset.p ?? 'A') {
     const [value, , start, end, only] = scopes.find(one => one[0] === what.value), speakers = { ...state.speakers };
     closeMenu();
     if (value === 'all') {
-      // Two are one from now on: one name is enough.
+      // Merges the speakers; the remaining one keeps its name, or gets the other's.
       if (!speakers[other] && speakers[label]) speakers[other] = speakers[label];
       if (other !== label) delete speakers[label];
     }
@@ -211,7 +212,7 @@ function openGive(element, line, scope, label = line.dataset.p ?? 'A') {
   const known_ = all.length ? all : ['A'];
   const fresh = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'].find(one => !known_.includes(one) && !state.speakers[one] && !document.querySelector(`.who[data-who="${one}"]`));
   const items = [...known_, ...(fresh ? [''] : [])].map(one => menuItem(one ? nameOf(one) : 'Somebody new', () => give(one || fresh)));
-  // Nobody is given what is theirs; all of it would only change the letter of somebody new.
+  // Hides choices without an effect: the same speaker, or a new one for everything, which would only change the letter.
   const offer = () => items.forEach((one, i) => {
     one.hidden = known_[i] ? known_[i] === label && !['selection', 'rest'].includes(what.value) : what.value === 'all';
   });
@@ -267,15 +268,15 @@ menu.addEventListener('keydown', event => {
   event.stopPropagation();
 });
 addEventListener('pointerdown', event => { if (!menu.contains(event.target) && !keepName) closeMenu(); });
-// A name is kept after the click, because what is below it may move.
+// Applies the name at the click and not at `pointerdown`, because renaming may move what is below the pointer.
 addEventListener('click', event => { if (!menu.contains(event.target)) keepName?.(); }, true);
-// After a click the focus returns to the text and its keys; after a key it stays.
+// After a click, the focus returns to the text and its keys; after a key press, it stays.
 menu.addEventListener('click', event => { if (event.detail > 0 && menu.hidden) chip?.blur?.(); });
 addEventListener('click', event => {
   const who = event.target.closest('.who');
   if (who?.isConnected && !menu.contains(who) && getSelection().isCollapsed) openMenu(who);
 });
-// Those above the text are reached by keys; in the text they would be too many.
+// Only names above the text can get the focus; in the text there would be too many.
 function makeButtons() { for (const who of document.querySelectorAll('.facts .who:not([role])')) {
   for (const [name, value] of [['role', 'button'], ['tabindex', '0'], ['aria-haspopup', 'menu']]) who.setAttribute(name, value);
   who.addEventListener('keydown', event => {
@@ -314,11 +315,11 @@ for (const name of ['title', 'people', 'place', 'note', 'consent']) byId('about-
 });
 byId('about-name').addEventListener('change', event => {
   state.name = normal(event.target.value);
-  if (server) try { localStorage.setItem('fieldscribe-name', state.name); } catch { /* It is asked again. */ }
+  if (server) try { localStorage.setItem('fieldscribe-name', state.name); } catch { /* The user enters it again the next time. */ }
   changed();
 });
 
-// A quotation from the selection.
+// Returns the selection as a quotation; null without selected words.
 function selected() {
   const range = getSelection().rangeCount && !getSelection().isCollapsed ? getSelection().getRangeAt(0) : null;
   if (!range || !main.contains(range.commonAncestorContainer)) return null;
@@ -339,7 +340,7 @@ function keepQuotation() {
   getSelection().removeAllRanges();
   tellKept('Kept as a quotation, under Notes');
 }
-// With its source: "…" (Anna, 12:34, The mill, 26 Nov 2026); what is not known is left out.
+// Returns a quotation with its source: "…" (Anna, 12:34, The mill, 26 Nov 2026). Omits unknown parts.
 function citation(one) {
   const people = new Set(labels().length > 1 ? quotedWords(one).map(word => word.closest('.s').dataset.p) : []);
   const recorded = new Map(factsShown()).get('Recorded') ?? '', date = /clock unverified/.test(recorded) ? '' : dateIn(recorded);
@@ -355,14 +356,14 @@ function dateIn(text) {
 }
 function copyQuotation(one) {
   const text = citation(one), done = () => tellKept('Copied with its source');
-  // Pages that came without encryption have no clipboard of their own.
+  // Pages loaded by plain HTTP have no `navigator.clipboard`.
   const byEvent = () => {
     addEventListener('copy', event => { event.clipboardData.setData('text/plain', text); event.preventDefault(); }, { once: true });
     if (document.execCommand('copy')) done(); else tellKept('This browser cannot copy.');
   };
   if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, byEvent); else byEvent();
 }
-// What can be done with selected words.
+// Shows a menu for selected words.
 let choosing = 0;
 document.addEventListener('selectionchange', () => {
   clearTimeout(choosing);
@@ -387,7 +388,7 @@ byId('quotations-csv').addEventListener('click', () => {
     .map(row => row.map(cell).join(',') + '\r\n').join(''));
 });
 
-// The remaining uncertain words.
+// Shows the number of remaining uncertain words.
 function tellWork() {
   findUncertain();
   byId('left').textContent = uncertain.length === 1 ? '1 uncertain word' : uncertain.length + ' uncertain words';
@@ -414,7 +415,7 @@ for (const name of ['dragover', 'drop']) addEventListener(name, event => {
   if (name === 'drop') for (const file of event.dataTransfer.files) loadFile(file);
 });
 
-// Keys by their position on the keyboard, or a pedal's; each can be changed.
+// Keys of the keyboard, by their position, or of a foot pedal. The user can change each.
 const resume = () => { if (audio.paused) { seek(now() - 1500); play(); } else audio.pause(); };
 const faster = by => {
   const choices = [...byId('speed').options], at = choices.findIndex(one => Number(one.value) === audio.playbackRate) + by;
@@ -445,13 +446,13 @@ addEventListener('keydown', event => {
     event.stopImmediatePropagation();
     if (event.code !== 'Escape') learnt[learning] = event.code;
     learning = null;
-    try { localStorage.setItem('fieldscribe-keys', JSON.stringify(learnt)); } catch { /* They last as long as the page. */ }
+    try { localStorage.setItem('fieldscribe-keys', JSON.stringify(learnt)); } catch { /* The keys last until the page is closed. */ }
     return listKeys();
   }
   if (!known || event.isComposing) return;
   const inField = event.target === field, plain = !event.ctrlKey && !event.metaKey && !event.altKey;
   const named = Object.keys(actions).find(name => codeOf(name) === event.code);
-  // Tab moves between controls, but plays in the text; Shift and Tab leave it.
+  // Tab moves between controls, but plays while a line is edited; Shift+Tab leaves the line.
   if (named && plain && !event.shiftKey && (inField || event.code !== 'Tab' && !event.target.matches('input, textarea, select'))) {
     event.preventDefault();
     return actions[named][2]();
@@ -493,7 +494,7 @@ setInterval(() => {
   if (isLooping && open && !audio.paused && now() > open.end + 200) seek(open.start - 200);
 }, 20);
 
-// Silence: from a line's end to the next one's beginning.
+// Skips silence between the end of a line and the beginning of the next.
 byId('silence').addEventListener('change', event => event.target.blur());
 audio.addEventListener('timeupdate', () => {
   if (!byId('silence').checked || audio.paused) return;
@@ -519,11 +520,11 @@ if (known) {
       const told = sessionStorage.getItem(shelf);
       sessionStorage.removeItem(shelf);
       if (told) tellKept(told);
-    } catch { /* It is asked. */ }
+    } catch { /* The user enters the name when saving. */ }
   }
   listKeys();
   showPlaces();
-  // After the first paint, because it reads every word.
+  // Waits for the first paint, because this reads every word.
   setTimeout(tellWork, 50);
   try {
     const draft = localStorage.getItem(shelf);
@@ -535,8 +536,8 @@ if (known) {
       const line = told.open && placeOfId.has(told.open.id) && lineAt(told.open.id, told.open.from);
       if (line && textOfLine(line) === told.open.was) { edit(line); field.value = told.open.text; }
     }
-  } catch { /* What cannot be read is another version's, and stays where it is. */ }
-  // After the page: the file beside it is a separate document.
-  if (server) { /* Its text has all that was saved. */ }
+  } catch { /* Another version wrote the draft; it stays stored. */ }
+  // Loads the file beside the page last, because it is a separate document.
+  if (server) { /* The server's text has all saved corrections. */ }
   else if (document.readyState === 'complete') loadBeside(); else addEventListener('load', loadBeside);
 }

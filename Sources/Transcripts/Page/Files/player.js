@@ -2,7 +2,7 @@ const byId = id => document.getElementById(id);
 const audio = byId('audio'), seekBar = byId('seek'), find = byId('find'), main = byId('text');
 const data = JSON.parse(byId('data').textContent);
 let segments, segmentStarts, lines = null, times = null, shownWord = null, shownSegment = null;
-// The present text. It has many words, so they are looked up when needed.
+// Updates the list of lines. There are many words, so these are looked up when needed.
 function refresh() {
   segments = [...main.querySelectorAll('.s')];
   segmentStarts = Float64Array.from(segments, startOf);
@@ -14,7 +14,7 @@ const starts = () => times ??= Float64Array.from(main.querySelectorAll('.w'), st
 refresh();
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
 
-// The last entry that is not after a time, in milliseconds; -1 before the first.
+// Returns the index of the last entry that is not after a time, in milliseconds; -1 before the first.
 const indexAt = (times, time) => {
   let low = 0, high = times.length;
   while (low < high) {
@@ -29,7 +29,7 @@ const clock = ms => {
   return s < 3600 ? minutes.replace(/^0/, '') : Math.floor(s / 3600) + ':' + minutes;
 };
 
-// The last word that begins at or before a time; null before the first.
+// Returns the last word that begins at or before a time; null before the first.
 function wordAt(time) {
   for (let at = indexAt(segmentStarts, time); at >= 0; at--) {
     const begun = wordsOf(segments[at]).filter(word => startOf(word) <= time);
@@ -55,7 +55,7 @@ audio.addEventListener('loadedmetadata', () => {
   pending = null;
 });
 audio.addEventListener('error', () => { byId('trouble').hidden = false; byId('play').disabled = true; });
-// The page may be read after the audio has failed.
+// The audio may have failed before this script runs.
 if (audio.error) audio.dispatchEvent(new Event('error'));
 const follow = () => {
   show(now());
@@ -92,7 +92,7 @@ function show(ms) {
     seekBar.value = ms;
     seekBar.setAttribute('aria-valuetext', text + ' of ' + clock(data.duration));
   }
-  // A part that is shown goes along, unless somebody is looking elsewhere.
+  // A zoomed waveform follows the playback, unless the user is looking elsewhere.
   if ((ms < view[0] || ms > view[1]) && (audio.paused || Date.now() - looking > 4000)) setView(ms - (view[1] - view[0]) / 10, view[1] - view[0]);
   draw(ms);
 }
@@ -108,13 +108,13 @@ for (const name of ['wheel', 'touchmove']) {
   addEventListener(name, () => { looking = Date.now(); }, { passive: true });
 }
 
-// Consecutive lines without speech are folded into one. A line that gets text is shown again, with its neighbours.
+// Shows a line that was folded together with its neighbours, as consecutive lines without speech are.
 function unfold(line) {
   const group = line.closest('.quiet');
   group?.replaceWith(...group.querySelectorAll('.s'));
 }
 
-// The overview, or a part of it: from and to, in milliseconds.
+// The waveform. `view` is the part of the recording that it shows: from and to, in milliseconds.
 const canvas = byId('wave'), peaks = (data.peaks.match(/../g) ?? []).map(hex => parseInt(hex, 16)), total = Math.max(1, data.duration);
 let drawn = '', width = 0, height = 0, view = [0, total];
 const x = time => width * (time - view[0]) / (view[1] - view[0]);
@@ -125,7 +125,7 @@ function setView(from, length) {
   [seekBar.min, seekBar.max, seekBar.value] = [...view, now()];
   draw(now());
 }
-// What is at a place stays there, or comes to another place.
+// Zooms. The time at `at` stays there, or moves to `to`.
 function zoom(by, at, to = at) {
   // At least 60 peaks fill the width.
   const time = timeAt(at), least = Math.min(total, Math.max(2000, 60 * total / Math.max(60, peaks.length)));
@@ -176,7 +176,7 @@ function draw(ms) {
     const rest = [bar * step, (height - tall) / 2, step - 1, tall];
     pen.fillStyle = speaker ? tint(speaker) : colour(bar * step < played && !isTinted ? '--accent' : '--wave');
     pen.fillRect(...rest);
-    // Pale colours on pale paper, and dark ones on dark, are seen better with some ink.
+    // Some ink makes pale colours visible on pale paper, and dark ones on dark paper.
     if (speaker) {
       pen.globalAlpha = .3;
       pen.fillStyle = colour('--ink');
@@ -193,19 +193,19 @@ function draw(ms) {
   }
   pen.fillStyle = colour('--ink');
   pen.fillRect(Math.min(played, width - 2), 0, 2, height);
-  // Which part of the recording this is.
+  // Marks which part of the recording the waveform shows.
   if (length < total) pen.fillRect(width * view[0] / total, 0, Math.max(4, width * length / total), 2);
   pen.fillStyle = colour('--accent');
   if (isTinted) pen.fillRect(0, height - 2, Math.max(0, played), 2);
 }
 const dark = matchMedia('(prefers-color-scheme: dark)');
 dark.addEventListener('change', () => draw(now()));
-// Its size arrives after the layout; reading it earlier would make the browser lay out all of the text immediately.
+// Gets the canvas's size after the layout; reading it earlier would force the browser to lay out all of the text.
 new ResizeObserver(() => {
   [width, height] = [canvas.clientWidth, canvas.clientHeight];
   draw(now());
 }).observe(canvas);
-// Two fingers zoom; one seeks, and the text goes along.
+// Two fingers zoom; one finger seeks, and the text follows.
 const wave = canvas.parentElement, fingers = new Map(), under = byId('under'), placeOn = event => event.clientX - wave.getBoundingClientRect().left;
 seekBar.addEventListener('input', () => {
   if (fingers.size > 1) return;
@@ -236,7 +236,7 @@ wave.addEventListener('pointermove', event => {
 });
 wave.addEventListener('pointerleave', () => { under.hidden = true; });
 
-// Clicks: a word, a time, a bookmark, a word to review.
+// A click on a word, a time, a bookmark or a word to review plays from there.
 for (const place of [main, document.querySelector('footer')]) place.addEventListener('click', event => {
   const target = event.target.closest('[data-t]:not(.s, .who)');
   if (!target || !getSelection().isCollapsed) return;
@@ -258,7 +258,7 @@ byId('shade').addEventListener('change', event => {
   main.classList.toggle('shaded', event.target.checked);
   event.target.blur();
 });
-// Only one person's lines.
+// Shows only the lines of the chosen speaker.
 function refilter() {
   const wanted = byId('speaker')?.value;
   for (const line of segments) line.hidden = Boolean(wanted) && line.dataset.p !== wanted;
@@ -270,7 +270,7 @@ function filterSpeaker(event) {
 }
 byId('speaker')?.addEventListener('change', filterSpeaker);
 byId('help-button').addEventListener('click', () => byId('help').showModal());
-// The menu: a second row on wide screens; on others it lies over the text, so it closes after most buttons.
+// The menu is a second row on wide screens. On others it covers the text, so it closes after most buttons.
 const bar = byId('bar'), wide = matchMedia('(min-width: 62.5rem)');
 function setMenu(isOpen) {
   bar.classList.toggle('more', isOpen);
@@ -300,7 +300,6 @@ document.querySelector('footer').addEventListener('click', event => {
   stopAt = Number(word.dataset.to) + 250;
 });
 
-
 // Search, also for phrases within a segment.
 let hits = [], hit = -1;
 const index = () => lines ??= segments.map(segment => {
@@ -314,7 +313,7 @@ const index = () => lines ??= segments.map(segment => {
     }), text };
   }) };
 });
-// From a time on, in milliseconds, or from the beginning; the screen may stay where it is.
+// Searches, and goes to the first hit after a time, in milliseconds, or to the first of all. With `isStill`, does not scroll.
 function search(from, isStill) {
   for (const element of hits.flat()) element.classList.remove('hit', 'at');
   hits = [];
@@ -326,7 +325,7 @@ function search(from, isStill) {
       const wanted = asked[i];
       for (let at = text.indexOf(wanted); wanted && at >= 0; at = text.indexOf(wanted, at + wanted.length)) {
         const first = ends.findIndex(end => end > at), last = ends.findIndex(end => end >= at + wanted.length);
-        // The second form has whole words, and what the first has not found.
+        // The second form adds hits at the start of a word that the first has not found.
         if (i && (at && text[at - 1] !== ' ' || found.some(one => one[0] <= last && first <= one[1]))) continue;
         found.push([first, last]);
       }
@@ -356,7 +355,7 @@ find.form.addEventListener('submit', event => event.preventDefault());
 find.addEventListener('keydown', event => {
   if (event.key === 'Enter') {
     event.preventDefault();
-    // Where the menu lies over the text, the present hit is behind it.
+    // If the menu covers the text, it also covers the current hit.
     if (wide.matches || !bar.matches('.more')) return leap(event.shiftKey ? -1 : 1);
     setMenu(false);
     find.blur();
@@ -409,7 +408,7 @@ function arrive() {
     bring(segments[segment]);
     return segments[segment];
   }
-  // Play begins with what was searched.
+  // Playback begins at the hit.
   if (hits.length) seek(startOf(hits[hit][0]));
   return hits[hit]?.[0];
 }

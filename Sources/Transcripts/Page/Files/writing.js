@@ -1,16 +1,16 @@
 
-// Downloads in other formats, made from what is on the screen, without a network. The recorder's own are alike.
+// Makes downloads in other formats from the text on the screen, without a network. They look like the recorder's exports.
 const factsShown = () => [...document.querySelectorAll('.facts > div')].map(one =>
   [one.querySelector('dt').textContent, normal(one.querySelector('dd').textContent)]);
 const nameNow = label => normal(state.speakers[label] || label);
-// What lies between the words: `[gap 2.3 s: overrun]`; nothing for a bookmark without text.
+// Returns a gap, bookmark or note as text: `[gap 2.3 s: overrun]`; empty for a bookmark or note without text.
 function between(element) {
   const text = normal(element.textContent), time = clock(startOf(element));
   if (element.matches('.gap')) return '[' + text + ']';
   const said = text.slice(2), name = element.matches('.mark') ? 'bookmark' : 'note';
   return said && said !== name ? '[' + name + ' ' + time + ': ' + said + ']' : '';
 }
-// The lines: words with their times, in order, and what lies between them.
+// Returns the lines, each with its words, their times, and the gaps, bookmarks and notes between them.
 function spokenLines() {
   const all = [], isSeveral = labels().length > 1;
   for (const line of segments) {
@@ -28,7 +28,7 @@ function spokenLines() {
         isBoth = !isBoth;
       } else if (element.matches('.gap, .mark, .note')) {
         const note = between(element);
-        // At a word's beginning it comes before the word.
+        // A note at the start of a word goes before that word.
         const last = made.parts.length - 1, at = last >= 0 && made.parts[last].text && made.parts[last].t >= startOf(element) ? last : last + 1;
         if (note) made.parts.splice(at, 0, { t: startOf(element), note });
       }
@@ -38,13 +38,14 @@ function spokenLines() {
   }
   return all;
 }
-// The paragraphs of a document: title, facts, and a turn each; lines of one person are one turn, unless somebody split them.
+// Returns the paragraphs of a document: the title, the facts, and one per turn. Consecutive lines of a speaker are one turn,
+// unless a person split them.
 function paragraphs(isByLine) {
   const shown = new Map(factsShown()), all = [{ kind: 'Title', text: normal(headline.textContent) }];
   const facts = [shown.get('Recorded'), shown.get('Length'), shown.has('Recorder') && 'recorder ' + shown.get('Recorder')].filter(Boolean);
   if (facts.length) all.push({ kind: 'Fact', text: facts.join(', ') });
   if (labels().length > 1 && shown.has('Who spoke')) {
-    // A name without its length would be read as a sentence.
+    // The lengths keep the names from being read as a sentence.
     const people = [...spoke.querySelectorAll('.who')].map(who => nameNow(who.dataset.who) + ' (' + normal(who.nextSibling.textContent).replace(/,$/, '') + ')');
     all.push({ kind: 'Fact', text: 'Speakers: ' + people.join(', ') });
   }
@@ -79,7 +80,8 @@ function markdown() {
     Turn: () => clock(part.t) + ' ' + (part.speaker === null ? '' : '**' + plain(nameNow(part.speaker)) + ':** ') + plain(part.text)
   })[part.kind]() + '\n').join('\n');
 }
-// At most two lines of 42 characters and seven seconds. What could be markup is separated by an invisible character.
+// Each cue has at most two lines of about 42 characters, and lasts about seven seconds. U+2060 (word joiner) breaks up text
+// that players would take for markup.
 function subtitles() {
   const cues = [];
   let last = null;
@@ -106,7 +108,7 @@ function subtitles() {
     close(line.e);
   }
   const code = time => new Date(Math.max(0, Math.round(time))).toISOString().slice(11, 23).replace('.', ',');
-  // What lies between words is above the next cue, or alone if that is later than a second.
+  // A note goes above the next cue, or stays alone if that cue starts a second or more later.
   const shown = cues.filter((cue, i) => {
     const next = cues[i + 1];
     if (!cue.isNote || !next || next.start >= cue.start + 1000) return true;
@@ -116,7 +118,7 @@ function subtitles() {
   return shown.map((cue, i) => (i + 1) + '\n' + code(cue.start) + ' --> ' + code(cue.end) + '\n'
     + cue.text.replace(/[<{\\]/g, '$&\u2060').replace(/-->/g, '--\u2060>') + '\n\n').join('');
 }
-// A zip archive with stored entries, dated 1980.
+// Returns a ZIP archive of uncompressed entries, dated 1980-01-01.
 const sums = Uint32Array.from({ length: 256 }, (_, n) => { for (let k = 0; k < 8; k++) n = n & 1 ? n >>> 1 ^ 0xedb88320 : n >>> 1; return n; });
 function zip(entries) {
   const number = (value, count) => Array.from({ length: count }, (_, i) => value >>> 8 * i & 255), encoder = new TextEncoder();
