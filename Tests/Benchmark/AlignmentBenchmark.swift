@@ -139,7 +139,9 @@ struct AlignmentBenchmark {
 
     private func said(_ word: String) throws -> Piece {
         let path = "\(workshop.folder)/word.wav"
-        _ = try MeasuredProcess(["espeak-ng", "-v", "en-us", "-s", "150", "-w", path, word])
+        guard try MeasuredProcess(["espeak-ng", "-v", "en-us", "-s", "150", "-w", path, word]).status == 0 else {
+            throw DeviceError(.failed, "benchmark", "espeak-ng does not say \(word)")
+        }
         return try piece(path, words: [word]) ?? Piece(samples: [], words: [])
     }
 

@@ -37,7 +37,7 @@ struct ApplianceBenchmark {
         var lamp: [Double] = []
         var frame: [Double] = []
         for _ in 0..<Self.rounds {
-            let pressed = Self.now
+            let pressed = MonotonicClock.seconds
             _ = try ask(socket, "press")
             // Longer than the contacts bounce, shorter than a long press.
             usleep(60_000)
@@ -60,10 +60,10 @@ struct ApplianceBenchmark {
         sleep(2)
         let busy = try share(of: appliance.id, seconds: 60)
         table.add(["recording, nobody listens: CPU beside the decoder's, % of a core", shown(100 * busy, 2), "", "3"])
-        let told = Self.now
+        let told = MonotonicClock.seconds
         kill(appliance.id, SIGTERM)
         while try !appliance.pipes.read(timeoutSeconds: 30).isEmpty {}
-        table.add(["SIGTERM while it records to its end, s", shown(Self.now - told, 2), "", "2"])
+        table.add(["SIGTERM while it records to its end, s", shown(MonotonicClock.seconds - told, 2), "", "2"])
         print(table.markdown)
         _ = try MeasuredProcess(["rm", "-r", storage])
     }
@@ -123,7 +123,7 @@ struct ApplianceBenchmark {
     private func firstFrame(_ socket: String) throws -> Double {
         while true {
             if let status = try ask(socket, "status").status, status.state == "recording", status.recordedSeconds > 0 {
-                return Self.now - status.recordedSeconds
+                return MonotonicClock.seconds - status.recordedSeconds
             }
             usleep(1_000)
         }
@@ -138,9 +138,9 @@ struct ApplianceBenchmark {
 
     /// Returns the share of a core that a process takes, without its children.
     private func share(of process: pid_t, seconds: UInt32) throws -> Double {
-        let (before, began) = (Self.ticks(process), Self.now)
+        let (before, began) = (Self.ticks(process), MonotonicClock.seconds)
         sleep(seconds)
-        return (Self.ticks(process) - before) / Double(sysconf(Int32(_SC_CLK_TCK))) / (Self.now - began)
+        return (Self.ticks(process) - before) / Double(sysconf(Int32(_SC_CLK_TCK))) / (MonotonicClock.seconds - began)
     }
 
     private static func ticks(_ process: pid_t) -> Double {
@@ -157,6 +157,4 @@ struct ApplianceBenchmark {
     private static func text(_ path: String) -> String {
         (try? Data(contentsOf: URL(filePath: path))).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
-
-    private static var now: Double { Double(MonotonicClock.nanoseconds) / 1e9 }
 }

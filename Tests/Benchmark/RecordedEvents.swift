@@ -42,7 +42,7 @@ extension Workshop {
         var events: [RecordedEvent] = []
         var buffer = [CChar](repeating: 0, count: 1 << 18)
         while fgets(&buffer, Int32(buffer.count), output) != nil {
-            let now = Double(MonotonicClock.nanoseconds) / 1e9
+            let now = MonotonicClock.seconds
             let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
             guard let line = try? JSONDecoder().decode(RecordedEvent.Line.self, from: Data(bytes)) else { continue }
             if line.event == "state", began == 0 { began = now }

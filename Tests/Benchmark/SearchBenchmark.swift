@@ -37,24 +37,24 @@ struct SearchBenchmark {
         let copies = "\(target)/copies-\(getpid())"
         let socket = "\(workshop.folder)/search-\(getpid()).sock"
         defer { _ = try? MeasuredProcess(["rm", "-rf", storage, copies]) }
-        let began = Self.now
+        let began = MonotonicClock.seconds
         try makeFolder(storage)
         let folders = ArchiveFolders(workshop: workshop, storage: storage, count: recordings)
         let journal = isWhole ? try folders.first() : 0
         try fill("\(storage)/archive.sqlite", journal: journal)
         if isWhole { try folders.others() }
-        print("made \(segments) segments in \(recordings) recordings: \(shown(Self.now - began, 0)) s\n")
+        print("made \(segments) segments in \(recordings) recordings: \(shown(MonotonicClock.seconds - began, 0)) s\n")
         sync()
         if isWhole { print("\(try folders.size()), \(try folders.dropCaches())\n") }
-        let started = Self.now
+        let started = MonotonicClock.seconds
         let appliance = try start(storage: storage, socket: socket)
         defer { withExtendedLifetime(appliance.id) {} }
         try waitForAnswer(socket)
-        print("start to the first answer: \(shown(Self.now - started, 2)) s\n")
+        print("start to the first answer: \(shown(MonotonicClock.seconds - started, 2)) s\n")
         var missed: [String] = []
         if isWhole {
             try waitUntilReady()
-            let ready = Self.now - started
+            let ready = MonotonicClock.seconds - started
             print("start to ready: \(shown(ready, 2)) s (target \(shown(Self.targets.ready, 0)))\n")
             if ready > Self.targets.ready { missed.append("ready only after \(shown(ready, 1)) s") }
         } else {
@@ -65,18 +65,18 @@ struct SearchBenchmark {
             var seconds: [Double] = []
             var places = 0
             for _ in 0..<4 {
-                let asked = Self.now
+                let asked = MonotonicClock.seconds
                 let line = #"{"command":"search","words":"\#(query)","limit":50}"#
                 places = try ask(socket, line).hits?.count ?? -1
-                seconds.append(Self.now - asked)
+                seconds.append(MonotonicClock.seconds - asked)
             }
             table.add([
                 "search \(query)", shown(seconds[0], 3), shown(seconds.dropFirst().max() ?? 0, 3), "\(places)",
             ])
         }
-        let asked = Self.now
+        let asked = MonotonicClock.seconds
         let count = try ask(socket, #"{"command":"list"}"#).recordings?.count ?? -1
-        table.add(["list", shown(Self.now - asked, 3), "", "\(count)"])
+        table.add(["list", shown(MonotonicClock.seconds - asked, 3), "", "\(count)"])
         print(table.markdown)
         var latencies = Table(
             "a start (target \(shown(Self.targets.heard, 0)) ms to its first sample)",
@@ -217,8 +217,6 @@ struct SearchBenchmark {
         }
         return try JSONDecoder().decode(Answer.self, from: Data(line.utf8))
     }
-
-    private static var now: Double { Double(MonotonicClock.nanoseconds) / 1e9 }
 }
 
 /// Clients that send requests without pause.

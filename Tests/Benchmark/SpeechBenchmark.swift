@@ -220,7 +220,7 @@ struct SpeechBenchmark {
 private final class SoundClock: Sendable {
     private let first = Mutex(Double.infinity)
 
-    var now: Double { Double(MonotonicClock.nanoseconds) / 1e9 }
+    var now: Double { MonotonicClock.seconds }
     var start: Double { first.withLock { $0 } }
 
     func heard(_ input: AnalyzerInput) {

@@ -29,17 +29,17 @@ struct StartDelay {
     /// - Parameter pause: seconds between a stop and the next start.
     static func measured(_ rounds: Int, by socket: String, pause: Double = 0) throws -> [StartDelay] {
         try (0..<rounds).map { _ in
-            let pressed = now
+            let pressed = MonotonicClock.seconds
             guard try ask(socket, #"{"command":"start"}"#).recording != nil else {
                 throw DeviceError(.failed, "benchmark", "the appliance does not start")
             }
-            let answered = now
+            let answered = MonotonicClock.seconds
             usleep(100_000)
             var heard = Double.infinity
             while heard == .infinity {
                 let status = try ask(socket, #"{"command":"status"}"#).status
                 if let status, status.state == "recording", status.recordedSeconds > 0 {
-                    heard = now - status.recordedSeconds
+                    heard = MonotonicClock.seconds - status.recordedSeconds
                 }
             }
             _ = try ask(socket, #"{"command":"stop"}"#)
@@ -61,6 +61,4 @@ struct StartDelay {
         }
         return try JSONDecoder().decode(Answer.self, from: Data(line.utf8))
     }
-
-    private static var now: Double { Double(MonotonicClock.nanoseconds) / 1e9 }
 }

@@ -7,7 +7,7 @@ package struct GatheredCopy: Sendable {
     var number: Int
     /// SHA-256 of the first line of its history, unique to a recording; empty without a history.
     var root: String
-    /// In seconds since 1970-01-01T00:00:00Z.
+    /// In seconds since 1970-01-01T00:00:00Z, within the years of calendar dates.
     var startedAt: Double
     /// Whether the recorder's clock was set.
     var clock: RecordingSummary.Clock
@@ -31,29 +31,6 @@ package struct GatheredCopy: Sendable {
     /// The number of redactions in the recording when the copy was made. A copy with fewer still contains redacted
     /// passages.
     var struck: Int
-
-    /// - Parameter startedAt: in seconds since 1970-01-01T00:00:00Z; clamped to the years of calendar dates.
-    init(
-        recorder: Recorder, number: Int, root: String, startedAt: Double, clock: RecordingSummary.Clock,
-        length: SamplePosition, digest: String, place: String, audio: String, isSigned: Bool?, sealed: String?,
-        readings: [GatheredReading], history: [HistoryLine], sound: String, struck: Int
-    ) {
-        self.recorder = recorder
-        self.number = number
-        self.root = root
-        self.startedAt = startedAt.asWallTime
-        self.clock = clock
-        self.length = length
-        self.digest = digest
-        self.place = place
-        self.audio = audio
-        self.isSigned = isSigned
-        self.sealed = sealed
-        self.readings = readings
-        self.history = history
-        self.sound = sound
-        self.struck = struck
-    }
 
     /// Sorts the copy to show, play and export first: the latest with the most redactions.
     static let preference = "struck DESC, id DESC"

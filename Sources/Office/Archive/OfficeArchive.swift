@@ -155,6 +155,9 @@ package struct OfficeRecording: Hashable, Sendable {
     package var audio: String
     /// The number of its readings.
     package var readings: Int
+
+    /// The name of the copy's folder on its recorder's stick.
+    var folderName: String { place.split(separator: "/").last.map(String.init) ?? "\(number)" }
 }
 
 /// A transcript of a recording by an engine or a person, without the text.

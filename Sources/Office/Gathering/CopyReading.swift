@@ -163,9 +163,9 @@ struct CopyReading: Sendable {
     func copy(of recorder: Recorder, at place: String, sealed: String?) -> GatheredCopy {
         GatheredCopy(
             recorder: recorder, number: number, root: root,
-            startedAt: startedAt, clock: clock, length: length, digest: manifest.digest, place: place, audio: audio,
-            isSigned: isSigned, sealed: sealed, readings: [reading], history: history, sound: identity?.sound ?? "",
-            struck: struck)
+            startedAt: startedAt.asWallTime, clock: clock, length: length, digest: manifest.digest, place: place,
+            audio: audio, isSigned: isSigned, sealed: sealed, readings: [reading], history: history,
+            sound: identity?.sound ?? "", struck: struck)
     }
 }
 

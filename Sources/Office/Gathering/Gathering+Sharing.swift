@@ -32,7 +32,7 @@ extension Gathering {
     }
 
     private static func isListed(_ digest: String, for name: String, in folder: Folder) -> Bool {
-        let list = try? folder.openFile(CopySettings.manifestName, O_RDONLY).content(limit: 1 << 20)
+        let list = try? folder.manifestContent()
         return list.flatMap { Manifest(reading: String(decoding: $0, as: UTF8.self)) }?.digests[name] == digest
     }
 

@@ -160,7 +160,7 @@ package final class Gathering {
     }
 
     private static func digest(ofListIn copy: FoundCopies.Copy) throws(DeviceError) -> String {
-        Digest.of(try copy.place.open().openFile(CopySettings.manifestName, O_RDONLY).content(limit: 1 << 20))
+        Digest.of(try copy.place.open().manifestContent())
     }
 
     /// Whether the threads have enough copies to read while a batch is committed.

@@ -37,12 +37,12 @@ package struct OfficeExport {
         if try !recorder.exists(RecorderFolder.fileName) {
             try recorder.replace(RecorderFolder.fileName, with: Array(recording.recorder.fileText.utf8), mode: 0o644)
         }
-        let name = recording.place.split(separator: "/").last.map(String.init) ?? "\(recording.number)"
-        let wanted = try source.openFile(CopySettings.manifestName, O_RDONLY).content(limit: 1 << 20)
+        let name = recording.folderName
+        let wanted = try source.manifestContent()
         if try recorder.exists(name) {
             let there = try recorder.folder(name)
             if try there.exists(CopySettings.manifestName),
-                try there.openFile(CopySettings.manifestName, O_RDONLY).content(limit: 1 << 20) == wanted
+                try there.manifestContent() == wanted
             {
                 try copySaved(from: source, to: there)
                 return false
@@ -90,7 +90,7 @@ package struct OfficeExport {
         let written = details
         let bytes = try rethrowing { try format.file(timeline, details: written) }
         let folder = try Self.folder(recording.recorder.folder, in: target)
-        let place = recording.place.split(separator: "/").last.map(String.init) ?? "\(recording.number)"
+        let place = recording.folderName
         let name = "\(place).\(format.fileExtension)"
         if try folder.exists(name) {
             let there = try folder.openFile(name, O_RDONLY).content(limit: 1 << 30)

@@ -38,7 +38,7 @@ struct StagedCopy: Sendable {
     init(copying source: Folder, into folder: Folder) throws(DeviceError) {
         self.folder = folder
         self.source = source.path
-        let list = try source.openFile(CopySettings.manifestName, O_RDONLY).content(limit: 1 << 20)
+        let list = try source.manifestContent()
         guard let text = String(validating: list, as: UTF8.self), let manifest = Manifest(reading: text),
             !manifest.digests.isEmpty
         else {
@@ -223,5 +223,12 @@ struct StagedCopy: Sendable {
                 }
             }
         }
+    }
+}
+
+extension Folder {
+    /// Reads SHA256SUMS of a copy.
+    func manifestContent() throws(DeviceError) -> [UInt8] {
+        try openFile(CopySettings.manifestName, O_RDONLY).content(limit: 1 << 20)
     }
 }

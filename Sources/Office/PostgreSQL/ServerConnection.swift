@@ -251,7 +251,6 @@ struct ServerValue {
     static func text(_ text: String) -> ServerValue {
         ServerValue(text: text.utf8.contains(0) ? text.replacing("\0", with: "\u{FFFD}") : text)
     }
-    static func optional(_ numbers: [Int]?) -> ServerValue { numbers.map(integers) ?? null }
 
     /// An array, which inserts many rows with one statement.
     static func integers(_ numbers: [Int]) -> ServerValue {

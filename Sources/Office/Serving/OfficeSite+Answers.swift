@@ -34,7 +34,7 @@ extension OfficeSite {
         ]
     }
 
-    static func page(_ status: Int, _ text: String, _ request: WebRequest) -> WebResponse {
+    static func page(_ status: Int, _ text: String) -> WebResponse {
         WebResponse(status, headers("text/html; charset=utf-8"), .bytes(Array(text.utf8)))
     }
 
@@ -44,7 +44,7 @@ extension OfficeSite {
     ) -> WebResponse {
         let depth = request.path.split(separator: "/", omittingEmptySubsequences: false).count - 2
         let up = String(repeating: "../", count: min(max(0, depth), 8))
-        var answer = page(status, problemPage(title, text, back: back ?? (up.isEmpty ? "./" : up)), request)
+        var answer = page(status, problemPage(title, text, back: back ?? (up.isEmpty ? "./" : up)))
         answer.headers += more
         return answer
     }

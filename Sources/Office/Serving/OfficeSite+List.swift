@@ -14,11 +14,11 @@ extension OfficeSite {
         let (form, filter, remarks) = Self.asked(request)
         do throws(DeviceError) {
             return form.words.isEmpty
-                ? try all(form, filter, remarks, request, archive) : try found(form, filter, remarks, request, archive)
+                ? try all(form, filter, remarks, request, archive) : try found(form, filter, remarks, archive)
         } catch {
             // An unknown recorder is an error of the user, not of the archive.
             guard error.cause == .unknownRecorder else { throw error }
-            return Self.page(200, searchPage(form, [], remarks: [error.message]), request)
+            return Self.page(200, searchPage(form, [], remarks: [error.message]))
         }
     }
 
@@ -135,12 +135,11 @@ extension OfficeSite {
         let entries = shown.map { entry($0, beginnings[$0.id] ?? "", isBelowDay: true) }
         let downloaded = all <= maxDownloaded ? all : 0
         return Self.page(
-            200, searchPage(form, entries, remarks: [count] + remarks, downloaded: downloaded, pages: pages), request)
+            200, searchPage(form, entries, remarks: [count] + remarks, downloaded: downloaded, pages: pages))
     }
 
     private func found(
-        _ form: SearchForm, _ filter: OfficeFilter, _ remarks: [String], _ request: WebRequest,
-        _ archive: any OfficeArchive
+        _ form: SearchForm, _ filter: OfficeFilter, _ remarks: [String], _ archive: any OfficeArchive
     ) throws(DeviceError) -> WebResponse {
         var (query, remarks) = (OfficeQuery(form.words), remarks)
         if form.alike { remarks += try query.addSimilarWords(in: archive) }
@@ -162,7 +161,7 @@ extension OfficeSite {
         let many = hits.count == maxHits ? "The first \(hits.count) hits" : hits.count == 1 ? "One hit" : nil
         let ofThem = entries.count == 1 ? "one recording" : "\(entries.count) recordings"
         remarks.insert("\(many ?? "\(hits.count) hits") in \(ofThem)", at: 0)
-        return Self.page(200, searchPage(form, entries, remarks: remarks, downloaded: entries.count), request)
+        return Self.page(200, searchPage(form, entries, remarks: remarks, downloaded: entries.count))
     }
 
     /// - Parameters:

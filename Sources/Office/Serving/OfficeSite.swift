@@ -190,7 +190,7 @@ package final class OfficeSite {
                     isHere: reading.id == shown.id)
             })
         let written = details
-        return Self.page(200, try rethrowing { try TranscriptFormat.html.render(timeline, details: written) }, request)
+        return Self.page(200, try rethrowing { try TranscriptFormat.html.render(timeline, details: written) })
     }
 
     private static func title(of reading: OfficeReading) -> String {

@@ -34,7 +34,7 @@ package final class SiteAccess {
     ///   - now: a monotonic clock, in seconds.
     package init(
         password: String?, names: Set<String>?,
-        now: @escaping () -> Double = { Double(MonotonicClock.nanoseconds) / 1e9 }
+        now: @escaping () -> Double = { MonotonicClock.seconds }
     ) {
         self.password = password.map { Digest.of($0) }
         self.names = names

@@ -109,7 +109,7 @@ final class ZipDownload {
             throw DeviceError(.missing, "download", on: "recording \(recording.id)", "has no copy")
         }
         let folder = try files.folder(along: recording.place)
-        let list = try folder.openFile(CopySettings.manifestName, O_RDONLY).content(limit: 1 << 20)
+        let list = try folder.manifestContent()
         guard let manifest = Manifest(reading: String(decoding: list, as: UTF8.self)) else {
             throw DeviceError(
                 .damaged, "read", on: "\(folder.path)/\(CopySettings.manifestName)", "is damaged",
@@ -119,7 +119,7 @@ final class ZipDownload {
             [CopySettings.manifestName, CopySettings.signatureName].contains(name) || SavedCorrections.isName(name)
         }
         let recorder = "Fieldscribe/\(recording.recorder.folder)"
-        let name = recording.place.split(separator: "/").last.map(String.init) ?? "\(recording.number)"
+        let name = recording.folderName
         let format = TranscriptFormat.docx
         var text: [UInt8]?
         if let timeline = try archive.shownTimeline(of: recording.id) {

@@ -14,7 +14,7 @@ struct WebConnections {
 
     private var connections: [OpaquePointer: Connection] = [:]
 
-    private static var now: Double { Double(MonotonicClock.nanoseconds) / 1e9 }
+    private static var now: Double { MonotonicClock.seconds }
 
     /// Adds a connection. If there are too many, closes another one and returns it.
     mutating func add(_ connection: OpaquePointer, _ socket: Int32) -> OpaquePointer? {

@@ -7,6 +7,9 @@ package enum MonotonicClock {
     /// Nanoseconds on CLOCK_MONOTONIC; does not allocate, and needs no system call on usual machines.
     package static var nanoseconds: Int64 { read(CLOCK_MONOTONIC) }
 
+    /// Seconds on CLOCK_MONOTONIC.
+    package static var seconds: Double { Double(nanoseconds) / 1e9 }
+
     /// Seconds since 1970-01-01T00:00:00Z by the wall clock.
     package static var wallSeconds: Double {
         // Not in nanoseconds: an unset clock may be after 2262, their limit.
