@@ -200,7 +200,7 @@ import TestKit
         let deleted = try desk.run("delete", "1", "--yes")
         let reported = deleted.errors + [deleted.output]
         #expect(deleted.status == 0, "\(deleted)")
-        #expect(reported.contains { $0.contains("learned.txt: ") && $0.contains("taken out") }, "\(deleted)")
+        #expect(reported.contains { $0.contains("learned.txt: removed ") }, "\(deleted)")
         #expect(try !Fieldscribe.text(file).contains("Kadiu"))
     }
 

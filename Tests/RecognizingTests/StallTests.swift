@@ -11,7 +11,7 @@ import TestKit
 
     @Test(
         "a stopped or hanging worker is replaced with a message, and its utterance is decoded again",
-        arguments: [("stopped", "is stopped"), ("asleep", "has done nothing")])
+        arguments: [("stopped", "has been stopped"), ("asleep", "has done nothing")])
     func replaced(mode: String, reported: String) async throws {
         let folder = TemporaryFolder()
         let (sink, statistics) = try await TranscriberTests.transcribe(

@@ -1,8 +1,8 @@
 import Core
 import System
 
-/// Prepares the user's vocabulary, if any, and then loads PocketSphinx. The recorder does both in the worker's process, so that
-/// a crash cannot reach a recording.
+/// Prepares the user's vocabulary, if any, and then loads PocketSphinx. The recorder does both in the worker's process,
+/// so that a crash cannot harm a recording.
 package struct PreparedPocketSphinx: RecognizerProvider {
     private let options: WorkerOptions
     private let profile: DecoderProfile
@@ -24,7 +24,7 @@ package struct PreparedPocketSphinx: RecognizerProvider {
             dictionary: options.dictionary)
         try model.check()
         let learned = options.hint == .confirmation ? nil : options.learnedWords()
-        // The lines are gone, so the files made from them must go as well.
+        // The learned words were deleted, so the files made from them must be deleted as well.
         if learned == nil, options.hint != .confirmation, let cache = options.cache {
             try? VocabularyPreparation.removeLearned(from: cache)
         }
@@ -46,7 +46,8 @@ package struct PreparedPocketSphinx: RecognizerProvider {
         }
     }
 
-    /// The model with the learned words; without them if none can be used, since a word must not make a recording fail.
+    /// Returns the model with the learned words, or without them if none can be used: learned words must not make a
+    /// recording fail.
     private func learnedModel(_ model: PocketSphinxModel, _ learned: String) -> PocketSphinxModel {
         do throws(DeviceError) {
             return try model.prepare(nil, and: learned, keptIn: cache).model
@@ -61,7 +62,8 @@ package struct PreparedPocketSphinx: RecognizerProvider {
         return options.hint == .search ? .search : profile
     }
 
-    /// The user's vocabulary; for a yes-or-no hint, a grammar of yes and no unless the vocabulary is a grammar.
+    /// Returns the path of the user's vocabulary. With the hint `confirmation`, it is the user's grammar or else
+    /// `ConfirmationGrammar`.
     private func vocabularyOfHint() throws(DeviceError) -> String? {
         guard options.hint == .confirmation else { return options.vocabulary }
         if let vocabulary = options.vocabulary {

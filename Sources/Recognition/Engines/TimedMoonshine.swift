@@ -1,7 +1,7 @@
 import Core
 import System
 
-/// Opens Moonshine and the aligner that times its words.
+/// Opens Moonshine and the aligner that determines the times of its words.
 package struct TimedMoonshine: RecognizerProvider {
     private let options: WorkerOptions
     private var profile: MoonshineProfile
@@ -14,7 +14,7 @@ package struct TimedMoonshine: RecognizerProvider {
         self.init(options: options, profile: profile)
     }
 
-    /// - Parameter profile: replaces the one that the options name.
+    /// - Parameter profile: replaces the profile that the options name.
     package init(options: WorkerOptions, profile: MoonshineProfile) {
         self.options = options
         self.profile = profile
@@ -29,7 +29,7 @@ package struct TimedMoonshine: RecognizerProvider {
         return timed(reader, by: try ForcedAligner(model: timing))
     }
 
-    /// The words of the user's vocabulary, without classes and sounds.
+    /// Returns the phrases of the user's vocabulary, with classes expanded and without pronunciations.
     private func phrases() throws(DeviceError) -> [String] {
         guard let file = options.vocabulary else { return [] }
         let text = try content(ofFile: file, limit: VocabularyFile.largest)
@@ -38,7 +38,7 @@ package struct TimedMoonshine: RecognizerProvider {
         return vocabulary.phrases.map { $0.words.joined(separator: " ") }
     }
 
-    /// The words learned from corrections.
+    /// Returns the phrases learned from corrections.
     private func learned() -> [String] {
         VocabularyFile(options.learnedWords() ?? "").phrases.map { $0.words.joined(separator: " ") }
     }

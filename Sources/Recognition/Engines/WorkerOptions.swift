@@ -3,42 +3,42 @@ import Core
 /// The kind of words to expect.
 package enum RecognitionHint: String, Sendable, CaseIterable { case dictation, search, confirmation }
 
-/// How an engine is opened: on a thread, or by `decode-worker` in a process.
+/// The options for opening an engine on a thread, or in a process by `decode-worker`.
 package struct WorkerOptions: Sendable {
-    /// One of the engine's profiles.
+    /// The name of one of the engine's profiles.
     package var profile = "live"
 
     /// The model's folder or file.
     package var model: String?
 
-    /// The PocketSphinx model folder with which another engine's words are timed.
+    /// The folder of the PocketSphinx model that determines the times of another engine's words.
     package var timingModel: String?
 
-    /// Replaces the model's own.
+    /// A language model that replaces the model's own.
     package var languageModel: String?
     /// A pronouncing dictionary that replaces the model's own.
     package var dictionary: String?
 
-    /// The user's words and phrases, or a grammar.
+    /// The path of the user's words and phrases, or of a grammar.
     package var vocabulary: String?
-    /// Whether a vocabulary without a word that can be heard is an error; if not, it is ignored. For threads only.
+    /// Whether a vocabulary without any usable word is an error; otherwise it is ignored. For threads only.
     package var needsUsableVocabulary = true
 
-    /// The archive's folder, for words learned from corrections; nil to ignore them.
+    /// The archive's folder, which contains the words learned from corrections; nil to ignore them.
     package var learned: String?
 
-    /// The folder for files that can be recreated; nil for the current one.
+    /// The folder for files that can be recreated; nil for the current folder.
     package var cache: String?
     /// The kind of words to expect.
     package var hint = RecognitionHint.dictation
 
-    /// Gets each message about the user's vocabulary.
+    /// Receives each message about the user's vocabulary.
     package var tell: @Sendable (String) -> Void = { _ in }
 
-    /// The defaults.
+    /// Creates the default options.
     package init() {}
 
-    /// The arguments of the program `fieldscribe` for a worker of an engine with these options.
+    /// Returns the arguments with which the program `fieldscribe` runs as a worker with these options.
     package func arguments(engine: String) -> [String] {
         let options: [(name: String, value: String?)] = [
             ("--engine", engine), ("--profile", profile), ("--model", model), ("--timing-model", timingModel),
@@ -54,7 +54,7 @@ package struct WorkerOptions: Sendable {
             remedy: "choose one of \(profiles.joined(separator: ", "))")
     }
 
-    /// The words learned from corrections, as a vocabulary; nil if there are none.
+    /// Returns the words learned from corrections, as the text of a vocabulary; nil if there are none.
     func learnedWords() -> String? {
         learned.flatMap { LearnedVocabulary(storage: $0).inUse(tell) }
     }

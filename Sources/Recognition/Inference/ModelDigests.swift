@@ -2,7 +2,8 @@ import Core
 import Glibc
 import System
 
-/// The digests of a model's files, in `SHA256SUMS` as sha256sum writes it. A folder that a user has assembled may have none.
+/// The digests of a model's files, in `SHA256SUMS` as written by sha256sum. A folder that a user has assembled may lack
+/// this file.
 struct ModelDigests: Sendable {
     private let folder: String
 
@@ -11,7 +12,7 @@ struct ModelDigests: Sendable {
     /// - Parameter folder: the model's folder, without a trailing slash.
     init(of folder: String) { self.folder = folder }
 
-    /// Reads and compares every file in the list. Does nothing without a list.
+    /// Compares the digest of every listed file. Does nothing without a list.
     ///
     /// - Throws: `DeviceError` with `damaged` for the first file that differs.
     func verify() throws(DeviceError) {
@@ -28,7 +29,7 @@ struct ModelDigests: Sendable {
             try MappedFile("\(folder)/\(name)").withBytes { digest.add($0) }
             guard digest.finish() == fields[0] else {
                 throw DeviceError(
-                    .damaged, "sha256", on: "\(folder)/\(name)", "damaged: its SHA-256 is not that of \(path)",
+                    .damaged, "sha256", on: "\(folder)/\(name)", "damaged: its SHA-256 differs from the one in \(path)",
                     remedy: "reinstall the model")
             }
         }

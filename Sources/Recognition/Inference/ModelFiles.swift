@@ -22,7 +22,7 @@ extension OnnxRuntime {
     ///
     /// - Parameters:
     ///   - path: the model's folder, for the error message.
-    ///   - what: the beginning of the error message.
+    ///   - what: a prefix of the error message.
     /// - Throws: `DeviceError` with `missing`.
     static func check(_ candidates: [String], besides path: String, _ what: String = "") throws(DeviceError) {
         guard candidates.isEmpty else { return }

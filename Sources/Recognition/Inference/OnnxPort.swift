@@ -1,16 +1,16 @@
 internal import COnnxRuntime
 import Core
 
-/// The type and shape of a tensor, or that a network declares for an input or output.
+/// The type and shape of a tensor, or of an input or output that a network declares.
 struct OnnxPort: Hashable {
-    /// Empty for a tensor.
+    /// The name of an input or output; empty for a tensor.
     var name = ""
-    /// The type of its elements, by the library's numbers; 0 if it is not a tensor.
+    /// The library's number of the element type; 0 for anything but a tensor.
     var type: Int
-    /// An open dimension is negative.
+    /// The dimensions; a dynamic one is negative.
     var shape: [Int]
 
-    /// - Parameter tensor: the library's description; nil for what is not a tensor.
+    /// - Parameter tensor: the library's description; nil for anything but a tensor.
     init(name: String = "", tensor: OpaquePointer?, of runtime: OnnxRuntime) throws(DeviceError) {
         guard let tensor else {
             self.init(name: name, type: 0, shape: [])
@@ -28,13 +28,13 @@ struct OnnxPort: Hashable {
 
     init(name: String, type: Int, shape: [Int]) { (self.name, self.type, self.shape) = (name, type, shape) }
 
-    /// Whether its elements are of a type.
+    /// Whether the elements have this type.
     func holds(_ element: (some OnnxElement).Type) -> Bool { type == element.onnxType }
 }
 
-/// A type of tensors' elements.
+/// A type of tensor elements.
 protocol OnnxElement {
-    /// The library's number.
+    /// The library's number of the type.
     static var onnxType: Int { get }
 }
 

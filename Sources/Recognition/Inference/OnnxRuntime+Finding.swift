@@ -6,14 +6,15 @@ extension OnnxRuntime {
     /// The folder of the package fieldscribe-onnxruntime.
     private static let packaged = "/usr/lib/fieldscribe"
 
-    /// The possible paths of the runtime: beside the model, from our package, from the system.
+    /// Returns the paths of installed runtimes, in order of preference: beside the model, from Fieldscribe's package,
+    /// from the system.
     static func candidates(besides folder: String) -> [String] {
         let own: [String] = ["\(folder)/\(name).1", "\(packaged)/\(name).1"].filter { (path: String) in
             access(path, R_OK) == 0
         }
         return own
             + systemFolders.flatMap { folder in
-                // Debian installs no link without a version: `libonnxruntime.so.1.21`.
+                // Debian installs only `libonnxruntime.so.1.21`, without a link `libonnxruntime.so.1`.
                 let names = ((try? names(inFolder: folder)) ?? []).filter { $0.hasPrefix("\(name).1") }
                 return names.sorted { ($0.utf8.count, $1) < ($1.utf8.count, $0) }.prefix(1).map { "\(folder)/\($0)" }
             }

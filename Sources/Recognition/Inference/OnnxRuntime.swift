@@ -3,26 +3,27 @@ import Core
 import Glibc
 import Synchronization
 
-/// ONNX Runtime, loaded with dlopen when needed: a machine without it lacks only the engines that use it.
+/// ONNX Runtime, loaded with dlopen when needed: a machine without the library lacks only the engines that use it.
 ///
-/// It starts no threads, so that a process that has loaded a network can still fork.
+/// The library starts no threads here, so that a process that has loaded a network can still fork.
 final class OnnxRuntime {
     let api: UnsafePointer<fieldscribe_ort_api>
     let environment: OpaquePointer
     /// The library's version: `1.23.2`.
     let version: String
-    let path: String
 
-    /// The number of runtimes of each environment, by its address: a library has one environment for the whole process.
+    /// The number of runtimes that use each environment, by the environment's address. A library has one environment
+    /// per process.
     ///
-    /// Locked while an environment is created or released, because the library cannot create one while another thread
-    /// deletes the last.
+    /// Locked while an environment is created or released: the library cannot create an environment while another
+    /// thread deletes it.
     private static let users = Mutex<[UInt: Int]>([:])
 
     /// Opens the first candidate that exists.
     ///
     /// - Parameter candidates: paths from `candidates(besides:)`.
-    /// - Throws: `DeviceError` with `missing` if there is none, `unsupported` if its API differs.
+    /// - Throws: `DeviceError` with `missing` if there is no candidate, `unsupported` if none can be opened or the API
+    ///   differs.
     init(_ candidates: [String]) throws(DeviceError) {
         // The library's CPU detection prints when it is loaded.
         let (library, path) = try RuntimeLog.whileRedirected {
@@ -49,7 +50,7 @@ final class OnnxRuntime {
                 guard failure == nil, let made else { return }
                 let count = users[UInt(bitPattern: made)] ?? 0
                 users[UInt(bitPattern: made)] = count + 1
-                // Once: another thread may be creating a network with the arena that the library would replace.
+                // Add the arena only once: the library would replace it while another thread creates a network with it.
                 if count == 0 { Self.addArena(to: made, by: api) }
             }
         }
@@ -58,7 +59,7 @@ final class OnnxRuntime {
                 .failed, "CreateEnv", on: path, "ONNX Runtime does not start (\(Self.message(of: failure, by: api)))",
                 remedy: "install another version")
         }
-        (self.api, environment, self.path) = (api, made, path)
+        (self.api, environment) = (api, made)
         version = name.map { String(cString: $0) } ?? ""
         if let failure = api.pointee.DisableTelemetryEvents?(made) { api.pointee.ReleaseStatus?(failure) }
     }
@@ -71,15 +72,15 @@ final class OnnxRuntime {
         }
     }
 
-    /// Lets all networks take their tensors' memory from one arena: what the encoder used serves the decoder. A network with
-    /// an arena of its own takes 15 MB more, and without one ten times as many page faults.
+    /// Adds an arena that all networks share, so that the decoder uses the encoder's memory again. With an arena per
+    /// network, each takes 15 MB more; without arenas, there are ten times as many page faults.
     private static func addArena(to environment: OpaquePointer, by api: UnsafePointer<fieldscribe_ort_api>) {
         var memory: OpaquePointer?
         defer { api.pointee.ReleaseMemoryInfo?(memory) }
         var failure = api.pointee.CreateCpuMemoryInfo?(
             Int32(fieldscribe_ort_arena), Int32(fieldscribe_ort_default_memory), &memory)
         if failure == nil { failure = api.pointee.CreateAndRegisterAllocator?(environment, memory, nil) }
-        // Without it, the networks use malloc.
+        // Without an arena, the networks use malloc.
         if let failure { api.pointee.ReleaseStatus?(failure) }
     }
 
@@ -95,7 +96,7 @@ final class OnnxRuntime {
             remedy: "install the package libonnxruntime1.21 or fieldscribe-onnxruntime")
     }
 
-    /// Calls the library, with its output to standard error redirected.
+    /// Calls the library.
     ///
     /// - Throws: `DeviceError` with the given code and subject, and the library's message.
     func check(
@@ -104,7 +105,7 @@ final class OnnxRuntime {
     ) throws(DeviceError) {
         guard let failure = body(api.pointee) else { return }
         throw DeviceError(
-            code, operation, on: "\(subject)", "ONNX Runtime rejects it (\(Self.message(of: failure, by: api)))",
+            code, operation, on: "\(subject)", "ONNX Runtime reports an error (\(Self.message(of: failure, by: api)))",
             remedy: code == .damaged ? "reinstall the model" : nil)
     }
 

@@ -2,7 +2,7 @@ internal import COnnxRuntime
 import Core
 import System
 
-/// A network loaded from a file, which stays mapped: processes that map the same file share its weights.
+/// A network loaded from a file. The file stays mapped, so that processes that map the same file share its weights.
 final class OnnxSession {
     private let runtime: OnnxRuntime
     // Safety: owned by this object, released once in deinit, before the mapped file.
@@ -12,8 +12,8 @@ final class OnnxSession {
     let inputs: [OnnxPort]
     let outputs: [OnnxPort]
 
-    /// - Parameter prepacks: whether to keep a second copy of the weights in the processor's best layout: half the time, twice
-    ///   the memory.
+    /// - Parameter prepacks: whether to keep a second copy of the weights in the processor's best layout, for half the
+    ///   time and twice the memory.
     /// - Throws: `DeviceError` with `damaged` if the library rejects the file.
     init(_ path: String, of runtime: OnnxRuntime, prepacks: Bool) throws(DeviceError) {
         self.runtime = runtime
@@ -79,7 +79,7 @@ final class OnnxSession {
                 var info: OpaquePointer?
                 try runtime.check("SessionGetInputTypeInfo", on: path) { type($0, index, &info) }
                 defer { runtime.api.pointee.ReleaseTypeInfo?(info) }
-                // Owned by the type info: nothing to release. Null for a sequence or a map.
+                // The type info owns the tensor info, so it is not released. It is null for a sequence or a map.
                 var tensor: OpaquePointer?
                 try runtime.check("CastTypeInfoToTensorInfo", on: path) { $0.CastTypeInfoToTensorInfo?(info, &tensor) }
                 ports.append(try OnnxPort(name: name, tensor: tensor, of: runtime))
@@ -98,9 +98,8 @@ final class OnnxSession {
 
     /// Runs the network.
     ///
-    /// - Parameters:
-    ///   - tensors: the inputs, in the order of `names`.
-    /// - Returns: the wanted outputs, in their order.
+    /// - Parameter tensors: the inputs, in the order of `names`.
+    /// - Returns: the outputs, in the order of `wanted`.
     /// - Throws: `DeviceError` with `failed`.
     func run(_ tensors: [OnnxTensor], names: CStrings, wanted: CStrings) throws(DeviceError) -> [OnnxTensor] {
         let pointers = tensors.map { Optional($0.pointer) }

@@ -37,7 +37,8 @@ final class OnnxTensor {
 
     func shape() throws(DeviceError) -> [Int] { try port().shape }
 
-    /// Its type and shape, which do not change; asked for once, because the decoder reads rows of it in its inner loop.
+    /// Returns the type and shape, which do not change. Cached, because the decoder reads rows of tensors in its inner
+    /// loop.
     private func port() throws(DeviceError) -> OnnxPort {
         if let knownPort { return knownPort }
         var information: OpaquePointer?
@@ -50,8 +51,8 @@ final class OnnxTensor {
 
     /// Passes the first `count` elements to a closure.
     ///
-    /// - Throws: `DeviceError` with `damaged` if the tensor has fewer elements, or of another type: a network need not keep to
-    ///   what it declares.
+    /// - Throws: `DeviceError` with `damaged` if the tensor has fewer elements or another type: a network may differ
+    ///   from its declaration.
     func withElements<Element: OnnxElement, Value>(
         _ count: Int, of: Element.Type = Element.self, _ body: (UnsafeMutableBufferPointer<Element>) -> Value
     ) throws(DeviceError) -> Value {
@@ -60,7 +61,7 @@ final class OnnxTensor {
         try runtime.check("GetTensorMutableData", on: "a tensor") { $0.GetTensorMutableData?(pointer, &data) }
         guard let data, port.holds(Element.self), count >= 0, count <= port.shape.reduce(1, *) else {
             throw DeviceError(
-                .damaged, "Run", "the network gave a tensor of the shape \(port.shape) and the type \(port.type)",
+                .damaged, "Run", "the network returned a tensor with shape \(port.shape) and type \(port.type)",
                 remedy: "reinstall the model, or use another one")
         }
         // Safety: the memory belongs to the tensor, has this type, and is valid while `self` is.

@@ -3,9 +3,10 @@ import Glibc
 import Synchronization
 import System
 
-/// The log of ONNX Runtime and its output to standard error: Debian's writes hundreds of lines while loading.
+/// Redirects ONNX Runtime's log and its output to standard error: Debian's version prints hundreds of lines while it
+/// loads.
 ///
-/// It is dropped, unless `FIELDSCRIBE_LOG` has `decoder=debug`; then each line is logged.
+/// With `decoder=debug` in `FIELDSCRIBE_LOG`, each line is logged; otherwise the output is dropped.
 enum RuntimeLog {
     /// The library's level for warnings.
     static let minLevel: Int32 = 2
@@ -15,8 +16,8 @@ enum RuntimeLog {
 
     private static let isWanted = Log.filter.includes(.debug, .decoder)
 
-    /// The library's log callback. It uses no object, because the library logs to the callback of the process's first runtime,
-    /// which others outlive.
+    /// The library's log callback. It refers to no object, because the library always calls the callback of the
+    /// process's first runtime, even after that runtime is gone.
     static let callback:
         @convention(c) (
             UnsafeMutableRawPointer?, Int32, UnsafePointer<CChar>?, UnsafePointer<CChar>?, UnsafePointer<CChar>?,

@@ -4,33 +4,34 @@ import System
 
 /// An installed model of any engine.
 package struct InstalledModel: Hashable, Sendable {
-    /// Its short name, which is its folder's.
+    /// The short name, which is the folder's name; for Whisper, the file's.
     package var name: String
-    /// Its folder; for Whisper, its file.
+    /// The path of the folder; for Whisper, of the file.
     package var path: String
 
-    /// `en-US`; empty if unknown.
+    /// The language, such as `en-US`; empty if unknown.
     package var language: String
 
-    /// The sample rate that it was trained with.
+    /// The sample rate of the training audio, in hertz.
     package var sampleRate: Int
 
-    /// The paths of its files.
+    /// The paths of the model's files.
     package var files: [String]
 
-    /// The total size of its files in bytes.
+    /// The total size of the files in bytes.
     package var bytes: Int64
 
-    /// The SPDX name, if known.
+    /// The SPDX name of the license; nil if unknown.
     package var licence: String?
 
-    /// What is wrong, one line each: the file, the fault, and the remedy. If empty, the model can be loaded.
+    /// The problems, one line each: the file, what is wrong, and the remedy. Empty if the model can be loaded.
     package var problems: [String]
 
     /// Whether a file is missing.
     package var lacksFile: Bool
 
-    /// The output of `find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum` in the folder, or of `sha256sum` for a file.
+    /// Returns the output of `find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum` in the folder, or of
+    /// `sha256sum` for a file.
     package func checksum() throws -> String {
         if files == [path] { return try Self.checksum(path) }
         let names = files.map { "." + $0.dropFirst(path.count) }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
@@ -46,7 +47,7 @@ package struct InstalledModel: Hashable, Sendable {
 }
 
 extension InstalledModel {
-    /// A model of Moonshine; nil if the folder has another form.
+    /// Creates the entry for a Moonshine model; nil if the folder contains no such model.
     package init?(moonshineAt path: String) {
         let model = MoonshineModel(path: path)
         guard model.isThere else { return nil }
@@ -64,7 +65,7 @@ extension InstalledModel {
             files: model.files, bytes: model.bytes, licence: model.licence, problems: problems, lacksFile: lacksFile)
     }
 
-    /// A model of Whisper; nil if the file has another form.
+    /// Creates the entry for a Whisper model; nil if the file is no such model.
     package init?(whisperAt path: String) {
         guard let file = try? FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK), let status = try? file.status(),
             status.kind == .file
@@ -82,7 +83,7 @@ extension InstalledModel {
             bytes: status.bytes, licence: nil, problems: problems, lacksFile: lacksFile)
     }
 
-    /// A model of PocketSphinx, complete or not.
+    /// Creates the entry for a PocketSphinx model, complete or not.
     package init(_ folder: ModelFolder) {
         var lacksFile = false
         do throws(DeviceError) { try folder.model.check() } catch { lacksFile = error.code == .missing }
@@ -92,7 +93,7 @@ extension InstalledModel {
             lacksFile: lacksFile)
     }
 
-    /// The license of a package's model: the first `License:` line of Debian's copyright file.
+    /// Returns the license of a packaged model, from the first `License:` line of Debian's copyright file.
     private static func licence(of folder: ModelFolder) -> String? {
         guard folder.path == "\(ModelFolder.debian)/\(folder.name)",
             let text = try? content(ofFile: "/usr/share/doc/pocketsphinx-\(folder.name)/copyright", limit: 1 << 16)

@@ -1,14 +1,16 @@
 import System
 
-/// A language as models and `recognizer.language` name it: `uk`, `pt-BR`.
+/// A language, as in models and in `recognizer.language`: `uk`, `pt-BR`.
 package struct LanguageTag: Hashable, Sendable {
-    /// In its usual case: a small language, a capital region.
+    /// The tag with a lowercase language and an uppercase region.
     package let text: String
 
-    /// The file of a model's folder that says its language; without one, the folder's name does.
+    /// The file in a model's folder that names its language. Without this file, the folder's name determines the
+    /// language.
     static let file = "LANGUAGE"
 
-    /// Parses a language of two or three letters, and a region of two letters or three digits; nil for anything else.
+    /// Parses a language of two or three letters, with or without a region of two letters or three digits; nil for
+    /// anything else.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         let areASCII = parts.allSatisfy { $0.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } }
@@ -23,15 +25,15 @@ package struct LanguageTag: Hashable, Sendable {
         self.text = "\(parts[0].lowercased())-\(parts[1].uppercased())"
     }
 
-    /// The language that a model's folder declares.
+    /// Reads the language from the file LANGUAGE of a model's folder; nil without a valid one.
     init?(ofFolder path: String) {
         guard let bytes = try? beginning(ofFile: "\(path)/\(Self.file)", count: 64) else { return nil }
         self.init(String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace).first ?? "")
     }
 
-    /// Whether a model for the other language reads this one, perhaps with the accent of another region.
+    /// Whether a model for the other language can read this one, possibly with the accent of another region.
     ///
-    /// - Parameter sameRegion: whether the regions count, too, if both are given.
+    /// - Parameter sameRegion: whether the regions must also match, if both tags have one.
     package func isRead(by other: LanguageTag, sameRegion: Bool) -> Bool {
         let (own, its) = (text.split(separator: "-"), other.text.split(separator: "-"))
         return zip(own, its).prefix(sameRegion ? 2 : 1).allSatisfy { $0 == $1 }

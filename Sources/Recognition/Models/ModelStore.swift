@@ -2,24 +2,24 @@ import Core
 import Glibc
 import System
 
-/// A folder of models for users other than root. Each model is complete under its name, or absent.
+/// A folder where users other than root install models. A model is either complete under its name, or absent.
 package struct ModelStore: Sendable {
     /// A file to add to a model.
     struct File: Sendable {
         /// The path below the model's folder, without `..`.
         var name: String
-        /// Passes its bytes on in pieces.
+        /// Calls `take` with successive pieces of the file's content.
         var read: @Sendable (_ take: (UnsafeRawBufferPointer) throws(DeviceError) -> Void) throws(DeviceError) -> Void
     }
 
-    /// No model for such boards is nearly as large.
+    /// The maximum size of a model in bytes, far above that of any model for small boards.
     static let mostBytes: Int64 = 4 << 30
     private static let mostFiles = 200
 
     /// Returns the model in a folder, and its engine's name; nil if no engine recognizes it.
     package typealias Identification = @Sendable (_ path: String) -> (engine: String, model: InstalledModel)?
 
-    /// Where models of this user are installed; nil without a home.
+    /// The folder for this user's models; nil if neither XDG_DATA_HOME nor HOME is set.
     package static var ownFolder: String? {
         if let folder = getenv("XDG_DATA_HOME"), folder.pointee != 0 {
             return String(cString: folder) + "/fieldscribe/models"
@@ -32,8 +32,8 @@ package struct ModelStore: Sendable {
     private let identify: Identification
 
     /// - Parameters:
-    ///   - folder: created if it is missing.
-    ///   - identify: recognizes models.
+    ///   - folder: the folder of models; created if it is missing.
+    ///   - identify: identifies a model and its engine.
     package init(folder: String, identify: @escaping Identification) {
         self.folder = folder
         self.identify = identify
@@ -43,13 +43,13 @@ package struct ModelStore: Sendable {
     ///
     /// - Parameters:
     ///   - source: a folder made by `deploy/model --folder`, a PocketSphinx model, or a wheel `moonshine_voice-*.whl`.
-    ///   - name: its new name; nil for the folder's, or the one that packages give to the wheel's.
-    ///   - language: what its file LANGUAGE is to say; nil for what it says.
-    ///   - replaces: whether to replace a model of that name.
-    ///   - load: loads an engine's model from a folder before it gets its name; throws if it cannot.
+    ///   - name: the new name; nil for the name of the folder, or for the name that packages give to the wheel's model.
+    ///   - language: the new content of the file LANGUAGE; nil to keep it.
+    ///   - replaces: whether to replace an existing model with the same name.
+    ///   - load: loads an engine's model from a folder, before the folder gets its final name; throws if that fails.
     /// - Returns: the complete model, and its engine's name.
-    /// - Throws: `DeviceError`: `missing`, `damaged` or `unsupported`, naming what is wrong; `failed` if the name is taken
-    ///   or invalid; `denied` or `full` for the folder.
+    /// - Throws: `DeviceError` with `missing`, `damaged` or `unsupported` for the source; `failed` if the name is taken
+    ///   or invalid; `denied` or `full` for the folder of models.
     package func add(
         _ source: String, name: String? = nil, language: LanguageTag? = nil, replaces: Bool = false,
         load: (_ engine: String, _ folder: String) throws(DeviceError) -> Void = { _, _ throws(DeviceError) in }
@@ -75,7 +75,7 @@ package struct ModelStore: Sendable {
             }
         }
         try makeFolder(folder, mode: 0o755)
-        // Names that begin with a dot are ignored by readers.
+        // Readers ignore names that begin with a dot.
         let temporary = "\(folder)/.\(name).adding"
         try Self.remove(temporary)
         do throws(DeviceError) {
@@ -93,7 +93,7 @@ package struct ModelStore: Sendable {
         }
     }
 
-    /// Renames the folder to its name, and removes the model that had it.
+    /// Renames the temporary folder to its final name, and removes the model that had this name.
     private func put(_ temporary: String, at place: String) throws(DeviceError) {
         let old = "\(temporary).old"
         try Self.remove(old)
@@ -116,7 +116,7 @@ package struct ModelStore: Sendable {
             && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
     }
 
-    /// A user's model, for the engine that knows its form.
+    /// Returns the name and files of the model in a user's folder.
     private func contents(ofFolder path: String) throws(DeviceError) -> (name: String, files: [File]) {
         _ = try FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY)
         let found = try whole(path, named: path)
@@ -124,28 +124,29 @@ package struct ModelStore: Sendable {
         guard found.model.bytes <= Self.mostBytes, found.model.files.count <= Self.mostFiles else {
             throw DeviceError(
                 .unsupported, "add",
-                "\(path): is more than a model: it has \(found.model.files.count) files of \(found.model.bytes) bytes; name a "
-                    + "folder that contains nothing else")
+                "\(path): contains more than a model: \(found.model.files.count) files of \(found.model.bytes) bytes; "
+                    + "name a folder that contains only the model")
         }
         let files = found.model.files.map { path in
             File(name: String(path.dropFirst(root.utf8.count + 1))) { take throws(DeviceError) in
                 try MappedFile(path).pieces(take)
             }
         }
-        // A name is not taken from `./`, `..` or a link.
+        // Resolves `./`, `..` and links, which are not names.
         return (((try? realPath(root)) ?? root).split(separator: "/").last.map(String.init) ?? "", files)
     }
 
-    /// The model in a folder.
+    /// Returns the complete model in a folder.
     ///
-    /// - Throws: `DeviceError` with `missing` or `damaged` and what is wrong.
+    /// - Throws: `DeviceError` with `missing`, `damaged` or `unsupported` and the model's first problem.
     private func whole(
         _ path: String, named source: String
     ) throws(DeviceError) -> (engine: String, model: InstalledModel) {
         if FileStatus(SpeakerModel(path: path).network) != nil {
             throw DeviceError(
                 .unsupported, "add",
-                "\(source): is the model for who spoke, and reads nothing; name its folder with recognizer.speaker-model"
+                "\(source): is the speaker model, which cannot transcribe; name its folder with "
+                    + "recognizer.speaker-model"
             )
         }
         guard let (engine, model) = identify(path) else {
@@ -160,7 +161,7 @@ package struct ModelStore: Sendable {
     private static func write(_ files: [File], to folder: String) throws(DeviceError) {
         var sums = ""
         var made: Set<String> = []
-        // The service reads it as another user.
+        // The service reads the folder as another user.
         try makeFolder(folder, mode: 0o755)
         for file in files {
             var place = folder
@@ -188,7 +189,7 @@ package struct ModelStore: Sendable {
             digest.add(bytes)
             try FileDescriptor.write(bytes, to: number, named: path)
         }
-        // Regardless of the umask.
+        // The umask restricts the mode of `open`.
         _ = fchmod(number, 0o644)
         try file.sync()
         return digest.finish()
@@ -196,7 +197,7 @@ package struct ModelStore: Sendable {
 }
 
 extension [ModelStore.File] {
-    /// The files of a verified model with another LANGUAGE, without the digests of the old one.
+    /// Returns the files of a verified model with another LANGUAGE, without the digests, which no longer match.
     fileprivate func saying(_ language: LanguageTag) -> Self {
         let line: [UInt8] = "\(language.text)\n".utf8.map { $0 }
         return filter { ![LanguageTag.file, ModelStore.digestsName].contains($0.name) } + [
@@ -208,7 +209,7 @@ extension [ModelStore.File] {
 }
 
 extension MappedFile {
-    /// Passes the bytes on by the megabyte.
+    /// Calls `take` with successive pieces of at most one megabyte.
     fileprivate func pieces(_ take: (UnsafeRawBufferPointer) throws(DeviceError) -> Void) throws(DeviceError) {
         var start = 0
         while start < bytes.count {

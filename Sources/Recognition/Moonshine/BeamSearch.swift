@@ -2,12 +2,12 @@ import Core
 
 /// Generates tokens for several hypotheses concurrently.
 protocol TokenSource {
-    /// Passes the logits after a row's hypothesis to a closure; initially there is one row.
+    /// Calls `body` with the logits that follow the hypothesis in a row. Initially there is one row.
     func withLogits<Value>(
         of row: Int, _ body: (UnsafeBufferPointer<Float>) -> Value
     ) throws(DeviceError) -> Value
 
-    /// Appends a token to each hypothesis, which continues the given row.
+    /// Replaces the hypotheses: each new one is the hypothesis in the given row, followed by a token.
     mutating func advance(by tokens: [Int], behind rows: [Int]) throws(DeviceError)
 }
 
@@ -52,7 +52,8 @@ struct BeamSearch {
     ///
     /// - Parameters:
     ///   - limit: the maximum number of tokens of a hypothesis.
-    ///   - wanted: how many readings to complete, 1 or more; with phrases, all. Others are returned if they happened to end meanwhile.
+    ///   - wanted: the number of readings to complete, at least 1; with phrases, always `width`. Readings that end
+    ///     meanwhile are also returned.
     func readings(
         of source: inout some TokenSource, limit: Int, wanted: Int = 1
     ) throws(DeviceError) -> [TokenReading] {

@@ -1,8 +1,8 @@
 import Core
 
-/// The layers and widths of a model, from what its networks declare.
+/// The layers and widths of a model, from the inputs and outputs that its networks declare.
 struct MoonshineForm {
-    /// The names of the decoder's state, which is passed from one token to the next, as inputs.
+    /// The names of the inputs for the decoder's state, which is passed from one token to the next.
     let past: (decoder: [String], encoder: [String])
     /// The attention heads of a layer, and the width of each.
     let heads: Int
@@ -11,27 +11,29 @@ struct MoonshineForm {
     /// The decoder's layers.
     var layers: Int { past.decoder.count / 2 }
 
-    /// The largest numbers that are accepted; base has 8 layers with 8 heads of 52.
+    /// The upper limits. Moonshine base has 8 layers with 8 heads of width 52.
     private static let (mostLayers, mostHeads, mostSize) = (64, 64, 1_024)
     private static let prefix = "past_key_values."
 
     /// - Parameters:
-    ///   - tokens: the number of the tokenizer's tokens.
+    ///   - tokens: the number of tokens in the tokenizer.
     ///   - path: the decoder's file, for the error message.
-    /// - Throws: `DeviceError` with `unsupported` and what does not fit.
+    /// - Throws: `DeviceError` with `unsupported`, naming the input or output that does not match.
     init(
         encoder: (inputs: [OnnxPort], outputs: [OnnxPort]), decoder: (inputs: [OnnxPort], outputs: [OnnxPort]),
         tokens: Int, path: String
     ) throws(DeviceError) {
         func refuse(_ reason: String) -> DeviceError {
             DeviceError(
-                .unsupported, "CreateSession", on: path, "not a network of this form: \(reason)",
+                .unsupported, "CreateSession", on: path, "not a supported Moonshine network: \(reason)",
                 remedy: "use a non-streaming Moonshine model with encoder_model.ort and decoder_model_merged.ort")
         }
         func layer(_ number: Int, _ part: String) -> [String] { ["key", "value"].map { "\(number).\(part).\($0)" } }
         let states = decoder.inputs.filter { $0.name.hasPrefix(Self.prefix) }
         let layers = max(1, (states.count + 3) / 4)
-        guard layers <= Self.mostLayers else { throw refuse("it has \(layers) layers, of \(Self.mostLayers) at most") }
+        guard layers <= Self.mostLayers else {
+            throw refuse("it has \(layers) layers; the maximum is \(Self.mostLayers)")
+        }
         let names = ["decoder", "encoder"].map { part in (0..<layers).flatMap { layer($0, part) } }
         let wanted: [(String, [OnnxPort], [String])] = [
             ("float", encoder.inputs, ["input_values"]), ("int64", encoder.inputs, ["attention_mask"]),
@@ -53,25 +55,25 @@ struct MoonshineForm {
         }
         (heads, size) = (shape[1], shape[3])
         for state in states where state.shape.count != 4 || state.shape[1] != heads || state.shape[3] != size {
-            throw refuse("its \(state.name) has the shape \(state.shape), and \(states[0].name) \(shape)")
+            throw refuse("its \(state.name) has the shape \(state.shape), but \(states[0].name) has \(shape)")
         }
         let widths = [
             encoder.outputs.first { $0.name == "last_hidden_state" },
             decoder.inputs.first { $0.name == "encoder_hidden_states" },
         ].map { $0?.shape.last ?? -1 }
-        // One of them may be open.
+        // A negative width is dynamic.
         guard widths.contains(where: { $0 < 0 }) || widths[0] == widths[1] else {
-            throw refuse("the encoder's width is \(widths[0]), and the decoder's \(widths[1])")
+            throw refuse("the encoder's width is \(widths[0]), but the decoder's is \(widths[1])")
         }
         let written = decoder.outputs.first { $0.name == "logits" }?.shape.last ?? -1
         guard written < 0 || written >= tokens else {
-            throw refuse("it writes \(written) tokens, and tokenizer.bin has \(tokens)")
+            throw refuse("it outputs \(written) tokens, but tokenizer.bin has \(tokens)")
         }
         past = (names[0].map { Self.prefix + $0 }, names[1].map { Self.prefix + $0 })
     }
 
     private static let types = ["float": Float.onnxType, "int64": Int64.onnxType, "bool": Bool.onnxType]
 
-    /// Returns the outputs that have the next state.
+    /// Returns the names of the outputs that hold the next state, for the names of its inputs.
     static func present(_ past: [String]) -> [String] { past.map { "present." + $0.dropFirst(prefix.count) } }
 }

@@ -1,15 +1,15 @@
 import Core
 import Glibc
 
-/// A folder with Moonshine's networks and tokenizer, as the package fieldscribe-moonshine-tiny-en installs it.
+/// A folder with Moonshine's networks and tokenizer, as installed by the package fieldscribe-moonshine-tiny-en.
 package struct MoonshineModel: Hashable, Sendable {
     /// The folder where packages install models.
     package static let packaged = "/usr/share/fieldscribe/models"
     /// The default model.
     package static let usual = "moonshine-tiny-en"
-    /// The longest speech, in seconds, to which utterances are merged for it.
+    /// The maximum length of a group of utterances that the engine reads as one, in seconds.
     package static let longestGroupSeconds = 12
-    /// Boards with less memory load the weights once, and use `fast`.
+    /// The memory in megabytes below which a board keeps a single copy of the weights, and uses `fast`.
     package static let smallMegabytes = 700
 
     /// The folder, without a trailing slash.
@@ -18,10 +18,10 @@ package struct MoonshineModel: Hashable, Sendable {
     var encoder: String { "\(path)/encoder_model.ort" }
     var decoder: String { "\(path)/decoder_model_merged.ort" }
     var tokenizer: String { "\(path)/tokenizer.bin" }
-    /// The path of the digests of the other files. A folder that a user has assembled may have none.
+    /// The path of the digests of the other files. A folder that a user has assembled may lack this file.
     package var digests: String { ModelDigests(of: path).path }
 
-    /// Its short name: that of its folder.
+    /// The short name, which is the folder's name.
     package var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
     /// - Parameter path: a folder, with or without a model.
@@ -50,7 +50,7 @@ package struct MoonshineModel: Hashable, Sendable {
         try OnnxRuntime.check(OnnxRuntime.candidates(besides: path), besides: path)
     }
 
-    /// Reads every file in `digests` and compares it.
+    /// Compares the digest of every file listed in `digests`.
     ///
     /// - Throws: `DeviceError` with `damaged` for the first file that differs.
     func verify() throws(DeviceError) {

@@ -6,7 +6,7 @@ import Core
 /// -1...1; `last_hidden_state` f32 [1, T, h]; the decoder's `encoder_attention_mask` i64 [1, n] (samples, not frames);
 /// `past_key_values.LAYER.{decoder,encoder}.{key,value}` f32 [b or 1, heads, *, size]; `logits` f32 [b, 1, tokens].
 final class MoonshineNetwork {
-    /// The encoder's minimum input.
+    /// The minimum number of samples for the encoder.
     static let minSamples = 895
 
     let tokenizer: Tokenizer
@@ -20,7 +20,8 @@ final class MoonshineNetwork {
         inputs: CStrings(["input_values", "attention_mask"]), outputs: CStrings(["last_hidden_state"])
     )
 
-    /// - Throws: `DeviceError` with `missing` for the runtime or a file, `damaged` or `unsupported` for an invalid file.
+    /// - Throws: `DeviceError` with `missing` for the runtime or a file, `damaged` or `unsupported` for an invalid
+    ///   file.
     init(_ model: MoonshineModel, prepacks: Bool) throws(DeviceError) {
         runtime = try OnnxRuntime(OnnxRuntime.candidates(besides: model.path))
         tokenizer = try Tokenizer(path: model.tokenizer)
@@ -91,7 +92,7 @@ final class MoonshineNetwork {
         return reading
     }
 
-    /// Appends a token to each hypothesis, which continues the given row.
+    /// Replaces the hypotheses: each new one is the hypothesis in the given row, followed by a token.
     func advance(_ reading: Reading, by tokens: [Int], behind rows: [Int]) throws(DeviceError) {
         if rows != Array(0..<reading.rows) {
             var gathered: [OnnxTensor] = []

@@ -1,18 +1,18 @@
-/// How Moonshine reads: its search, and the constants of gain, vocabulary and speech gate.
+/// The settings of Moonshine's search, gain, vocabulary and speech gate.
 package struct MoonshineProfile: Hashable, Sendable {
     /// The name for a worker's `--profile` and in the archive.
     package var name: String
     /// The number of hypotheses.
     package var width: Int
-    /// Whether to keep weights twice, for half of the time.
+    /// Whether to keep a second copy of the weights, which halves the decoding time.
     package var prepacks = true
     /// Audio with a lower peak is amplified to full scale, which is 1.
     package var quietPeak = 0.1
-    /// The bonus per token of a vocabulary's phrase, as a natural logarithm. Of 1, 1.5, 2 and 3, 2 gave the fewest errors
-    /// without inventing words.
+    /// The bonus per token of a vocabulary's phrase, as a natural logarithm. Of the values 1, 1.5, 2 and 3, 2 gave the
+    /// fewest errors without inventing words.
     package var phraseWeight = 2.0
-    /// The bonus for phrases learned from corrections. Of 1.5 and 2, 2 gave fewer errors on the part `fit` of
-    /// `benchmark learning`.
+    /// The bonus for phrases learned from corrections. Of the values 1.5 and 2, 2 gave fewer errors on the `fit` part
+    /// of `benchmark learning`.
     package var learnedWeight = 2.0
     /// Rejects text that is not speech.
     package var gate = SpeechGate()
@@ -26,6 +26,6 @@ package struct MoonshineProfile: Hashable, Sendable {
     /// For a second pass over recordings read by `fast`.
     static let final = MoonshineProfile(name: "final", width: 4)
 
-    /// In the order in which commands list them.
+    /// All profiles, in the order in which commands list them.
     package static let all = [fast, live, final]
 }

@@ -1,11 +1,11 @@
 import Core
 import Glibc
 
-/// Reads text from audio: the network, its search and the speech gate. Words have no times.
+/// Reads text from audio with the network, its beam search and the speech gate. Words have no times.
 package final class MoonshineReader {
     /// A reading and its evidence.
     package struct Outcome: Sendable {
-        /// The words, with empty ranges because the network has no times.
+        /// The words, with empty ranges because the network gives no times.
         package var words: [Word]
         /// Other readings, best first.
         var alternatives: [Alternative]
@@ -13,7 +13,8 @@ package final class MoonshineReader {
         package var evidence: [WordConfidence.Evidence]
         /// The evidence for the whole text; nil if nothing was read.
         package var gate: SpeechGate.Evidence?
-        /// A rejected text that may be what was said, or was said in another language, if the sound has a voice.
+        /// The rejected text, if it may still be speech or is probably in another language; nil otherwise. The caller
+        /// checks whether the audio contains a voice.
         package var heldBack: String?
     }
 
@@ -27,7 +28,7 @@ package final class MoonshineReader {
     private let profile: MoonshineProfile
     /// The maximum speaking rate in tokens per second.
     private let maxTokens: Double
-    /// Whether the gate's test for another language applies, whose constants are those of English.
+    /// Whether to test for another language; the constants of that test were fitted to English.
     private let isEnglish: Bool
     private var search: BeamSearch
     /// The search without phrases.
@@ -75,7 +76,7 @@ package final class MoonshineReader {
     ///
     /// - Parameters:
     ///   - samples: mono, 16 kHz.
-    ///   - alternatives: the maximum number of other readings; always fewer than the profile's hypotheses.
+    ///   - alternatives: the maximum number of other readings. There are always fewer than the profile's hypotheses.
     ///   - speech: the seconds of speech according to the voice detector.
     package func read(
         _ samples: UnsafeBufferPointer<Int16>, alternatives: Int, speech: Double
@@ -125,7 +126,7 @@ package final class MoonshineReader {
         }
     }
 
-    /// Inserts phrases from the reading with phrases into the plain reading, in place of similar words.
+    /// Replaces words of the plain reading with the phrases at the same places in the reading with phrases.
     private func grafted(_ phrases: [Range<Int>], of listed: [Judged], into plain: [Judged]) -> [Judged] {
         PhraseGraft.sources(
             plain: plain.map(\.text), listed: listed.map(\.text),
@@ -150,7 +151,7 @@ package final class MoonshineReader {
         }.dropFirst().prefix(most).map { $0 }
     }
 
-    /// Prepares samples for the network: without offset and loud enough; nil if there are too few or only silence.
+    /// Removes the offset of the samples and amplifies quiet ones; nil if there are too few or only silence.
     private func sound(_ samples: UnsafeBufferPointer<Int16>) -> [Float]? {
         guard samples.count >= MoonshineNetwork.minSamples else { return nil }
         let mean = Float(samples.reduce(0) { $0 + Int($1) }) / Float(samples.count)

@@ -1,24 +1,25 @@
 import Core
 import System
 
-/// The Moonshine engine, a network for small boards, run by ONNX Runtime. Its words have no times; another engine adds them.
+/// The Moonshine engine: networks for small boards, run by ONNX Runtime. Its words have no times; `TimedRecognizer`
+/// adds them.
 ///
-/// Use an object on one thread. A process that has opened it can still fork.
+/// Use each object on one thread only. A process that has created one can still fork.
 final class MoonshineRecognizer: Recognizer {
     var engine: EngineDescription { reader.engine }
 
     private let reader: MoonshineReader
-    /// The samples of the open utterance; `readUpTo` counts those of the last partial reading.
+    /// The samples of the open utterance. The last partial reading covers the first `readUpTo` of them.
     private var utterance: [Int16] = []
     private var readUpTo = 0
     private var text = ""
-    /// How many new samples trigger another partial reading.
+    /// The number of new samples that trigger another partial reading.
     private var minNewAudio = 0
 
-    /// Half a second.
+    /// The lower limit of `minNewAudio`: half a second.
     private static let leastNewAudio = SamplePosition.rate / 2
-    /// A reading takes longer as the utterance grows. After it, three times as much audio must arrive, so that readings use at
-    /// most a third of a core on any board.
+    /// The seconds of new audio required per second of the last reading. A reading takes longer as the utterance grows;
+    /// this factor limits readings to a third of a core on any board.
     private static let audioPerReading = 3.0
 
     /// - Parameter reader: used by this object only.
@@ -37,7 +38,8 @@ final class MoonshineRecognizer: Recognizer {
         return Hypothesis(words: outcome.words, alternatives: outcome.alternatives)
     }
 
-    /// Returns each part's share of a text that is held back, empty for a part without a voice; nothing if no part has one.
+    /// Returns the share of each part in a text that is held back: an empty text for a part without a voice. Empty if
+    /// no part has a voice.
     static func heldBack(
         _ text: String, in samples: UnsafeBufferPointer<Int16>, parts: [SampleRange]
     ) -> [Alternative] {
@@ -66,7 +68,7 @@ extension MoonshineRecognizer: PartialReading {
         (readUpTo, minNewAudio, text) = (0, Self.leastNewAudio, "")
     }
 
-    /// Reads the whole utterance again, because the network only reads whole utterances.
+    /// Reads the whole utterance again, because the network cannot continue a reading.
     func partial(after samples: UnsafeBufferPointer<Int16>) throws(DeviceError) -> String {
         utterance += samples
         guard utterance.count - readUpTo >= (samples.isEmpty ? 1 : minNewAudio) else { return text }

@@ -10,8 +10,8 @@ enum PhraseGraft {
 
     /// Returns the words of both readings that make up the text.
     ///
-    /// Where the readings differ, a phrase replaces the words with the same letters. If those end within a word, the whole
-    /// difference is taken from the reading with phrases.
+    /// Where the readings differ, a phrase replaces the words with the same letters. If these letters begin or end
+    /// within a word, the result has all differing words from the reading with phrases.
     ///
     /// - Parameters:
     ///   - plain: the words read without the list.
@@ -64,7 +64,7 @@ enum PhraseGraft {
     ) -> [Int]? {
         guard !cuts.isEmpty else { return [] }
         let letters = { (words: ArraySlice<String>) in words.joined().map(String.init) }
-        // For each prefix length of one, the possible prefix lengths of the other.
+        // For each prefix length of `listed`, in letters, the possible prefix lengths of `plain`.
         var reached: [Int: ClosedRange<Int>] = [0: 0...0]
         var (row, column) = (0, 0)
         for step in WordErrors.align(letters(plain[words]), letters(listed[others])) {

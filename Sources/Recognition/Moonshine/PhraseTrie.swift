@@ -1,9 +1,9 @@
-/// Phrases to prefer, as tokens. Each token along a phrase gets a bonus, which is taken back if the phrase is not completed.
+/// Phrases to prefer, as tokens. Each token of a phrase gives a bonus, which is lost if the phrase is not completed.
 ///
-/// A phrase starts at a word start, and is complete only before another word, a mark or the end. A phrase gets no bonus
-/// immediately after itself, so that a bonus cannot cause a loop.
+/// A phrase starts at the beginning of a word, and is complete only before another word, a punctuation mark or the end.
+/// A phrase directly after itself gives no bonus, so that a bonus cannot cause a loop.
 struct PhraseTrie: Sendable {
-    /// The state of a hypothesis along the phrases.
+    /// The position of a hypothesis in the trie, and its bonus.
     struct Walk: Hashable, Sendable {
         /// The bonus of the hypothesis: for completed phrases and the current one.
         var bonus: Double { settled + pending }
@@ -31,7 +31,7 @@ struct PhraseTrie: Sendable {
     ///   - weight: the bonus per token, as a natural logarithm.
     ///   - others: different weights, by phrase number.
     ///   - beginsWord: whether a token begins a word.
-    ///   - isMark: whether a token is a mark or the end, which ends a word.
+    ///   - isMark: whether a token is a punctuation mark or the end, which ends a word.
     init(
         _ phrases: [(number: Int, tokens: [Int])], weight: Double, others: [Int: Double] = [:],
         beginsWord: @escaping @Sendable (Int) -> Bool, isMark: @escaping @Sendable (Int) -> Bool

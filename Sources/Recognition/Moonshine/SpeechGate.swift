@@ -1,25 +1,25 @@
-/// Rejects what a network makes of silence, noise and music: it always writes something.
+/// Rejects the text that a network writes for silence, noise and music.
 package struct SpeechGate: Hashable, Sendable {
     /// The statistics of a reading.
     package struct Evidence: Hashable, Sendable {
         /// The text of the reading.
         package var text: String
-        /// Its tokens, without start and end.
+        /// The tokens of the reading, without start and end.
         var tokens: [Int]
         /// The maximum number of tokens.
         var limit: Int
         var firstEnd: Double
-        /// Over all tokens, in nats.
+        /// The mean entropy of all tokens, in nats.
         package var meanEntropy: Double
         /// The seconds of speech according to the voice detector.
         var seconds: Double
     }
 
-    /// The most frequent texts for silence; people also say them.
+    /// The most frequent texts for silence, which people also say.
     private static let usual: Set<String> = [
         "you", "thank you", "thanks for watching", "thank you for watching", "bye", "so", "the",
     ]
-    /// The last letter of European alphabets.
+    /// The last code point of Latin Extended-B, which covers European alphabets.
     private static let lastLetter: UInt32 = 0x24F
     /// Dashes and quotation marks.
     private static let marks: ClosedRange<UInt32> = 0x2010...0x203A
@@ -28,11 +28,13 @@ package struct SpeechGate: Hashable, Sendable {
     private static let shortSeconds = 1.5
     /// The seconds of speech from which `minTokensPerSecond` applies.
     private static let minTokensFrom = 2.0
-    /// If the log probability of an immediate end exceeds this, one of the most frequent texts for silence is rejected.
+    /// One of the most frequent texts for silence is rejected if the log probability of an immediate end exceeds this
+    /// limit.
     package var minEndOfUsual = -12.0
     /// The minimum tokens per second of speech.
     package var minTokensPerSecond = 0.7
-    /// Above this share of repeated trigrams, the text repeats itself: a loop of the network, or a speaker repeating words.
+    /// Above this share of repeated trigrams, the text counts as a loop: of the network, or a speaker who repeats
+    /// words.
     package var maxRepeats = 0.4
     /// A loop rarely ends by itself; it uses more than this share of the maximum number of tokens.
     package var maxShareOfLimit = 0.68
@@ -46,20 +48,21 @@ package struct SpeechGate: Hashable, Sendable {
     package var maxEndOfStrange = -9.0
     /// The weight of the mean entropy beside the log probability of an immediate end in the test for another language.
     package var foreignWeight = 4.0
-    /// The limit of their sum. English reached -7.5; of sentences in five other languages, 19 in 20 were above it.
+    /// The limit of their sum. English reached -7.5; 19 in 20 sentences in five other languages were above the limit.
     package var maxEndOfOwn = -7.3
-    /// The tokens from which that test applies: English of fewer reached -3.9.
+    /// The minimum number of tokens for that test: shorter English texts reached -3.9.
     package var minTokensOfForeign = 10
-    /// The minimum confidence of the best word in a short text: noises of a room were below, all speech was at 0.24 or more.
+    /// The minimum confidence of the best word in a short text. Room noise stayed below it; all speech reached 0.24 or
+    /// more.
     package var minConfidenceOfShort = 0.1
 
-    /// Creates a gate with the constants that recordings are read with.
+    /// Creates a gate with the constants used for recordings.
     package init() {}
 
     /// Whether the text is speech.
     ///
-    /// The constants were chosen on the corpus's `fit` part and 147 synthetic sounds without speech, those for strange texts on
-    /// the sounds only; see `benchmark silence`.
+    /// The constants were chosen on the corpus's `fit` part and 147 synthetic sounds without speech, those for strange
+    /// texts on the sounds only; see `benchmark silence`.
     func isSpeech(_ evidence: Evidence) -> Bool {
         if isOfSilence(evidence) || hasFewTokens(evidence) { return false }
         let isLoop = Self.repeats(evidence.tokens) > maxRepeats
@@ -69,10 +72,10 @@ package struct SpeechGate: Hashable, Sendable {
             <= (isLoop || Self.isStrange(evidence.text) ? maxEndOfStrange : most)
     }
 
-    /// Whether a rejected text may be what was said, if the sound has a voice: it is none of those that the network writes for
-    /// silence and music.
+    /// Whether a rejected text may still be what was said, if the audio contains a voice. False for the texts that the
+    /// network typically writes for silence and music.
     ///
-    /// With `VoiceTest`, one of the 147 synthetic sounds without speech passes, a siren.
+    /// Combined with `VoiceTest`, this accepts one of the 147 synthetic sounds without speech, a siren.
     func mayBeSpeech(_ evidence: Evidence) -> Bool {
         !isOfSilence(evidence) && !hasFewTokens(evidence) && !Self.isStrange(evidence.text)
             && Self.repeats(evidence.tokens) <= maxRepeats
@@ -91,22 +94,23 @@ package struct SpeechGate: Hashable, Sendable {
 
     /// Whether a text that passes as speech is plausible.
     ///
-    /// - Parameter confidences: those of its words.
+    /// - Parameter confidences: the confidence of each word.
     func isLikely(_ evidence: Evidence, _ confidences: [Double]) -> Bool {
         evidence.seconds >= Self.shortSeconds || confidences.contains { $0 >= minConfidenceOfShort }
     }
 
-    /// Whether speech is probably in another language than English: the network writes fluent sentences, but does not choose
-    /// their words with certainty.
+    /// Whether the speech is probably in a language other than English: the network writes fluent sentences, but with a
+    /// high entropy.
     ///
-    /// The constants were chosen on every second sentence of `benchmark silence` in other languages, and the corpus's `fit` part.
+    /// The constants were chosen on every second sentence of `benchmark silence` in other languages, and the corpus's
+    /// `fit` part.
     func isForeign(_ evidence: Evidence) -> Bool {
         evidence.tokens.count >= minTokensOfForeign
             && evidence.firstEnd + foreignWeight * evidence.meanEntropy > maxEndOfOwn
     }
 
-    /// Whether a text has characters that an English network writes for silence: notes, other alphabets, "©" of subtitle authors.
-    /// A network for another language writes them for speech, with certainty.
+    /// Whether a text has characters that an English network writes for silence: music notes, other alphabets, and the
+    /// "©" of subtitle credits. A network for another language writes such letters for speech, with a low entropy.
     private static func isStrange(_ text: String) -> Bool {
         text.unicodeScalars.contains {
             $0.value == copyright || ($0.value > lastLetter && !marks.contains($0.value) && $0 != "€")

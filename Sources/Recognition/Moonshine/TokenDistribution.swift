@@ -6,14 +6,14 @@ struct TokenDistribution {
         var logProbability: Double
     }
 
-    /// The most likely tokens, best first; none if the logits are no numbers.
+    /// The most likely tokens, best first; empty if the logits are not finite.
     let best: [Choice]
     /// The entropy in nats.
     let entropy: Double
     private let normalizer: Double
 
-    /// Logits this far below the best are ignored: this changes the entropy by at most 0.006 nats on real speech, and avoids
-    /// 3,000 exponentials.
+    /// Logits this far below the best are ignored. This changes the entropy by at most 0.006 nats on real speech, and
+    /// avoids 3,000 exponentials.
     private static let negligible: Float = 20
 
     /// - Parameters:

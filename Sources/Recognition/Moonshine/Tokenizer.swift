@@ -3,15 +3,15 @@ import System
 
 /// Converts between tokens and text with `tokenizer.bin`.
 ///
-/// The file has one entry per token: a length (one byte; from 128 on two: second byte x 128 + first - 128) and as many bytes.
-/// 0 is unknown, 1 start, 2 end, 3 to 258 are single bytes, then come word pieces, in which U+2581 is a space. `<<ST_0>>` and its
-/// like are special and have no text.
+/// The file has one entry per token: a length and as many bytes. A length below 128 has one byte, others have two:
+/// second byte x 128 + first - 128. 0 is unknown, 1 start, 2 end, 3 to 258 are single bytes; the others are word
+/// pieces, in which U+2581 is a space. Special tokens such as `<<ST_0>>` have no text.
 struct Tokenizer: Sendable {
     static let start = 1
     static let end = 2
     private static let bytes = 3...258
     private static let special = (first: Array("<<ST_".utf8), last: Array(">>".utf8))
-    /// Eight times the tokens of today's models.
+    /// Eight times as many tokens as today's models have.
     private static let mostTokens = 1 << 18
 
     private static let space: [UInt8] = [0xE2, 0x96, 0x81]
@@ -62,8 +62,8 @@ struct Tokenizer: Sendable {
     /// Whether a token begins with a space, which starts a new word.
     func beginsWord(_ token: Int) -> Bool { text(of: token).starts(with: Self.space) }
 
-    /// Returns the words of a text with their token ranges. Characters split over several tokens are joined; invalid UTF-8 is
-    /// replaced.
+    /// Returns the words of a text with their token ranges. Characters split over several tokens are joined; invalid
+    /// UTF-8 is replaced.
     func words(of tokens: [Int]) -> [(text: String, tokens: Range<Int>)] {
         var words: [(bytes: [UInt8], tokens: Range<Int>)] = []
         for (place, token) in tokens.enumerated() {
@@ -85,7 +85,8 @@ struct Tokenizer: Sendable {
         }
     }
 
-    /// Tokenizes a text by byte-pair encoding: of adjacent tokens that form a token, the pair with the lowest number is merged first.
+    /// Tokenizes a text by byte-pair encoding: of adjacent tokens that form a token, the pair with the lowest number is
+    /// merged first.
     ///
     /// Characters without a token are encoded as bytes.
     func tokens(of text: String) -> [Int] {

@@ -1,27 +1,27 @@
 import Core
 import Glibc
 
-/// Detects a voice in sound whose text is not believed: much of it is voiced, and its pitch glides, which that of tones, hum
-/// and music does not.
+/// Detects a voice in audio whose text was rejected. A voice has many voiced frames, and its pitch glides, unlike
+/// that of tones, hum and music.
 ///
-/// Unlike `VoiceTrack` it needs no library. The constants were chosen with a numpy model on 147 synthetic sounds without speech,
-/// and on short, noisy, muffled and reverberant pieces of the corpus's `fit` part.
+/// Unlike `VoiceTrack` it needs no library. The constants were chosen with a numpy model on 147 synthetic sounds
+/// without speech, and on short, noisy, muffled and reverberant pieces of the corpus's `fit` part.
 enum VoiceTest {
     /// In samples: 10 ms.
     private static let hop = 160
     private static let window = 400
-    /// Periods of 1,000 to 65 Hz. Those below `shortest` are of whistles, sirens and birds.
+    /// The tested periods, in samples: 1,000 to 65 Hz. Periods below `shortest` come from whistles, sirens and birds.
     private static let periods = 16...246
     /// The period of 400 Hz.
     private static let shortest = 40
     private static let longest = 240
     /// The minimum correlation of a voiced frame with the sound one period later.
     private static let minCorrelation = 0.7
-    /// The first period that correlates almost as well as the best one is taken.
+    /// The first period with this share of the best correlation is chosen.
     private static let almost = 0.85
     /// Frames below this share of the loudest frame's energy are ignored.
     private static let quiet = 0.002
-    /// A larger change between frames, in octaves, is another run.
+    /// The maximum change of pitch between the frames of a run, in octaves.
     private static let maxChange = 0.15
     /// The minimum frames of a run, and the distance in frames over which glides are measured.
     private static let minRun = 5

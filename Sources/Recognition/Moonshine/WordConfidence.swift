@@ -1,6 +1,7 @@
 import Glibc
 
-/// Estimates the probability that a word is correct: a logistic function, fitted on transcribed speech by `benchmark calibrate`.
+/// Estimates the probability that a word is correct: a logistic function, fitted on transcribed speech by
+/// `benchmark calibrate`.
 package enum WordConfidence {
     /// The statistics of a word.
     package struct Evidence: Hashable, Sendable {

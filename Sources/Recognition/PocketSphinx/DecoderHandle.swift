@@ -17,7 +17,7 @@ final class DecoderHandle {
         if let addition = model.addition { try add(addition) }
     }
 
-    /// Creates a decoder with the acoustic model only; words and search are added later.
+    /// Creates a decoder with the acoustic model only; the caller adds words and a search later.
     ///
     /// - Parameter settings: alternating names and values of the library's settings.
     init(acousticsOf model: PocketSphinxModel, settings: [String]) throws(DeviceError) {
@@ -48,7 +48,8 @@ final class DecoderHandle {
             remedy: "fieldscribe vocabulary check explains why")
     }
 
-    /// The library silently skips words with phones unknown to the acoustic model, and then recognizes nothing.
+    /// Checks that the decoder knows most words of the dictionary. The library silently skips words with phones that
+    /// the acoustic model lacks, and would then recognize nothing.
     private func checkDictionary(_ model: PocketSphinxModel) throws(DeviceError) {
         let words = model.firstWords(Self.wordsToCheck)
         let known = words.count { word in
@@ -125,14 +126,14 @@ final class DecoderHandle {
         }
     }
 
-    /// Returns up to `most` other readings of the lattice, best first, with different words.
+    /// Returns up to `most` other readings of the lattice with different words, best first.
     func alternatives(most: Int) -> [Alternative] {
         guard most > 0, let best = ps_get_hyp(pointer, nil) else { return [] }
         var seen: Set<String> = [VocabularyWord.text(of: String(cString: best))]
         var found: [(text: String, score: Int32)] = []
         var bestScore: Int32?
         var reading = ps_nbest(pointer)
-        // Many readings differ only in fillers; a limited number is examined.
+        // Many readings differ only in fillers, so the number of examined readings is limited.
         var left = 10 * most
         while let current = reading, left > 0, found.count < most {
             var score: Int32 = 0

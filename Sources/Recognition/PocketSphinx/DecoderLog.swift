@@ -1,7 +1,7 @@
 internal import CPocketSphinx
 import System
 
-/// PocketSphinx's log, which is dropped unless `FIELDSCRIBE_LOG` has `decoder=debug`.
+/// PocketSphinx's log. It is dropped unless `FIELDSCRIBE_LOG` has `decoder=debug`.
 enum DecoderLog {
     /// The library's log callback; nil if the log is dropped.
     static var listener: fieldscribe_ps_listener? {

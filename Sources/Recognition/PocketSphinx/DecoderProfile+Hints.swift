@@ -1,5 +1,6 @@
 extension DecoderProfile {
-    /// For a few words without sentence structure: wide beams, which short utterances can afford, and a low language weight.
+    /// For a few words without sentence structure: wide beams, which are affordable for short utterances, and a low
+    /// language weight.
     package static let search = DecoderProfile(
         name: "search",
         options: [
@@ -7,7 +8,7 @@ extension DecoderProfile {
             "remove_silence": "no", "cmn": "batch",
         ], calibration: final.calibration)
 
-    /// For a grammar of a few words, where bestpathlw and the language weight have no effect.
+    /// For a grammar of a few words, with which bestpathlw and the language weight have no effect.
     static let confirmation = DecoderProfile(
         name: "confirmation",
         options: [

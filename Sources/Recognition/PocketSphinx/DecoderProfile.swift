@@ -6,15 +6,15 @@ package struct DecoderProfile: Hashable, Sendable {
     /// The confidence calibration of this profile.
     package var calibration: Calibration
 
-    /// The seconds of audio whose mean starts the search during the utterance; nil to start at its end.
+    /// The seconds of audio after which the search starts, with their mean; nil to start at the end of the utterance.
     var headStart: Int?
 
-    /// Values that replace others if a vocabulary has phrases.
+    /// The values that replace others if a vocabulary has phrases.
     private var phraseOptions: [String: String]
     private var names: [String]
     private var values: [String]
 
-    /// - Parameter options: the decoder's settings, by name without the hyphen.
+    /// - Parameter options: the decoder's settings, by name without a leading hyphen.
     init(
         name: String, options: KeyValuePairs<String, String>, phraseOptions: [String: String] = [:],
         headStart: Int? = nil, calibration: Calibration
@@ -32,10 +32,11 @@ package struct DecoderProfile: Hashable, Sendable {
         zip(names, values).map { ($0, withPhrases ? phraseOptions[$0] ?? $1 : $1) }
     }
 
-    /// One pass and a rescored lattice with few hypotheses per frame: a third of the stock decoder's CPU time, with fewer errors.
+    /// One pass and a rescored lattice with few hypotheses per frame: a third of the stock decoder's CPU time, with
+    /// fewer errors.
     ///
-    /// Silence is never removed, so that frames count time. The search starts with the cepstral mean of the first 4 s. A
-    /// vocabulary's words start with low probability, so they need twice the hypotheses.
+    /// Silence is never removed, so that frame numbers give times. The search starts with the cepstral mean of the
+    /// first 4 s. The words of a vocabulary start with a low probability, so they need twice as many hypotheses.
     package static let live = DecoderProfile(
         name: "live",
         options: [
@@ -51,14 +52,14 @@ package struct DecoderProfile: Hashable, Sendable {
             "remove_silence": "no", "cmn": "batch",
         ], headStart: nil, calibration: Calibration(weights: [1.603, 0.338, 1.293, -0.410]))
 
-    /// One pass with very few hypotheses, for a Pi Zero 2 W: three quarters of the CPU time of `live`, about two more errors per
-    /// hundred words.
+    /// One pass with very few hypotheses, for a Pi Zero 2 W: three quarters of the CPU time of `live`, and about two
+    /// more errors per hundred words.
     static let fast = DecoderProfile(
         name: "fast",
         options: [
             "fwdflat": "no", "maxhmmpf": "1500", "bestpathlw": "12", "remove_silence": "no", "cmn": "batch",
         ], headStart: 4, calibration: Calibration(weights: [0.802, 0.325, 1.828, -0.543]))
 
-    /// In the order in which commands list them.
+    /// All profiles, in the order in which commands list them.
     package static let all = [live, final, fast]
 }

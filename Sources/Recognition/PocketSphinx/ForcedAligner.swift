@@ -5,22 +5,23 @@ import System
 
 /// Finds the times of given words with PocketSphinx's acoustic model, in a search restricted to those words.
 ///
-/// It has its own decoder without a language model. Use an object on one thread. If the library aborts, the worker process
-/// ends.
+/// It has its own decoder without a language model. Use each object on one thread only. The library aborts the process
+/// on some internal errors, so the aligner runs in a worker process.
 package final class ForcedAligner: Timing {
-    /// The decoder never forgets words; with this many, it is replaced.
+    /// The maximum number of words in a decoder, which cannot remove any; then the decoder is replaced.
     private static let maxWords = 3_000
     /// The maximum number of written words in a piece.
     private static let maxInPiece = 1_000
-    /// Beams, tried in order until the end of the graph is reached. The first costs a third less than the second, and puts 1 %
-    /// more words within 50 ms.
+    /// The beams, tried in order until the search reaches the end of the graph. The first takes a third less time than
+    /// the second, and places 1 % more words within 50 ms.
     private static let beams: [(sound: Double, word: Double)] = [(1e-20, 1e-20), (1e-80, 1e-60), (1e-280, 1e-280)]
-    /// Gaussians per frame; four give no better result.
+    /// The Gaussians per frame; four give no better result.
     private static let gaussians = "2"
-    /// The silence probability between words. If it is higher, the next word begins within a long pause. Of 1, 1e4, 1e8 and 1e12,
-    /// it puts most starts within 50 ms.
+    /// The probability of silence between words. With higher values, words begin within the preceding long pause. Of
+    /// the values 1, 1e4, 1e8 and 1e12, this one places the most starts within 50 ms.
     private static let silence = "1e4"
-    /// A frame covers 25.6 ms and describes its center. Without this lag, the median start was 20 ms early.
+    /// The distance in samples from the start of a frame, which covers 25.6 ms, to its center. Without this lag, the
+    /// median start was 20 ms early.
     private static let lag: Int64 = 205
 
     private let model: PocketSphinxModel
@@ -32,9 +33,9 @@ package final class ForcedAligner: Timing {
 
     /// Loads the acoustic model.
     ///
-    /// - Parameter model: its language model is not read.
-    /// - Throws: `DeviceError` with `missing` or `denied` for an unreadable file, `damaged` for one that the library rejects,
-    ///   `unsupported` for PocketSphinx 5.x, which does not export the required functions.
+    /// - Parameter model: the model; its language model is not read.
+    /// - Throws: `DeviceError` with `missing` or `denied` for an unreadable file, `damaged` for one that the library
+    ///   rejects, `unsupported` for PocketSphinx 5.x, which does not export the required functions.
     package init(model: PocketSphinxModel) throws(DeviceError) {
         guard fieldscribe_ps_can_align() != 0 else {
             throw DeviceError(
@@ -49,8 +50,8 @@ package final class ForcedAligner: Timing {
         frontEnd = FrontEnd(decoder: decoder, warp: 1)
     }
 
-    /// Creates a decoder without triphones, which takes half the time with equal results. If the model's definition cannot be
-    /// rewritten or is rejected, the original is used.
+    /// Creates a decoder without triphones, which takes half the time with equal results. If the model's definition
+    /// cannot be rewritten or is rejected, the original is used.
     private static func decoder(_ model: PocketSphinxModel) throws(DeviceError) -> DecoderHandle {
         let settings = [
             "bestpath", "no", "lw", "1", "remove_silence", "no", "cmn", "batch", "topn", gaussians, "silprob", silence,
@@ -59,7 +60,7 @@ package final class ForcedAligner: Timing {
         let bytes = try? content(ofFile: path, limit: 1 << 27)
         if let definition = bytes.flatMap({ ModelDefinition($0)?.withoutNeighbours }),
             let file = try? MemoryFile(definition, named: path, isSecret: false),
-            // The library has mapped it, and does not open it again.
+            // The library maps the file when it opens the decoder, and does not open it again.
             let decoder = withExtendedLifetime(
                 file, { try? DecoderHandle(acousticsOf: model, settings: settings + ["mdef", file.path]) })
         {
@@ -87,7 +88,7 @@ package final class ForcedAligner: Timing {
 
     private var nicknames: [String: String] = [:]
 
-    /// Adds the pronunciations of unknown words to the decoder; false if it rejects some.
+    /// Adds the pronunciations of new words to the decoder; returns false if it rejects all pronunciations of a word.
     private func learn(_ words: Set<String>) throws(DeviceError) -> Bool {
         if names.count + words.count > Self.maxWords {
             names = [:]
@@ -97,7 +98,7 @@ package final class ForcedAligner: Timing {
         }
         let new = words.filter { names[$0] == nil }
         for (word, ways) in pronunciations.ways(of: new).sorted(by: { $0.key < $1.key }) {
-            // Use our own names: the library parses parentheses in words as pronunciation numbers.
+            // Generated names, because the library parses parentheses in words as pronunciation numbers.
             let name = "w\(names.count)"
             var count = 0
             for way in ways where ps_add_word(decoder.pointer, count == 0 ? name : "\(name)(\(count + 1))", way, 0) >= 0
@@ -111,7 +112,7 @@ package final class ForcedAligner: Timing {
         return true
     }
 
-    /// Computes the frames of a piece and subtracts their mean; false if there are none.
+    /// Computes the frames of a piece and subtracts their mean; returns false if there are no frames.
     private func listen(to samples: UnsafeBufferPointer<Int16>) throws(DeviceError) -> Bool {
         frontEnd.begin()
         try frontEnd.append(samples)
@@ -147,8 +148,8 @@ package final class ForcedAligner: Timing {
         return words.isEmpty ? nil : words
     }
 
-    /// Returns the range of each written word: from its first to its last spoken word. A word without sound gets an empty range
-    /// between its neighbors.
+    /// Returns the range of each written word: from its first to its last spoken word. A word without sound gets an
+    /// empty range between its neighbors.
     private static func ranges(_ places: [Range<Int>], _ frames: [Range<Int64>], of samples: Int) -> [SampleRange] {
         func position(_ frame: Int64) -> SamplePosition {
             let sample = frame == 0 ? 0 : frame * PocketSphinxRecognizer.samplesPerFrame + lag

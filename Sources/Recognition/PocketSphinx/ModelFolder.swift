@@ -9,22 +9,22 @@ package struct ModelFolder: Hashable, Sendable {
 
     /// The folder, without a trailing slash.
     package let path: String
-    /// Its files, for the decoder.
+    /// The model's files for the decoder.
     package let model: PocketSphinxModel
 
-    /// The language from the file LANGUAGE or the folder's name, as `en-US`; empty if unknown.
+    /// The language from the file LANGUAGE or the folder's name, such as `en-US`; empty if unknown.
     package let language: String
 
-    /// The sample rate of its training audio.
+    /// The sample rate of the training audio, in hertz.
     let sampleRate: Int
 
-    /// The paths of all its files, sorted.
+    /// The paths of all files, sorted.
     package let files: [String]
 
-    /// The total size of its files.
+    /// The total size of the files in bytes.
     package let bytes: Int64
 
-    /// Its short name: that of its folder.
+    /// The short name, which is the folder's name.
     package var name: String { model.name }
 
     /// Reads a folder; `problems` lists what is wrong with it.
@@ -39,7 +39,7 @@ package struct ModelFolder: Hashable, Sendable {
         bytes = files.reduce(0) { $0 + Self.size(of: $1) }
     }
 
-    /// Returns the models in these folders, in order; of two with the same name, the first.
+    /// Returns the models in these folders, in order; of models with the same name, only the first.
     package static func installed(in folders: [String]) -> [ModelFolder] {
         var seen: Set<String> = []
         return folders.flatMap { folder in

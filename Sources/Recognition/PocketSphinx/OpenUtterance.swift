@@ -3,14 +3,15 @@ internal import CPocketSphinx
 
 /// The progress of the search through one utterance.
 ///
-/// Frames are normalized by the mean of the whole utterance. If the profile has a head start, the search begins with the mean
-/// of the head, which grows until `settledFrames`. Both depend only on the audio, not on the pieces in which it arrives.
+/// Frames are normalized by the mean of the whole utterance. If the profile has a head start, the search begins with
+/// the mean of the first frames, to which more are added until `settledFrames`. Both means depend only on the audio,
+/// not on the pieces in which it arrives.
 struct OpenUtterance {
-    /// A prior mean has the weight of so many frames: one second.
+    /// The weight of a prior mean, in frames: one second.
     private static let priorWeight: Float = 100
-    /// The frames to search at a time with the same mean.
+    /// The number of frames that are searched at a time, with the same mean.
     private static let step = 25
-    /// The frames after which a growing mean stays fixed: six seconds.
+    /// The number of frames after which the mean stays fixed: six seconds.
     private static let settledFrames = 600
 
     let adaptation: CepstralAdaptation?
@@ -43,7 +44,7 @@ struct OpenUtterance {
         isFlat = samples.allSatisfy { $0 == first }
     }
 
-    /// Searches some frames; false if there are none before more audio arrives.
+    /// Searches some frames; returns false if more audio must arrive first.
     mutating func search(_ frontEnd: FrontEnd, by decoder: DecoderHandle) throws(DeviceError) -> Bool {
         let end = (searched / Self.step + 1) * Self.step
         let least = isComplete ? searched + 1 : max(end, headFrames)
@@ -69,7 +70,7 @@ struct OpenUtterance {
         }
     }
 
-    /// Computes the mean of the given frames and the prior.
+    /// Adds frames up to `most` to the mean, and combines it with the prior mean.
     private mutating func normalize(by most: Int, of frontEnd: FrontEnd) {
         let before = own.frames
         own.grow(to: most, of: frontEnd)

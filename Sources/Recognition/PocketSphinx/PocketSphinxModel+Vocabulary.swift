@@ -5,8 +5,8 @@ extension PocketSphinxModel {
     ///
     /// - Parameters:
     ///   - file: the vocabulary file; nil for learned words only.
-    ///   - learned: the text learned from corrections; nil for none.
-    ///   - folder: where to keep the result.
+    ///   - learned: the vocabulary learned from corrections; nil for none.
+    ///   - folder: the folder for the result.
     /// - Throws: `DeviceError` with `damaged` if the acoustic model's phones cannot be read.
     package func preparation(
         of file: String?, and learned: String? = nil, keptIn folder: String
@@ -21,7 +21,7 @@ extension PocketSphinxModel {
             language: ModelFolder.language(of: name), sounds: sounds, folder: folder)
     }
 
-    /// Prepares a vocabulary, or uses an earlier result, and returns the report.
+    /// Prepares a vocabulary, or uses an earlier result. Returns this model with the vocabulary, and the outcome.
     package func prepare(
         _ file: String?, and learned: String? = nil, keptIn folder: String
     ) throws(DeviceError) -> (model: PocketSphinxModel, outcome: VocabularyPreparation.Outcome) {

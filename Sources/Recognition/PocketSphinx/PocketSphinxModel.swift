@@ -7,7 +7,7 @@ package struct PocketSphinxModel: Hashable, Sendable {
     /// The folder of Debian's package pocketsphinx-en-us.
     package static let debian = "/usr/share/pocketsphinx/model/en-us"
 
-    /// Its short name: that of its folder.
+    /// The short name, which is the folder's name.
     package var name: String
     var acousticModel: String
     /// The path of the language model.
@@ -15,7 +15,7 @@ package struct PocketSphinxModel: Hashable, Sendable {
     /// The path of the pronouncing dictionary.
     package var dictionary: String
 
-    /// What a vocabulary adds to, or replaces in, the model.
+    /// The files that a vocabulary adds to the model.
     enum Addition: Hashable, Sendable {
         /// A second language model in ARPA format.
         case phrases(String)
@@ -25,8 +25,9 @@ package struct PocketSphinxModel: Hashable, Sendable {
 
     var addition: Addition?
 
-    /// Finds the model in `folder`, whose name determines the file names as in Debian's packages: `en-us/en-us` (acoustic),
-    /// `en-us/en-us.lm.bin` and `en-us/cmudict-en-us.dict`. If they do not exist, the only files of their kind are used.
+    /// Finds the model in `folder`, whose name determines the file names as in Debian's packages: `en-us/en-us`
+    /// (acoustic), `en-us/en-us.lm.bin` and `en-us/cmudict-en-us.dict`. If one does not exist, the only other file of
+    /// its kind is used.
     package init(folder: String, languageModel: String? = nil, dictionary: String? = nil) {
         let folder = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
         name = folder.split(separator: "/").last.map(String.init) ?? folder
@@ -47,7 +48,7 @@ package struct PocketSphinxModel: Hashable, Sendable {
             }
     }
 
-    /// Returns the usual name if it exists or there is no other.
+    /// Returns the path of the only other file that fits if the usual one does not exist; otherwise the usual path.
     private static func choose(
         _ usual: String, orOnlyOf names: [String], in folder: String, where fits: (String) -> Bool
     ) -> String {
@@ -58,29 +59,28 @@ package struct PocketSphinxModel: Hashable, Sendable {
     /// Whether the folder contains a model of this kind, complete or not.
     package var isThere: Bool { access("\(acousticModel)/mdef", F_OK) == 0 }
 
-    /// The required files of the acoustic model; one of the last two suffices.
+    /// The required files of the acoustic model.
     static let acousticFiles = ["mdef", "means", "variances", "transition_matrices", "feat.params"]
+    /// The files with the mixture weights, of which one suffices.
     static let weightFiles = ["sendump", "mixture_weights"]
 
     /// Checks that every file exists and is readable.
     ///
-    /// - Parameter readsText: whether the language model is needed, too.
+    /// - Parameter readsText: whether the language model is also needed.
     /// - Throws: `DeviceError` with `missing` or `denied` for the file.
     package func check(readsText: Bool = true) throws(DeviceError) {
         let parts = Self.acousticFiles.map { "\(acousticModel)/\($0)" }
         let weights = Self.weightFiles.map { "\(acousticModel)/\($0)" }
         let neededWeights = weights.contains { access($0, R_OK) == 0 } ? [] : [weights[0]]
         let texts = (readsText ? [languageModel] : []) + [dictionary]
-        for path in parts + neededWeights + texts where access(path, R_OK) != 0 {
-            let isMissing = errno == ENOENT || errno == ENOTDIR
-            throw DeviceError(
-                isMissing ? .missing : .denied, "access", status: errno, on: path,
-                "the recognizer's model \(isMissing ? "lacks this file" : "cannot be read")",
+        for path in parts + neededWeights + texts {
+            try checkModelFile(
+                path, "the recognizer's model", missing: "lacks this file",
                 remedy: "install the package pocketsphinx-en-us, or name a complete model with recognizer.model")
         }
     }
 
-    /// Returns up to `most` words from the beginning of the dictionary; none if it cannot be read.
+    /// Returns up to `most` words from the beginning of the dictionary; empty if it cannot be read.
     func firstWords(_ most: Int) -> [String] {
         let enough = 16_384
         guard let bytes = try? beginning(ofFile: dictionary, count: enough) else { return [] }

@@ -3,9 +3,10 @@ internal import CPocketSphinx
 
 /// The default engine: PocketSphinx 0.8+5prealpha or 5.x from Debian.
 ///
-/// Use an object on one thread. The library aborts the process on some internal errors, so it runs in a worker process.
+/// Use each object on one thread only. The library aborts the process on some internal errors, so it runs in a worker
+/// process.
 package final class PocketSphinxRecognizer: Adaptation, PartialReading {
-    /// The decoder's frame: 10 ms.
+    /// The samples per frame of the decoder: 10 ms.
     static let samplesPerFrame: Int64 = 160
 
     package let engine: EngineDescription
@@ -19,7 +20,8 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
 
     /// Loads the model: 0.3 s and 90 MB for Debian's en-us.
     ///
-    /// - Throws: `DeviceError` with `missing` or `denied` for an unreadable file, `damaged` for one that the library rejects.
+    /// - Throws: `DeviceError` with `missing` or `denied` for an unreadable file, `damaged` for one that the library
+    ///   rejects.
     package init(model: PocketSphinxModel, profile: DecoderProfile = .live) throws(DeviceError) {
         try model.check()
         self.profile = profile
@@ -36,8 +38,8 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
         try recognize(samples, from: nil, alternatives: request.alternatives) { _ throws(DeviceError) in }
     }
 
-    /// Decodes a dummy utterance: a decoder scores its first utterance slightly differently, and the same audio should give the
-    /// same text in every worker.
+    /// Decodes a dummy utterance: a decoder scores its first utterance slightly differently, but the same audio should
+    /// give the same text in every worker.
     private func warmUp() throws(DeviceError) {
         let noise = (0..<8_000).map { Int16(truncatingIfNeeded: ($0 &* 7_919) % 601 - 300) }
         try begin(from: nil)
@@ -88,7 +90,7 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
             throw error
         }
         try decoder.check(ps_end_utt(decoder.pointer), "ps_end_utt")
-        // The decoder confidently reads words from silence, tones and music.
+        // The decoder reads words from silence, tones and music with high confidence.
         guard !open.isFlat, !SteadySound.isTone(open.samples), !PlayedSound.isPlayed(open.samples) else {
             return Hypothesis()
         }
@@ -128,7 +130,7 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
     func beginPartials(from state: AdaptationState?) throws(DeviceError) {
         fieldscribe_ps_stream(decoder.pointer)
         if let mean = CepstralAdaptation(state)?.floats {
-            // A mean of another length is from another model; the decoder then starts from its default.
+            // A mean of another length is from another model. Setting it then fails, and the decoder uses its default.
             _ = fieldscribe_ps_set_mean(decoder.pointer, mean, Int32(mean.count))
         }
         try decoder.start()

@@ -8,16 +8,16 @@ struct Reading {
         var evidence: WordEvidence
     }
 
-    /// The longest plausible word is 1.6 s, and above 0.6 s at most 0.2 s per letter, unless its confidence is high: people draw
-    /// out a "no". Longer ones are hums or tones.
+    /// The maximum length of a plausible word in frames: 1.6 s, and above 0.6 s at most 0.2 s per letter. Longer words
+    /// are hums or tones, unless their confidence is high: people draw out a "no".
     private static let longestWord = 160
     private static let longWord = 60
     private static let framesPerLetter = 20
     private static let believed = 0.5
-    /// The minimum share of words, rather than noise, in the sound. Never below 0.78 in the corpus.
+    /// The minimum share of words in the frames with words or noise. It is never below 0.78 in the corpus.
     private static let minShareOfSound = 0.6
-    /// The minimum share of words in the utterance without its surrounding silence: music is read as pauses with single words.
-    /// Never below 0.48 in the corpus.
+    /// The minimum share of words in the utterance without its surrounding silence: the decoder reads music as pauses
+    /// with single words. The share is never below 0.48 in the corpus.
     private static let minShare = 0.4
     private static let framesAround = 60
 
@@ -41,7 +41,7 @@ struct Reading {
                 evidence: WordEvidence(posterior: posterior, frames: frames.count)))
     }
 
-    /// Returns the words with their confidence; none if the audio was not speech.
+    /// Returns the words with their confidence; empty if the audio is not speech.
     func words(by calibration: Calibration) -> [Word] {
         let evidence = spoken.map(\.evidence)
         let wordFrames = evidence.reduce(0) { $0 + min($1.frames, Self.longestWord) }

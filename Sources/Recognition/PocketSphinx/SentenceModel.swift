@@ -4,7 +4,7 @@ import Synchronization
 
 /// Finds the ends of sentences with a language model.
 package final class SentenceModel: Sendable {
-    /// The log odds of an end after a word that the model does not know.
+    /// The log odds of a sentence end after a word that the model does not know.
     private static let unknown = -5.0
 
     private let file: Mutex<LanguageModelFile>
@@ -14,7 +14,7 @@ package final class SentenceModel: Sendable {
         file = Mutex(try LanguageModelFile(path: path))
     }
 
-    /// Returns the log odds that a sentence ends between these words. The words on either side are ordered by distance.
+    /// Returns the log odds that a sentence ends between these words. On both sides, the nearest word comes first.
     package func odds(before: [String], after: [String]) -> Double {
         file.withLock { file in
             func chance(_ word: String, _ history: [String]) -> Double? {

@@ -13,7 +13,7 @@ struct VocabularyWord {
         return String(name[..<open])
     }
 
-    /// Whether it is a noise: `[NOISE]`, `++BREATH++`.
+    /// Whether the word stands for a noise: `[NOISE]`, `++BREATH++`.
     var isNoise: Bool { name.first == "[" || name.hasPrefix("++") }
 
     /// Returns the text of a whole reading.

@@ -1,6 +1,6 @@
-/// The words of a piece as a graph: each path through it says all words, each with one of its pronunciations.
+/// The words of a piece as a graph: each path contains all words in order, each in one of its spoken forms.
 struct WordGraph {
-    /// The spoken forms of each written word; empty for one without sound.
+    /// The spoken forms of each written word; empty for a silent word.
     let ways: [[[String]]]
     private(set) var states = 1
     private(set) var from: [Int32] = []
@@ -36,7 +36,8 @@ struct WordGraph {
         words.append(word)
     }
 
-    /// Returns which spoken words belong to each written one; nil if they are not a path through the graph.
+    /// Returns the range of spoken words that belongs to each written word; nil if the spoken words are not a path
+    /// through the graph.
     func places(of spoken: [String]) -> [Range<Int>]? {
         // The possible ends of each word, with the corresponding starts.
         var reached: [[Int: Int]] = [[0: 0]]

@@ -1,9 +1,10 @@
 import Core
 
-/// An engine that reads an utterance incrementally and adapts to microphone, room and speaker.
+/// An engine that reads an utterance incrementally, and adapts to the microphone, room and speaker.
 protocol Adaptation: Recognizer {
-    /// Starts an utterance from the state after the previous one; nil for the first. Ignores other engines' states.
+    /// Starts an utterance.
     ///
+    /// - Parameter state: the state after the previous utterance; nil for the first. Another engine's state is ignored.
     /// - Throws: `DeviceError` with `failed`.
     func begin(from state: AdaptationState?) throws(DeviceError)
 
@@ -12,34 +13,34 @@ protocol Adaptation: Recognizer {
     /// - Throws: `DeviceError` with `failed`.
     func hear(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError)
 
-    /// Decodes a part of what was appended; returns false if more samples are needed. Calling it is optional: the
-    /// result of `finish` does not depend on it.
+    /// Decodes a part of the appended samples; returns false if more samples are needed. Calls are optional: the result
+    /// of `finish` does not depend on them.
     ///
     /// - Throws: `DeviceError` with `failed`.
     func search() throws(DeviceError) -> Bool
 
-    /// Ends the utterance; returns the state after it, nil if nothing was learned.
+    /// Ends the utterance and returns the state after it; nil if the utterance teaches nothing.
     ///
     /// - Throws: `DeviceError` with `failed`.
     func close() throws(DeviceError) -> AdaptationState?
 
     /// Returns the result of the utterance, after `close`.
     ///
-    /// - Parameter alternatives: The number of alternatives wanted.
+    /// - Parameter alternatives: the maximum number of alternatives.
     /// - Throws: `DeviceError` with `failed`.
     func finish(alternatives: Int) throws(DeviceError) -> Hypothesis
 
     /// Adapts a state to an utterance without reading it, to survey a whole recording first.
     ///
-    /// - Parameter state: nil before the first utterance, or one of `candidates`, which stays one.
-    /// - Returns: nil if nothing was learned.
+    /// - Parameter state: the state so far: nil before the first utterance, or one of `candidates` to start from.
+    /// - Returns: the new state; nil if the utterance teaches nothing.
     /// - Throws: `DeviceError` with `failed`.
     func survey(
         _ samples: UnsafeBufferPointer<Int16>, into state: AdaptationState?
     ) throws(DeviceError) -> AdaptationState?
 
-    /// States that may fit a recording better than nil, in each direction from the nearest outwards. Compare them by
-    /// `Hypothesis.score`.
+    /// States that may fit a recording better than no state: a list per direction, each ordered by distance. Compare
+    /// them by `Hypothesis.score`.
     var candidates: [[AdaptationState]] { get }
 }
 
@@ -48,7 +49,7 @@ extension Adaptation {
 
     /// Reads one whole utterance.
     ///
-    /// - Parameter adapted: Called with the state after this utterance, before the search.
+    /// - Parameter adapted: called with the state after this utterance, before the search.
     /// - Throws: `DeviceError` with `failed`.
     func recognize(
         _ samples: UnsafeBufferPointer<Int16>, from state: AdaptationState?, alternatives: Int,

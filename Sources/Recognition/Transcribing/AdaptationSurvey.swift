@@ -1,23 +1,24 @@
 import Core
 
-/// Adapts an engine to the microphone, room and speaker of a whole recording before it is read.
+/// Adapts an engine to the microphone, room and speaker of a whole recording before transcription.
 ///
-/// A first pass over all speech is cheap. Then some utterances are decoded with each candidate state that the engine proposes,
-/// and the best score wins. With too little speech, no candidate is tried.
+/// A first pass over all speech is cheap. Then the survey decodes some utterances with each candidate state of the
+/// engine, and chooses the one with the best score. With too little speech, it tries no candidates.
 struct AdaptationSurvey: Sendable {
-    /// The utterances for choosing a state: their minimum length and total length, in samples.
+    /// The utterances for choosing a state, in samples: the minimum length of each, and the minimum and maximum total
+    /// length.
     private static let sample = (
         shortest: 2 * SamplePosition.rate, least: 20 * SamplePosition.rate,
         most: 40 * SamplePosition.rate
     )
-    /// How much better per 10 ms frame the first candidate must score: smaller differences are chance.
+    /// The minimum gain of a candidate in score per 10 ms frame; smaller differences are random.
     private static let margin = 0.2
     private static let samplesPerFrame = 160.0
 
     let pool: WorkerPool
     let speech: SpeechSettings
 
-    /// Returns the state for reading the recording; nil if the engine does not adapt.
+    /// Returns the state for transcribing the recording; nil if the engine does not adapt.
     func adaptation(of audio: SecondPass.Opening) async throws -> AdaptationState? {
         let (surveyed, sample) = try await survey(audio(), from: nil)
         guard let surveyed, let best = try await best(of: surveyed.candidates, for: sample) else {
@@ -50,7 +51,7 @@ struct AdaptationSurvey: Sendable {
         return (surveyed, sampled >= Self.sample.least ? sample : [])
     }
 
-    /// Returns the candidate with the best score; nil if none is better.
+    /// Returns the candidate with the best score; nil if none is better than no state.
     private func best(of ways: [[AdaptationState]], for sample: [[Int16]]) async throws -> AdaptationState? {
         guard !sample.isEmpty, !ways.isEmpty, let plain = try await fit(sample, from: nil) else { return nil }
         var best = (way: [] as ArraySlice<AdaptationState>, fit: plain + Self.margin)
@@ -58,15 +59,15 @@ struct AdaptationSurvey: Sendable {
             guard let first = way.first, let fit = try await fit(sample, from: first), fit > best.fit else { continue }
             best = (way[...], fit)
         }
-        // Continue along this path while the score improves.
+        // Continue in this direction while the score improves.
         while let next = best.way.dropFirst().first, let fit = try await fit(sample, from: next), fit > best.fit {
             best = (best.way.dropFirst(), fit)
         }
         return best.way.first
     }
 
-    /// Returns the score per frame over the sample; nil if any utterance has none or cannot be read. That error is reported
-    /// when the utterance is transcribed.
+    /// Returns the score per frame over the sample; nil if an utterance has no score or cannot be read. Its
+    /// transcription will report the error.
     private func fit(_ sample: [[Int16]], from state: AdaptationState?) async throws -> Double? {
         return try await withThrowingTaskGroup(of: Double?.self) { group in
             for samples in sample {

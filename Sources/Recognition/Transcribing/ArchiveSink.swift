@@ -3,10 +3,10 @@ import Core
 /// Returns a sink that commits a transcription to the archive and publishes its events.
 ///
 /// - Parameters:
-///   - engine: the engine that the pass was started for. If another engine takes over, the pass is renamed to it, so that it
-///     is read again later.
-///   - audioIsDurable: waits until everything before a position is safe from a power cut: audio is synced before the row
-///     that refers to it.
+///   - engine: the engine for which the pass was started. If another engine takes over, the archive records that engine
+///     for the pass, so that the recording is read again later.
+///   - audioIsDurable: waits until all audio before a position is synced. Audio is synced before the row that refers to
+///     it.
 package func archiveSink(
     _ archive: any Archive, recording: Int, pass: Int, engine: EngineDescription, hub: EventHub,
     audioIsDurable: @escaping @Sendable (SamplePosition) async throws -> Void = { _ in }

@@ -2,7 +2,7 @@ import Core
 
 /// The audio of a transcription: a file, or a growing recording.
 package protocol AudioSource: Sendable {
-    /// Waits for the next chunk; nil at the end. Called by one task at a time.
+    /// Waits for the next chunk and returns it; nil at the end. Only one task at a time may call this.
     func next() async throws -> AudioChunk?
 }
 
@@ -10,23 +10,24 @@ package protocol AudioSource: Sendable {
 package enum AudioChunk: Hashable, Sendable {
     /// Mono 16-bit samples at 16 kHz.
     case samples([Int16])
-    /// Missing audio; the next samples begin at its end.
+    /// Missing audio; the next samples begin at the gap's end.
     case gap(Gap)
 }
 
 /// Receives the results of a transcription.
 package protocol TranscriptSink: Sendable {
-    /// Commits the segments of one utterance group, all or none. Each segment is committed once, in order, and none overlap.
+    /// Commits the segments of one utterance group, all or none. Each segment is committed once, in order, without
+    /// overlaps.
     ///
-    /// - Parameter adaptation: the engine's state after the last segment; nil if it is not known.
+    /// - Parameter adaptation: the engine's state after the last segment; nil if unknown.
     func commit(_ segments: [Segment], adaptation: AdaptationState?) async throws
 
     /// Reports which engine reads the following segments: before the first segment, and when another engine takes over.
     ///
-    /// - Throws: if this engine's text is not wanted; nothing more is committed then.
+    /// - Throws: an error if this engine's text is not wanted; the transcription then ends without another commit.
     func isRead(by engine: EngineDescription) async throws
 
-    /// Reports that everything before `position` is transcribed or silent.
+    /// Reports that all audio before `position` is transcribed or silent.
     func transcribed(upTo position: SamplePosition) async throws
 
     /// Reports the volatile text of the segment that is being spoken.

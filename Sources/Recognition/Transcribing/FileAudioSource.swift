@@ -3,7 +3,7 @@ import Core
 import Synchronization
 import System
 
-/// Transcribes an audio file or standard input, unpaced.
+/// The audio of a file or of standard input, unpaced.
 package final class FileAudioSource: AudioSource {
     /// Samples per step: 2 s.
     private static let chunk = 2 * SamplePosition.rate
@@ -12,7 +12,7 @@ package final class FileAudioSource: AudioSource {
         let reader: AudioFileReader
         /// The position of the next samples.
         var position = SamplePosition.zero
-        /// The gaps that were reported.
+        /// The number of reported gaps.
         var gaps = 0
         var pending: [AudioChunk] = []
     }
@@ -25,8 +25,8 @@ package final class FileAudioSource: AudioSource {
     /// Opens a file; `-` is standard input.
     ///
     /// - Parameters:
-    ///   - keeping: 2 keeps both channels of a stereo file; else they are mixed.
-    ///   - track: which tracks of a container to decode.
+    ///   - keeping: 2 to keep both channels of a stereo file; 1 to mix them.
+    ///   - track: the tracks of a container to decode.
     /// - Throws: `DeviceError` that names the file and the remedy.
     package init(path: String, keeping: Int = 1, track: SoundTrack = .automatic) throws(DeviceError) {
         let opened =
@@ -37,10 +37,10 @@ package final class FileAudioSource: AudioSource {
         state = Mutex(State(reader: opened))
     }
 
-    /// The length in the file's header, if any.
+    /// The length from the file's header; nil if unknown.
     package var estimatedLength: SamplePosition? { state.withLock { $0.reader.estimatedLength } }
 
-    /// Counts of what was read and what the file holds; complete at the file's end.
+    /// The account of the audio that was read and of the file's content; complete at the end of the file.
     package var report: SoundAccount { state.withLock { $0.reader.report } }
 
     package func next() async throws -> AudioChunk? {
@@ -64,12 +64,12 @@ package final class FileAudioSource: AudioSource {
         state.pending = chunks(of: samples, &state)
     }
 
-    /// The samples, with gaps in place of the silence that replaces missing sound.
+    /// Returns the samples, with gaps instead of the silence that the reader inserts for missing audio.
     private func chunks(of samples: [Int16], _ state: inout State) -> [AudioChunk] {
         guard !samples.isEmpty else { return [] }
         let read = SampleRange(state.position, state.position + Int64(samples.count / channels))
         state.position = read.end
-        // Diarization by channels reads at positions of its own.
+        // Diarization by channels counts positions itself, without gaps.
         guard channels == 1 else { return [.samples(samples)] }
         var chunks: [AudioChunk] = []
         var done = read.start

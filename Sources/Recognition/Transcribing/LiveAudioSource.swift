@@ -2,7 +2,8 @@ import Audio
 import Core
 import Synchronization
 
-/// The audio of a growing recording. It reads from the disk, so that a slow recognizer delays nothing and needs no memory.
+/// The audio of a growing recording, read from the disk: a slow recognizer delays nothing, and waiting audio needs no
+/// memory.
 package final class LiveAudioSource: AudioSource {
     /// The longest chunk: 2 s.
     private static let chunk = Int64(2 * SamplePosition.rate)
@@ -19,8 +20,8 @@ package final class LiveAudioSource: AudioSource {
 
     /// - Parameters:
     ///   - path: the growing audio file.
-    ///   - progress: how much of the file can be read.
-    ///   - start: where to start reading.
+    ///   - progress: reports how much of the file can be read.
+    ///   - start: the position at which reading starts.
     package init(path: String, progress: RecordingProgress, start: SamplePosition = .zero) {
         self.path = path
         self.progress = progress

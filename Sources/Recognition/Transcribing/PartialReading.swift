@@ -7,8 +7,8 @@ protocol PartialReading: Recognizer {
     /// - Throws: `DeviceError` with `failed`.
     func beginPartials(from state: AdaptationState?) throws(DeviceError)
 
-    /// Appends samples to the utterance; returns its current text. Without samples, it is the text of all of the utterance;
-    /// with samples, the engine may wait for more.
+    /// Appends samples to the utterance and returns its current text. If `samples` is empty, the text covers the whole
+    /// utterance; otherwise the engine may wait for more samples.
     ///
     /// - Throws: `DeviceError` with `failed`.
     func partial(after samples: UnsafeBufferPointer<Int16>) throws(DeviceError) -> String

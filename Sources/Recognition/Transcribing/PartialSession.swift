@@ -1,10 +1,11 @@
 import Core
 
-/// Produces volatile text of the current speech with a worker of its own, which exists only while partial results are wanted.
+/// Produces volatile text of the current speech. It has its own worker, which exists only while partial results are
+/// wanted.
 ///
-/// Utterances are read in order while they are spoken, and to their ends, even if the next one has begun. The texts of the
-/// open group are joined until the group is complete. The committed text comes from the whole group. A failure costs only
-/// the partials of one utterance.
+/// Utterances are read in order while they are spoken, and each is read to its end even if the next one has begun. The
+/// texts of an open group are joined until the group is complete; its committed text is read separately. After a
+/// failure, only the partial results of one utterance are lost.
 struct PartialSession {
     struct Step: Sendable {
         fileprivate var command: WorkerCommand
@@ -40,13 +41,13 @@ struct PartialSession {
         fileprivate var text: String?
     }
 
-    /// The minimum of new audio while somebody speaks: 300 ms.
+    /// The minimum of new samples for a step during speech: 300 ms.
     private static let minAudio: Int64 = 4_800
 
     private let command: WorkerCommand
     private var worker: Lease?
     private var isBusy = false
-    /// The first utterance that is not read to its end.
+    /// The ID of the first utterance that was not read to its end.
     private var utterance = 0
     /// Whether the worker has started that utterance.
     private var isReading = false
@@ -72,7 +73,7 @@ struct PartialSession {
             step.begins = !isReading
             step.reads = true
             step.ends = !open.isSpeaking
-            // Some of the silence after an utterance was read while it might have been a part of it.
+            // The range may be empty: silence after the utterance was already read, while it could still become speech.
             step.samples = cutter.samples(of: SampleRange(start, max(start, open.audio.end)))
             step.readUpTo = open.audio.end
             (utterance, isReading, readUpTo) = (open.id, true, open.audio.end)
@@ -85,7 +86,7 @@ struct PartialSession {
         return step
     }
 
-    /// Handles a step's outcome; returns the open group's text if it changed or an utterance was read to its end.
+    /// Handles the outcome of a step. Returns the open group's text if it changed or an utterance was read to its end.
     mutating func handle(
         _ outcome: Outcome, open: UtteranceCutter.Open?
     ) -> (id: Int, range: SampleRange, text: String)? {

@@ -2,11 +2,11 @@ import Core
 
 /// Reads a whole recording again from the disk, slower and more accurately than live.
 ///
-/// First it surveys all speech to adapt to microphone, room and speaker. Then it reads every utterance from that state. The
-/// same audio gives the same text, with any number of workers and after any interruption: the survey is kept or repeated, and
-/// reading continues after the last committed segment.
+/// It first surveys all speech to adapt to the microphone, room and speaker, and then reads every utterance from that
+/// state. The same audio gives the same text, with any number of workers and after any interruption: the survey is kept
+/// or repeated, and reading continues after the last committed segment.
 package struct SecondPass: Sendable {
-    /// Opens the recording at its beginning.
+    /// A closure that opens the recording at its beginning.
     package typealias Opening = @Sendable () async throws -> any AudioSource
 
     /// The profile of the pool's workers, and the name of the pass in the archive.
@@ -23,13 +23,13 @@ package struct SecondPass: Sendable {
         self.settings = settings
     }
 
-    /// Reads the recording and returns once everything is committed. Throws `CancellationError` when its task is cancelled;
-    /// committed segments stay valid.
+    /// Reads the recording and returns once everything is committed. Throws `CancellationError` when its task is
+    /// cancelled; committed segments stay valid.
     ///
     /// - Parameters:
-    ///   - audio: called up to three times.
-    ///   - adaptation: the state from an earlier survey of the recording.
-    ///   - committed: the last committed segment of this pass.
+    ///   - audio: opens the recording; called up to three times.
+    ///   - adaptation: the state from an earlier survey of the recording; nil to survey it now.
+    ///   - committed: the last committed segment of this pass; nil if there is none.
     /// - Throws: errors of source and sink; `DeviceError` with `missing` or `damaged` if the engine cannot be loaded;
     ///   `Transcriber.Diverged` if the pass was started with other settings.
     package func run(
@@ -42,13 +42,13 @@ package struct SecondPass: Sendable {
             CancellableSource(source: audio()), into: sink, adaptation: adaptation, committed: committed)
     }
 
-    /// Surveys a recording for `run`; nil if the engine does not adapt.
+    /// Surveys a recording and returns the state for `run`; nil if the engine does not adapt.
     package func adaptation(of audio: Opening) async throws -> AdaptationState? {
         try await AdaptationSurvey(pool: pool, speech: settings.speech).adaptation(of: audio)
     }
 }
 
-/// Stops reading when its task is cancelled; utterances in progress are still finished.
+/// An audio source that throws `CancellationError` when its task is cancelled.
 private struct CancellableSource: AudioSource {
     let source: any AudioSource
 

@@ -1,8 +1,8 @@
 import Core
 
-/// Returns Moonshine with times from an aligner and the voice's figures.
+/// Returns a Moonshine recognizer whose words have times from an aligner, with the analysis of the voice.
 ///
-/// - Parameter reader: used by the result only.
+/// - Parameter reader: after this call, only the result may use it.
 package func timed(_ reader: MoonshineReader, by timing: ForcedAligner) -> any Recognizer {
     TimedRecognizer(MoonshineRecognizer(reader), timing: timing)
 }
@@ -16,7 +16,7 @@ final class TimedRecognizer: Recognizer {
     private let reader: any Recognizer
     private let timing: any Timing
 
-    /// - Parameter reader: gives words in order; their ranges are ignored.
+    /// - Parameter reader: an engine whose words are in order; their ranges are ignored.
     init(_ reader: any Recognizer, timing: any Timing) { (self.reader, self.timing) = (reader, timing) }
 
     func read(

@@ -3,9 +3,9 @@ import Core
 /// Returns words with times from `timing`. If it fails, the words are spread over the speech and marked as spread.
 ///
 /// - Parameters:
-///   - words: in order; their ranges are ignored.
+///   - words: the words in order; their ranges are ignored.
 ///   - samples: the audio of the words: mono, 16-bit, 16 kHz.
-///   - parts: the ranges with speech, in order; empty for everything.
+///   - parts: the ranges with speech, in order; empty if all samples are speech.
 func timed(
     _ words: [Word], in samples: UnsafeBufferPointer<Int16>, by timing: (any Timing)?, parts: [SampleRange] = []
 ) -> [Word] {

@@ -2,21 +2,21 @@ import Core
 
 /// Transcribes audio into committed segments.
 ///
-/// A loop over concurrent steps: reading audio, starting one utterance, finishing one per worker, bridging one seam, and one
-/// partial reading. All state lives in `Transcription`; the steps only wait.
+/// A loop runs steps concurrently: reading audio, starting one utterance, finishing one utterance per worker, bridging
+/// one seam, and one partial reading. `Transcription` holds all state; the steps only wait.
 package struct Transcriber: Sendable {
     /// How audio is segmented and read.
     package struct Settings: Sendable {
         /// How speech is separated from silence.
         package var speech = SpeechSettings()
-        /// How utterances are grouped, as the engine needs it. By default, each is read alone.
+        /// How utterances are grouped for the engine. By default, each utterance is read alone.
         package var groups = GroupSettings()
         /// The number of alternatives per segment.
         package var alternatives = 3
-        /// Whether workers read utterances while they are spoken, for live audio. It only affects when segments are committed.
-        /// Ignored for grouped utterances.
+        /// Whether workers read utterances while they are spoken, for live audio. This only affects when segments are
+        /// committed. Ignored if utterances are grouped.
         package var hearsEarly = false
-        /// How much audio must be settled before the sink is notified again, in samples. By default ten seconds.
+        /// The number of settled samples after which the sink is notified again. By default, ten seconds.
         package var progressInterval = Int64(10 * SamplePosition.rate)
 
         package init() {}
@@ -33,7 +33,7 @@ package struct Transcriber: Sendable {
         }
     }
 
-    /// The audio is segmented or read differently than by the earlier run, so its segments cannot be continued.
+    /// The audio is segmented or read differently than in the earlier run, so this run cannot continue its segments.
     package struct Diverged: Error {}
 
     private enum Step: Sendable {
@@ -56,12 +56,14 @@ package struct Transcriber: Sendable {
     /// Transcribes until the source ends and everything is committed.
     ///
     /// An utterance on which the engine fails repeatedly becomes a segment without words, ended by `error`.
+    ///
     /// - Parameters:
     ///   - start: the position of the source's first sample.
     ///   - firstID: the ID of the first segment.
-    ///   - adaptation: the state of the whole recording, if known; else each utterance passes its state to the next.
-    ///   - before: the initial state without `adaptation`, if earlier audio was transcribed.
-    ///   - committed: the last segment of an earlier run; this run continues after it.
+    ///   - adaptation: the state of the whole recording, if known; otherwise each utterance passes its state to the
+    ///     next.
+    ///   - before: the initial state if `adaptation` is nil and earlier audio was transcribed.
+    ///   - committed: the last segment of an earlier run, after which this run continues.
     /// - Throws: errors of source and sink; `DeviceError` with `missing` or `damaged` if the engine cannot be loaded;
     ///   `Diverged` before any commit if this run does not reproduce `committed`.
     package func run(
@@ -174,7 +176,7 @@ package struct Transcriber: Sendable {
         }
     }
 
-    /// Returns the ranges with speech, for an engine that reads several utterances as one.
+    /// Returns the ranges with speech for an engine that reads several utterances as one; otherwise none.
     private func parts(of job: Transcription.Job) -> [SampleRange] {
         settings.groups.longestSeconds > 0 ? job.cut.group.parts : []
     }
@@ -217,6 +219,6 @@ package struct Transcriber: Sendable {
 }
 
 extension DeviceError {
-    /// Whether the engine failed on this audio, so that it may succeed on other audio; false for errors of the model.
+    /// Whether the engine failed on this audio only, and may succeed on other audio; false for errors of the model.
     var isOfOneUtterance: Bool { ![.missing, .damaged, .denied, .unsupported].contains(code) }
 }

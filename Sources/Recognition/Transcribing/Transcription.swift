@@ -1,9 +1,10 @@
 import Core
 
-/// The state of one transcription; pure, so that it can be tested without workers.
+/// The state of one transcription, without side effects, so that tests need no workers.
 ///
-/// Utterances start one after another, because each starts from the adaptation state after the previous one. They finish
-/// concurrently, and are committed in order. A group of utterances counts as one, with the ID of its first utterance.
+/// Utterances start one after another, because each starts from the adaptation state after the previous one. They
+/// finish concurrently, and are committed in order. A group of utterances counts as one, with the ID of its first
+/// utterance.
 struct Transcription {
     struct Job: Sendable {
         var cut: UtteranceCutter.Cut
@@ -25,16 +26,16 @@ struct Transcription {
         var job: Job
         var group: UtteranceGroup
         var hypothesis: Hypothesis
-        /// The reading across the seam before it; nil before there is one.
+        /// The words read across the preceding seam; nil until the seam is read.
         var bridge: [Word]?
     }
 
     /// The segments of a group, and the adaptation state after them.
     typealias Committed = (segments: [Segment], adaptation: AdaptationState?)
 
-    /// How many utterances may wait for a worker; further audio stays in the recording.
+    /// The maximum number of utterances that wait for a worker; further audio stays in the recording.
     private static let maxQueued = 2
-    /// How much is read before and after a hole at a seam: 2 s.
+    /// The samples that are read before and after a hole at a seam: 2 s.
     private static let bridgehead = Int64(2 * SamplePosition.rate)
 
     private(set) var cutter: UtteranceCutter
@@ -53,13 +54,13 @@ struct Transcription {
     private var hasEnded = false
     private var counts = Statistics()
 
-    /// The state after the last started utterance; if fixed, the state of the whole recording.
+    /// The state after the last started utterance; if it is fixed, the state of the whole recording.
     private(set) var adaptation: AdaptationState?
     private let isAdaptationFixed: Bool
-    /// The states after each started, uncommitted utterance.
+    /// The state after each started, uncommitted utterance, by ID.
     private var adaptations: [Int: AdaptationState] = [:]
-    /// The last segment that an earlier run committed. Its utterance is read again for the seam with the next one; earlier
-    /// utterances are skipped. So an interruption does not change the text.
+    /// The last segment that an earlier run committed. Its utterance is read again for the seam with the next
+    /// utterance; earlier utterances are skipped. Therefore an interruption does not change the text.
     private let committed: Transcriber.Continuation?
     private let start: SamplePosition
     /// Whether that segment was reproduced; nil until its utterance is read again.
@@ -111,7 +112,7 @@ struct Transcription {
         return cuts.filter { $0.utterance.endedBy == .rotation }.map(\.utterance.speech.end)
     }
 
-    /// Whether to read the next chunk now; if so, `append` must follow.
+    /// Returns whether to read the next chunk now; if true, `append` must follow.
     mutating func beginReading() -> Bool {
         guard !isReading, !hasEnded, waiting.count < Self.maxQueued else { return false }
         isReading = true
@@ -125,12 +126,13 @@ struct Transcription {
         return Job(cut: waiting.removeFirst(), adaptation: adaptation)
     }
 
-    /// The ID of the next utterance to start; nil while an earlier one must start first, because its state is then unknown.
+    /// The ID of the utterance that may start while it is spoken; nil if an earlier one must start first, because its
+    /// state is unknown until then.
     var nextToBegin: Int? {
         isBeginning || !waiting.isEmpty ? nil : cutter.speaking.flatMap { $0.id >= nextToCommit ? $0.id : nil }
     }
 
-    /// Notes that the utterance has started or failed to start; the next may start.
+    /// Records that the utterance has started or failed to start. The next one may then start.
     mutating func begun(_ job: Job, adaptation after: AdaptationState?) {
         isBeginning = false
         if !isAdaptationFixed { adaptation = after ?? adaptation }
@@ -158,8 +160,9 @@ struct Transcription {
         return wantedBridge
     }
 
-    /// Returns the segments that can be committed after a seam was read; nil if that failed, and the seam is stitched
-    /// without it.
+    /// Returns the segments that can be committed after a seam was read.
+    ///
+    /// - Parameter decoded: nil if reading failed; the seam is then stitched without this reading.
     mutating func bridged(_ bridge: Bridge, _ decoded: WorkerPool.Decoded?) -> [Committed] {
         isBridging = false
         if let decoded { count(decoded) }
@@ -202,7 +205,8 @@ struct Transcription {
         return groups
     }
 
-    /// Returns the stretch to read across the seam before an utterance; nil without a hole, or if it was already read.
+    /// Returns the stretch to read across the seam before an utterance; nil if the seam has no hole or was already
+    /// read.
     private func bridge(to reading: Reading) -> Bridge? {
         guard reading.bridge == nil, let before = lastCommitted,
             let hole = stitcher.hole(before: reading.group.whole, reading.hypothesis)

@@ -9,7 +9,7 @@ struct UtteranceCutter {
         var utterance: Utterance { group.whole }
     }
 
-    /// An utterance that is in no complete group, or several.
+    /// An utterance that is not in a complete group yet, or several such utterances.
     struct Open {
         /// The ID of the first utterance.
         var id: Int
@@ -37,7 +37,7 @@ struct UtteranceCutter {
 
     var end: SamplePosition { keptFrom + Int64(kept.count) }
 
-    /// The position before which everything is in complete groups or silent.
+    /// The position before which all audio is in complete groups or silent.
     var settledWatermark: SamplePosition { grouping.open?.first.speech.start ?? segmenter.settledWatermark }
 
     /// The utterances of the open group, and the one that is being spoken.
@@ -47,7 +47,7 @@ struct UtteranceCutter {
         return ended + [Open(id: speaking.id, audio: SampleRange(speaking.start, end), isSpeaking: true)]
     }
 
-    /// What may be read before it is complete: all open utterances.
+    /// All open utterances as one; nil if there are none.
     var open: Open? {
         let utterances = openUtterances
         guard let first = utterances.first, let last = utterances.last else { return nil }

@@ -6,19 +6,19 @@ struct EspeakVoice: Sendable {
     private static let maxAtOnce = 200
     private static let timeout = 30
 
-    /// The language of the words, as `en-US`.
+    /// The language of the words, such as `en-US`.
     let language: String
 
-    /// Whether its phonemes can be converted to the model's phones: for English only.
+    /// Whether its phonemes can be converted to the model's phones; only for English.
     var isUsable: Bool { language.isEmpty || language.hasPrefix("en") }
 
-    /// Returns the pronunciations of each word; none if it cannot be said or the program is not installed.
+    /// Returns the pronunciations of each word; empty if eSpeak NG cannot pronounce it or is not installed.
     func ways(_ words: [String]) -> [[[String]]] {
         guard isUsable else { return words.map { _ in [] } }
         return stride(from: 0, to: words.count, by: Self.maxAtOnce).flatMap { start -> [[[String]]] in
             let part = Array(words[start..<min(words.count, start + Self.maxAtOnce)])
             let lines = mnemonics(part)
-            // If a word gives two lines, all following ones are shifted.
+            // If a word produces two lines, all following lines are shifted: pronounce each word alone.
             if lines.count == part.count { return lines.map { SpokenSounds.ways($0) } }
             return part.map { word in
                 let own = mnemonics([word])

@@ -1,6 +1,6 @@
-// The size of a grammar: the decoder expands each rule wherever it is used, so that a few lines can grow to any size.
+// The size of a grammar. The decoder expands each rule at each use, so a few lines can grow to any size.
 extension GrammarFile {
-    /// The maximum number of places, which the decoder keeps in memory; more do not fit on a small board.
+    /// The maximum number of places. The decoder keeps them in memory; more do not fit on a small board.
     static let maxPlaces = 50_000
     static let deepest = 200
 
@@ -37,7 +37,7 @@ extension GrammarFile {
         if let extent = known[name] { return depth + extent.depth <= deepest ? extent : nil }
         guard let rule = rules[name] else { return Extent(places: 1, depth: 0) }
         guard depth + rule.depth <= deepest else { return nil }
-        // While it is being counted.
+        // Ends the recursion if the rule uses itself.
         known[name] = Extent(places: 1, depth: 0)
         var sum = Extent(places: rule.places, depth: rule.depth)
         for (other, inside) in rule.names {

@@ -1,4 +1,4 @@
-/// A JSGF grammar of everything that may be said. The library parses its rules; its words must be in the dictionary.
+/// A JSGF grammar of all sentences to recognize. The library parses its rules; the words must be in the dictionary.
 package struct GrammarFile: Hashable, Sendable {
     private struct Piece: Hashable, Sendable {
         var text: String
@@ -6,7 +6,7 @@ package struct GrammarFile: Hashable, Sendable {
         var isWord: Bool
     }
 
-    /// Tokens and the text between them; together they are the file.
+    /// Tokens and the text between them; joined, they give the file's text.
     private var pieces: [Piece] = []
 
     private static let skipped = [
@@ -56,7 +56,7 @@ package struct GrammarFile: Hashable, Sendable {
         var places = 0
         /// The depth of nested brackets.
         var depth = 0
-        /// The rules that it uses, one entry per use, with the bracket depth.
+        /// The rules that this rule uses, one entry per use, with the bracket depth.
         var names: [(name: String, inside: Int)] = []
     }
 
@@ -86,7 +86,7 @@ package struct GrammarFile: Hashable, Sendable {
         return rules
     }
 
-    /// Whether it imports rules.
+    /// Whether the grammar imports rules.
     var imports: Bool { pieces.contains { $0.text == "import" && !$0.isWord } }
 
     /// Converts `<grammar.rule>` to `<rule>`.
@@ -101,7 +101,7 @@ package struct GrammarFile: Hashable, Sendable {
             .map { ($0.text, $0.line) }
     }
 
-    /// Undefined rules, unless something is imported; the decoder would silently skip them.
+    /// The rules that are used but not defined, which the decoder silently skips. Empty if the grammar imports rules.
     package var undefined: [(rule: String, line: Int)] {
         let rules = pieces.enumerated().filter { $0.element.text.hasPrefix("<") }
         let defined = Set(

@@ -1,7 +1,7 @@
-/// `learned.txt`: words that users have corrected, as a vocabulary with counts and recordings in each line.
+/// `learned.txt`: the words that users have corrected, as a vocabulary with counts and recordings in each line.
 ///
-/// Users may edit it. An existing line stays, apart from its counts. A line that begins with `#` is not used and not added again.
-/// A deleted line returns only after another correction; `seen` tells which ones are new.
+/// Users may edit it. Existing lines stay, apart from their counts. A line that begins with `#` is not used and not
+/// added again. A deleted line returns only after another correction; `seen` shows which corrections are new.
 package struct LearnedFile: Hashable, Sendable {
     /// A word or phrase that was corrected.
     package struct Found: Hashable, Sendable {
@@ -39,12 +39,13 @@ package struct LearnedFile: Hashable, Sendable {
     private static let seenNote = "# learned from (recording:reading; without this line, removed words come back):"
     private static let seenPerLine = 16
     private static let header = [
-        "# Words and names that people have put right, which are preferred from the next recording on. Made by fieldscribe,",
-        "# and yours to edit: it is a vocabulary, one word or phrase per line. A line that begins with # is not used; delete",
-        "# the #? in front of a proposal to accept it. A line that you delete comes back only if it is corrected again.",
+        // `LearnedLine` parses up to eight words before another # as a phrase, so each line has more.
+        "# Words and names that users corrected. fieldscribe prefers them from the next recording on. You may edit",
+        "# this file: it is a vocabulary, with one word or phrase per line. A line that begins with # is not used.",
+        "# A line that you delete returns only if it is corrected again. Delete #? before a proposal to accept it.",
     ]
 
-    /// - Parameter text: the file's content; empty without a file.
+    /// - Parameter text: the file's content; empty if there is no file.
     package init(_ text: String) {
         ending = text.contains("\r\n") ? "\r\n" : "\n"
         var rows = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
@@ -65,8 +66,8 @@ package struct LearnedFile: Hashable, Sendable {
     /// The problems, in line order.
     package var problems: [VocabularyFile.Problem] { VocabularyFile(text).problems }
 
-    /// Returns the text with unused lines emptied, so that line numbers stay the same. A user's own lines take precedence, then the
-    /// most frequently corrected ones.
+    /// Returns the text with empty lines instead of unused ones, so that line numbers stay the same. Users' own lines
+    /// take precedence, followed by the most frequently corrected ones.
     ///
     /// - Parameter most: the maximum number of lines to use.
     func inUse(most: Int) -> String {
@@ -121,10 +122,10 @@ package struct LearnedFile: Hashable, Sendable {
         lines.insert(contentsOf: rows, at: min(place, lines.count))
     }
 
-    /// Removes a recording from the lines that refer to it, and removes lines that refer to no other. Lines of a user, which have no
-    /// counts, stay.
+    /// Removes a recording from the lines that refer to it, and removes lines that refer to no other recording. Users'
+    /// own lines, which have no counts, stay.
     ///
-    /// - Parameter kept: the keys of corrections that still exist in the recording; words are separated by spaces.
+    /// - Parameter kept: the keys of corrections that the recording still has; words are separated by spaces.
     /// - Returns: the number of removed lines.
     mutating func forget(_ recording: Int, keeping kept: Set<String>) -> Int {
         var forgotten: Set<Int> = []
@@ -136,7 +137,7 @@ package struct LearnedFile: Hashable, Sendable {
         return forgotten.count
     }
 
-    /// Accepts proposals: all, or the given lines, including those that a user has disabled with `#`.
+    /// Accepts all proposals, or the given lines, which may also be lines that a user has disabled with `#`.
     ///
     /// - Parameter keys: the keys of the lines; words are separated by spaces. Nil for all proposals.
     /// - Returns: the keys of the newly used lines.
@@ -161,7 +162,7 @@ extension LearnedFile {
         package var times: Int
         /// The recordings with corrections.
         package var recordings: [Int]
-        /// Whether it is used, proposed, disabled with `#`, or beyond the maximum number of lines.
+        /// Whether the line is used, proposed, disabled with `#`, or beyond the maximum number of lines.
         package var state: State
     }
 

@@ -1,13 +1,13 @@
 import Core
 
-/// A line of `learned.txt`: `Awa Ouedraogo * 2  # 3 times, in 4 7`, a proposal `#? Awa Ouedraogo  # 1 time, in 4`, or anything
-/// else that a user has written.
+/// A line of `learned.txt`: `Awa Ouedraogo * 2  # 3 times, in 4 7`, a proposal `#? Awa Ouedraogo  # 1 time, in 4`, or
+/// anything else that a user has written.
 struct LearnedLine: Hashable, Sendable {
     private(set) var text: String
-    /// The keys of its words, separated by spaces; nil if it is not a phrase.
+    /// The keys of the line's words, separated by spaces; nil if the line is not a phrase.
     private(set) var key: String?
     private(set) var phrase: String?
-    /// Whether it may be used: it is not empty and does not begin with `#`.
+    /// Whether the line may be used: it is not empty and does not begin with `#`.
     private(set) var isUsed = false
     /// The vocabulary entry, without the comment.
     private(set) var content = ""
@@ -32,7 +32,7 @@ struct LearnedLine: Hashable, Sendable {
         isUsed = !isComment && !content.allSatisfy(\.isWhitespace)
         let words = content.prefix { $0 != "=" && $0 != "*" }.split(whereSeparator: \.isWhitespace).map(String.init)
         let keys = words.map { Word.key(of: $0) }
-        // A commented-out phrase, unless it looks like a sentence.
+        // A comment with more than eight words is a sentence rather than a disabled phrase.
         let isPhrase = !words.isEmpty && words.count <= 8 && keys.allSatisfy { !$0.isEmpty }
         if isPhrase { (key, phrase) = (keys.joined(separator: " "), words.joined(separator: " ")) }
         count(body.drop { $0 != "#" })
@@ -57,11 +57,11 @@ struct LearnedLine: Hashable, Sendable {
         setCounts(times: most, recordings: last)
     }
 
-    /// Removes a recording; returns false if the line refers to no other.
+    /// Removes a recording from the line; returns false if the line refers to no other recording.
     mutating func forget(_ recording: Int) -> Bool {
         let others = recordings.filter { $0 != recording }
         guard let known = times, !others.isEmpty else { return false }
-        // At least one of the corrections was in that recording.
+        // At least one of the corrections was in the removed recording.
         setCounts(times: max(others.count, known - 1), recordings: others)
         return true
     }

@@ -7,10 +7,10 @@ package struct Lexicon: Sendable {
     enum Origin: String, Sendable, Codable { case dictionary, told, guessed, unknown }
 
     struct Entry: Hashable, Sendable {
-        /// As the user wrote it.
+        /// The word as the user wrote it.
         var written: String
 
-        /// The decoder's name: the dictionary's spelling, else as written.
+        /// The decoder's name: the dictionary's spelling, otherwise the word as written.
         var name: String
         var origin: Origin
 
@@ -20,15 +20,16 @@ package struct Lexicon: Sendable {
         var line: Int
     }
 
-    /// In the order of the words.
+    /// One entry per word, in the order of the words.
     private(set) var entries: [Entry] = []
 
     private let dictionary: [UInt8]
 
     /// - Parameters:
     ///   - words: the written words and their lines.
-    ///   - sounds: the acoustic model's phones.
-    ///   - speak: returns the pronunciations of each word; none for an unpronounceable one.
+    ///   - pronunciations: the user's pronunciations of written words.
+    ///   - path: the model's dictionary.
+    ///   - speak: returns the pronunciations of each word; empty for an unpronounceable one.
     /// - Throws: `DeviceError` if the dictionary cannot be read.
     init(
         _ words: [(word: String, line: Int)], pronunciations: [String: [[String]]], dictionary path: String,
@@ -70,7 +71,7 @@ package struct Lexicon: Sendable {
         Dictionary(entries.filter { $0.origin != .unknown }.map { ($0.written, $0.name) }) { first, _ in first }
     }
 
-    /// Returns the words with a phone that the acoustic model lacks.
+    /// Returns the words whose pronunciations contain a phone that the acoustic model lacks, with the first such phone.
     func strange(to sounds: Set<String>) -> [(entry: Entry, sound: String)] {
         entries.compactMap { entry in
             entry.ways.joined().first { !sounds.contains($0) }.map { (entry, $0) }
@@ -108,7 +109,8 @@ package struct Lexicon: Sendable {
         numbers = counted
     }
 
-    /// Calls `body` for every dictionary line of one of the words; with `word(2)` if numbers count.
+    /// Calls `body` with the word of each dictionary line that belongs to one of the words. Lines of further
+    /// pronunciations, such as `word(2)`, count only if `withNumbers` is true.
     private static func eachEntry(
         of dictionary: [UInt8], among words: Set<String>, withNumbers: Bool = false, _ body: (String) -> Void
     ) {

@@ -2,21 +2,22 @@ import Glibc
 
 /// A language model of phrases in ARPA format, used together with the model's own.
 ///
-/// When two models are interpolated with the language weight applied to each, the better one decides. So each probability
-/// here assumes that the preceding words may come from anywhere: the frequency in the phrases, divided by the total frequency
-/// of the preceding words.
+/// The decoder applies the language weight to each model before it interpolates them, so the higher probability
+/// decides. Therefore each probability here is the frequency in the phrases, divided by the total frequency of the
+/// preceding words in all speech.
 struct PhraseModel {
-    /// Returns a word's probability after others, nearest first, in the model's own opinion; 0 for an unknown word.
+    /// Returns the probability of a word after the given words, nearest first, according to the model's own language
+    /// model; 0 for an unknown word.
     typealias Base = (_ word: String, _ before: [String]) -> Double
 
-    /// The maximum share of all phrases in the speech.
+    /// The maximum share of the phrases in all speech.
     private static let maxShare = 0.25
     private static let least = -9.0
-    /// The factor for a word from within a phrase without the word before it.
+    /// The factor for a word from the middle of a phrase, spoken without the preceding word.
     private static let alone = 0.02
 
     private var ones: [[String]: Double] = [:]
-    /// The subset of `ones` that begin a phrase.
+    /// The frequencies of words at the beginning of a phrase.
     private var beginnings: [[String]: Double] = [:]
     private var twos: [[String]: Double] = [:]
     private var threes: [[String]: Double] = [:]
@@ -70,7 +71,7 @@ struct PhraseModel {
         return (lines + ["", "\\end\\", ""]).joined(separator: "\n")
     }
 
-    /// Returns the total frequency of a word sequence in the model's own opinion.
+    /// Returns the frequency of a word sequence according to the model's own language model.
     private func said(_ words: [String]) -> Double {
         words.indices.reduce(1) { $0 * base(words[$1], words[..<$1].reversed()) }
     }

@@ -2,11 +2,11 @@
 ///
 /// Often only the audio decides between several forms: `1905`, `St.`, `NATO`.
 struct SpokenForm: Hashable, Sendable {
-    /// The spoken forms as dictionary words, most likely first; empty if there is no sound.
+    /// The spoken forms as dictionary words, most likely first; empty if nothing is spoken.
     var ways: [[String]]
 
     private static let maxWays = 24
-    /// Longer text is not a word; it gives one form that is in no dictionary.
+    /// Longer text is not a word: its single form is in no dictionary.
     private static let longest = 60
 
     /// - Parameter written: a word from an engine, possibly with punctuation.
@@ -19,7 +19,7 @@ struct SpokenForm: Hashable, Sendable {
         ways = Array(Self.ways(text).filter { !$0.isEmpty }.unique.prefix(Self.maxWays))
     }
 
-    /// Returns the forms of consecutive words: in `$5 million`, the dollars come last.
+    /// Returns the forms of consecutive words. In `$5 million`, the dollars come last.
     static func forms(of words: [String]) -> [SpokenForm] {
         let scales: Set = ["hundred", "thousand", "million", "billion", "trillion"]
         return words.indices.map { index in

@@ -60,7 +60,7 @@ extension SpokenToken {
         }
     }()
 
-    /// Whether letters are spelled out: BBC, TVs, J.
+    /// Whether the letters of a word are spelled out: BBC, TVs, J.
     private static func isSpelled(_ word: Substring) -> Bool {
         let capitals = word.hasSuffix("s") && word.count > 2 ? word.dropLast() : word
         let bare = capitals.hasSuffix("'") ? capitals.dropLast() : capitals

@@ -79,7 +79,8 @@ enum SpokenNumber {
         return [tens[number / 10]] + (number % 10 == 0 ? [] : [small[number % 10]])
     }
 
-    /// Returns `nineteen oh five`, `twenty five hundred`, `two fifty`; nil if nobody says it this way.
+    /// Returns `nineteen oh five`, `twenty five hundred`, `two fifty`; nil for numbers that are not said in pairs of
+    /// digits.
     private static func pairs(_ number: Int) -> [String]? {
         guard (100...9_999).contains(number), number % 1_000 != 0 else { return nil }
         let (first, second) = (number / 100, number % 100)

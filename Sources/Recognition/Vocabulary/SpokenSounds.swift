@@ -1,9 +1,9 @@
 /// Converts eSpeak NG's phonemes to the phones of CMU's dictionary (ARPAbet).
 enum SpokenSounds {
-    /// Returns the pronunciations of a word from the output of `espeak-ng -q -x --sep=_ -v en-us`; none if a phoneme is unknown. Variants
-    /// with the weak vowels of fast speech and the open vowels of foreign names follow the first.
+    /// Returns the pronunciations of a word from the output of `espeak-ng -q -x --sep=_ -v en-us`; empty if a phoneme
+    /// is unknown. Variants with the weak vowels of fast speech and the open vowels of foreign names follow.
     ///
-    /// For 3,000 words of CMU's dictionary, one of the variants is right for 62 %, and 9 % of the phones are wrong.
+    /// On 3,000 words of CMU's dictionary, one of the variants is correct for 62 %, and 9 % of the phones are wrong.
     static func ways(_ mnemonics: some StringProtocol) -> [[String]] {
         let phonemes = mnemonics.split { $0 == "_" || $0.isWhitespace }
             .map { phoneme in String(phoneme.filter { !"',%=;|".contains($0) }) }.filter { !$0.isEmpty }
@@ -21,7 +21,7 @@ enum SpokenSounds {
         return ways
     }
 
-    /// Before a vowel and at the end, a short i becomes long; at the end, an a becomes weak.
+    /// Lengthens a short i before a vowel and at the end, and weakens an a at the end.
     private static func soundsInPlace(of phoneme: String, _ its: [String], next: String?, isLast: Bool) -> [String] {
         if ["I", "I2", "I#", "i"].contains(phoneme), let next, vowels.contains(next) { return ["IY"] }
         if isLast, phoneme == "I" || phoneme == "I2" { return ["IY"] }

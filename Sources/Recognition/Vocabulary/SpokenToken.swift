@@ -14,7 +14,7 @@ enum SpokenToken {
         "%": ["percent"], "&": ["and"], "+": ["plus"], "@": ["at"], "=": ["equals"], "°": ["degrees"],
     ]
 
-    /// Returns the forms of text with a digit or sign; nil for letters, or text to be split.
+    /// Returns the forms of text with a digit or sign; nil for letters, and for text that must be split.
     static func ways(_ text: Substring) -> [[String]]? {
         if text.allSatisfy({ signs[$0] != nil }) { return [text.flatMap { signs[$0] ?? [] }] }
         guard text.contains(where: { $0.isNumber || signs[$0] != nil }) else {

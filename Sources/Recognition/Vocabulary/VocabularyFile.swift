@@ -1,12 +1,13 @@
 /// A user's words and phrases: `vocabulary.txt`.
 ///
-/// Lines are `Lac Nokoué`, with a frequency per thousand words `harmattan * 20`, with a pronunciation `Dogon = D OW G AA N`,
-/// classes `<person> = Awa | de Luca`, and templates `ask <person> about it`. `#` begins a comment. Members of a class share the
-/// frequency of their template: `Awa * 3 | Bintou` are three to one.
+/// A line is a phrase, `Lac Nokoué`; one with a frequency per thousand words, `harmattan * 20`; one with a
+/// pronunciation, `Dogon = D OW G AA N`; a class, `<person> = Awa | de Luca`; or a template, `ask <person> about it`.
+/// `#` begins a comment. Members of a class share the frequency of their template: `Awa * 3 | Bintou` share it three to
+/// one.
 package struct VocabularyFile: Hashable, Sendable {
     /// A line that cannot be used.
     package struct Problem: Hashable, Sendable, Codable {
-        /// Counted from 1.
+        /// The line number, from 1.
         package var line: Int
         /// What is wrong, and what is allowed.
         package var reason: String
@@ -14,7 +15,7 @@ package struct VocabularyFile: Hashable, Sendable {
 
     /// A phrase without classes.
     package struct Phrase: Hashable, Sendable {
-        /// Its words as written.
+        /// The words as written.
         package var words: [String]
         /// The frequency per thousand words.
         var perThousand: Double
@@ -22,7 +23,7 @@ package struct VocabularyFile: Hashable, Sendable {
         var line: Int
     }
 
-    /// In file order; templates are expanded with every member of their classes.
+    /// The phrases in file order, with templates expanded for every member of their classes.
     package private(set) var phrases: [Phrase] = []
 
     /// The pronunciations in the file, one or more per word.
@@ -122,7 +123,7 @@ extension VocabularyFile {
         var count = usual
         if let star = fields.firstIndex(of: "*") {
             guard star == fields.count - 2, let number = Double(fields[star + 1]), Self.counts.contains(number) else {
-                throw Refusal(reason: "* is followed by how often it is said in a thousand words, 0.001 to 1000")
+                throw Refusal(reason: "* must be followed by how often it is said in a thousand words, 0.001 to 1000")
             }
             words = Array(fields[..<star])
             count = number
@@ -153,10 +154,10 @@ extension VocabularyFile {
                 continue
             }
             guard let members = classes[word] else {
-                throw Refusal(reason: "\(word) is not defined; define it by a line \(word) = one | another")
+                throw Refusal(reason: "\(word) is not defined; define it on a line of its own: \(word) = one | another")
             }
             guard all.count * members.count + phrases.count <= Self.maxPhrases else {
-                throw Refusal(reason: "makes more than \(Self.maxPhrases) phrases; use fewer classes in a line")
+                throw Refusal(reason: "expands to more than \(Self.maxPhrases) phrases; use fewer classes on the line")
             }
             let sum = members.reduce(0) { $0 + $1.count }
             all = all.flatMap { phrase in

@@ -2,7 +2,7 @@ import Core
 import Glibc
 import System
 
-/// Prepares a user's vocabulary for the decoder once, before recording, and keeps the result.
+/// Prepares a user's vocabulary for the decoder before recording, and keeps the result for later recordings.
 package struct VocabularyPreparation: Sendable {
     /// The prepared files.
     package struct Outcome: Sendable {
@@ -21,17 +21,18 @@ package struct VocabularyPreparation: Sendable {
 
     /// `vocabulary.txt`, or a JSGF grammar; nil for learned words only.
     let file: String?
-    /// The text of learned words, which have a weight of their own and are not used with a grammar; nil for none.
+    /// The vocabulary learned from corrections, whose phrases have their own weight and are not used with a grammar;
+    /// nil for none.
     var learned: String?
     /// The model's dictionary.
     let dictionary: String
-    /// The model's language model; when it changes, the result is prepared again.
+    /// The model's language model; if it changes, the result is prepared again.
     let languageModel: String
-    /// The language of the words, as `en-US`.
+    /// The language of the words, such as `en-US`.
     let language: String
     /// The acoustic model's phones.
     let sounds: Set<String>
-    /// Where to keep the result; it may be deleted at any time.
+    /// The folder for the result, which may be deleted at any time.
     let folder: String
 
     /// Returns the report on the vocabulary without preparing it.
@@ -75,10 +76,10 @@ package struct VocabularyPreparation: Sendable {
             : PhraseModel(phrases(reading), base: try base()).arpa
         try durableReplace(path: model, with: content)
         try durableReplace(path: words, with: reading.lexicon.extendedDictionary())
-        // Last: they exist only if everything else does.
+        // Written last: if the digests exist, so does everything else.
         try durableReplace(path: sums, with: Self.sums(of: [words, model]) ?? [])
         outcome.report = reading.report
-        // Each correction creates another dictionary of some megabytes; delete outdated ones.
+        // Each correction creates another dictionary of several megabytes: delete outdated ones.
         if learned != nil, !isGrammar { try? Self.removeLearned(from: folder, but: name) }
         return outcome
     }
@@ -86,16 +87,17 @@ package struct VocabularyPreparation: Sendable {
     /// Deletes the results that contain learned words.
     ///
     /// - Parameters:
-    ///   - folder: where they are kept; it need not exist.
+    ///   - folder: the folder with the results; it need not exist.
     ///   - name: the result to keep.
-    /// - Throws: `DeviceError` for what cannot be deleted.
+    /// - Throws: `DeviceError` for a result that cannot be deleted.
     static func removeLearned(from folder: String, but name: String? = nil) throws(DeviceError) {
         for other in try names(inFolder: folder) where other.hasPrefix(learnedPrefix) && other != name {
             try removeFolder("\(folder)/\(other)")
         }
     }
 
-    /// Returns digests of the results, because the decoder ends its process on damaged files. Nil if one cannot be read.
+    /// Returns digests that detect damaged results, on which the decoder would end its process; nil if a result cannot
+    /// be read.
     private static func sums(of paths: [String]) -> [UInt8]? {
         var text = ""
         for path in paths {

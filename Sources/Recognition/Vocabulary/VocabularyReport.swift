@@ -2,7 +2,7 @@
 package struct VocabularyReport: Hashable, Sendable, Codable {
     /// A word that the dictionary lacks, and its pronunciations.
     package struct Guess: Hashable, Sendable, Codable {
-        /// As written.
+        /// The word as written.
         package var word: String
         /// The line of its first use, from 1.
         var line: Int
@@ -29,7 +29,7 @@ package struct VocabularyReport: Hashable, Sendable, Codable {
 
     /// The problems, in line order.
     package var problems: [Problem] = []
-    /// Whether it is a grammar rather than a list.
+    /// Whether the vocabulary is a grammar rather than a list.
     package var isGrammar = false
 
     package init() {}

@@ -1,8 +1,8 @@
 import Core
 
-/// A folder with the voice embedding network, as the package fieldscribe-speakers installs it.
+/// A folder with the voice embedding network, as installed by the package fieldscribe-speakers.
 package struct SpeakerModel: Hashable, Sendable {
-    /// The name of its folder.
+    /// The name of the packaged model's folder.
     package static let usual = "speakers"
 
     /// The folder, without a trailing slash.
@@ -14,7 +14,7 @@ package struct SpeakerModel: Hashable, Sendable {
     /// - Parameter path: a folder, with or without a model.
     package init(path: String) { self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path }
 
-    /// Checks that network and runtime exist, without reading them.
+    /// Checks that the network and a runtime exist, without reading them.
     ///
     /// - Parameter others: more folders in which to look for a runtime.
     /// - Throws: `DeviceError` with `missing` or `denied` for the file.

@@ -1,9 +1,9 @@
 import Core
 import Glibc
 
-/// A network that computes voice embeddings, which are similar for the same voice.
+/// A network that computes voice embeddings; those of the same voice are similar.
 ///
-/// Its input `features` is f32 [windows, frames, 80], its output `embedding` f32 [windows, 192].
+/// The input `features` is f32 [windows, frames, 80], the output `embedding` is f32 [windows, 192].
 package final class VoiceNetwork {
     private static let bins = 80
 
@@ -31,7 +31,7 @@ package final class VoiceNetwork {
 
     /// Returns the embedding of one window.
     ///
-    /// - Parameter features: 80 per frame, 47 to 200 frames.
+    /// - Parameter features: 80 values per frame, for 47 to 200 frames.
     /// - Throws: `DeviceError` with `failed`.
     package func voice(_ features: [Float]) throws(DeviceError) -> [Float] {
         let frames = features.count / Self.bins

@@ -18,7 +18,7 @@ struct WhisperAnswer {
 
         struct Token: Decodable {
             var text: String
-            /// Missing if the program does not know them.
+            /// The times of the token; nil if the program gives none.
             var offsets: Offsets?
             var p: Double
         }
@@ -32,12 +32,12 @@ struct WhisperAnswer {
         var transcription: [Segment]
     }
 
-    /// In time order, in samples of the utterance; some may be after its end.
+    /// The words in time order, in samples of the utterance. Some may lie after its end.
     let words: [Word]
 
     /// Returns nil for invalid output.
     init?(_ bytes: [UInt8]) {
-        // A character that is split over two tokens is invalid in both.
+        // whisper-cli may split a character over two tokens, which are then both invalid UTF-8.
         let repaired = Array(String(decoding: bytes, as: UTF8.self).utf8)
         guard let checked = try? JSONStrings.check(repaired),
             let answer = try? JSONDecoder().decode(Answer.self, from: Data(checked))

@@ -8,7 +8,7 @@ package struct WhisperModel: Hashable, Sendable {
 
     package init(path: String) { self.path = path }
 
-    /// The first executable `whisper-cli` in PATH, else the first one; nil if it is not installed.
+    /// The first executable `whisper-cli` in PATH. If none is executable, the first one; nil if there is none.
     package static var program: String? {
         let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin"
         let candidates: [String] = folders.split(separator: ":").map { "\($0)/whisper-cli" }
@@ -30,7 +30,7 @@ package struct WhisperModel: Hashable, Sendable {
             throw DeviceError(
                 .denied, "access", status: errno, on: program, "may not be run here",
                 remedy:
-                    "for the service, whose sandbox runs nothing but its own, name it in ExecPaths= (systemctl edit "
+                    "for the service, whose sandbox restricts programs, add it to ExecPaths= (systemctl edit "
                     + "fieldscribe), or set recognizer.engine = auto")
         }
         let magic: [UInt8]

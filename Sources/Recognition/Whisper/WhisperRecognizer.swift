@@ -13,15 +13,15 @@ package struct WhisperProvider: RecognizerProvider {
     }
 }
 
-/// Runs `whisper-cli` for each utterance. It has no partial results and does not adapt.
+/// Runs `whisper-cli` for each utterance, without partial results and adaptation.
 final class WhisperRecognizer: Recognizer {
-    /// The program's timeout; the smallest boards are slower than speech.
+    /// The program's timeout. The smallest boards take longer than the audio lasts.
     private static let timeout = (seconds: 60, timesAudio: 40)
 
-    /// The program prints only the text, which is never longer.
+    /// The maximum output in bytes, far above that of the longest utterance: the program prints only the text.
     private static let maxOutput = 1 << 20
 
-    /// The program reads nothing shorter than a second.
+    /// The minimum length of the audio: the program ignores anything shorter than a second.
     private static let minSamples = SamplePosition.rate * 5 / 4
 
     let engine: EngineDescription
@@ -39,7 +39,7 @@ final class WhisperRecognizer: Recognizer {
         _ samples: UnsafeBufferPointer<Int16>, _ request: ReadingRequest
     ) throws(DeviceError) -> Hypothesis {
         if samples.isEmpty { return Hypothesis() }
-        // One folder per utterance: workers end by SIGKILL, which would leave a folder of the process behind.
+        // One folder per utterance: workers end by SIGKILL, which would leave a process's folder behind.
         let folder = try ScratchFolder(for: "whisper")
         defer { withExtendedLifetime(folder) {} }
         let (sound, answer) = ("\(folder.path)/utterance.wav", "\(folder.path)/answer")

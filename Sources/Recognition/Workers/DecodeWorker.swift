@@ -20,9 +20,10 @@ package struct DecodeWorker: ~Copyable {
 
     /// Loads the engine, reports that it is ready, and serves until the input ends.
     ///
-    /// - Parameter copies: how many times to fork once the engine is loaded. Each copy serves on its own pipes and returns from
-    ///   this call, too, with the calling thread only.
-    /// - Throws: `DeviceError` if the engine cannot be loaded, after reporting it to the parent; also after a protocol error.
+    /// - Parameter copies: the number of forks once the engine is loaded. Each copy serves on its own pipes, and also
+    ///   returns from this call; it has only the calling thread.
+    /// - Throws: `DeviceError` if the engine cannot be loaded, after reporting it to the parent, and after a protocol
+    ///   error.
     package mutating func serve(_ provider: any RecognizerProvider, copies: Int = 0) throws {
         let recognizer: any Recognizer
         do {
@@ -51,7 +52,7 @@ package struct DecodeWorker: ~Copyable {
         if request.survey == true { return try survey(request, recognizer) }
         guard let recognizer = recognizer as? any Adaptation else {
             try readAll()
-            // The next utterance does not depend on this one's result: others may start now.
+            // The next utterance does not depend on the result of this one, so the parent may start it now.
             try reply(.init(heard: true))
             let reading = ReadingRequest(alternatives: request.alternatives, parts: request.parts ?? [])
             return try sendResult(samples.withUnsafeBufferPointer { try recognizer.read($0, reading) })
@@ -59,7 +60,7 @@ package struct DecodeWorker: ~Copyable {
         var failure: DeviceError?
         do throws(DeviceError) { try recognizer.begin(from: request.adaptation) } catch { failure = error }
         samples.removeAll(keepingCapacity: true)
-        // Read to the end, even after an error: the next frame must be the next request.
+        // Read to the end of the utterance even after an error: the frame that follows is the next request.
         while try readAudio() {
             defer { samples.removeAll(keepingCapacity: true) }
             guard failure == nil else { continue }
@@ -87,7 +88,7 @@ package struct DecodeWorker: ~Copyable {
         try reply(.init(result: .init(words: [], alternatives: [], cpuSeconds: cpuSinceReport())))
     }
 
-    /// Whether the parent has sent more, or has closed the pipe.
+    /// Whether the parent has sent more data or closed the pipe.
     private var hasInput: Bool {
         var input = pollfd(fd: input.number, events: Int16(POLLIN), revents: 0)
         return poll(&input, 1, 0) > 0
@@ -118,7 +119,7 @@ package struct DecodeWorker: ~Copyable {
         while try readAudio() {}
     }
 
-    /// Appends the next audio frame to `samples`; false at the end of the utterance.
+    /// Appends the next audio frame to `samples`; returns false at the end of the utterance.
     private mutating func readAudio() throws -> Bool {
         switch try readFrame() {
         case .audio:
@@ -131,7 +132,7 @@ package struct DecodeWorker: ~Copyable {
         }
     }
 
-    /// Reads a frame into `payload`; nil if the input ended between frames.
+    /// Reads a frame into `payload`; returns nil if the input ended between frames.
     private mutating func readFrame() throws -> WorkerProtocol.Frame? {
         var header = [UInt8](repeating: 0, count: 5)
         guard try Self.fill(&header, from: input.number, allowsEnd: true) else { return nil }
@@ -139,7 +140,7 @@ package struct DecodeWorker: ~Copyable {
         guard let kind = WorkerProtocol.Frame(rawValue: header[0]), length <= WorkerProtocol.longestFrame else {
             throw DeviceError(
                 .failed, "decode-worker", cause: .workerProtocol,
-                "the decode worker received an unknown frame; it ends and is restarted")
+                "the decode worker received an unknown frame; it exits and is restarted")
         }
         payload = [UInt8](repeating: 0, count: length)
         _ = try Self.fill(&payload, from: input.number, allowsEnd: false)
@@ -171,6 +172,6 @@ package struct DecodeWorker: ~Copyable {
     private func unexpected(_ kind: WorkerProtocol.Frame?) -> DeviceError {
         DeviceError(
             kind == nil ? .disconnected : .failed, "decode-worker", cause: .workerProtocol,
-            "the decode worker received \(kind.map { "an unexpected \($0) frame" } ?? "half an utterance"); it ends")
+            "the decode worker received \(kind.map { "an unexpected \($0) frame" } ?? "half an utterance"); it exits")
     }
 }

@@ -1,6 +1,7 @@
 import Core
 
-/// Sends the utterance that is being spoken to a worker as it grows, so that only its tail is left to read at its end.
+/// Sends the current utterance to a worker while it is spoken, so that little remains to be read when the utterance
+/// ends.
 ///
 /// After a failure, the utterance is read as a whole.
 struct HeadStart {
@@ -42,7 +43,7 @@ struct HeadStart {
     private var utterance: Int?
     private var worker: Lease?
     private var sentUpTo = SamplePosition.zero
-    /// The utterance on which it failed.
+    /// The ID of the last utterance whose head start failed.
     private var failedUtterance: Int?
     /// Whether a step is running.
     private(set) var isBusy = false
@@ -58,7 +59,7 @@ struct HeadStart {
             speaking.id == work.nextToBegin,
             let certain = work.cutter.certainWatermark
         else { return nil }
-        // A seam that must be read delays all later commits.
+        // Leave the worker for the seam, because all later commits wait for it.
         if worker == nil, work.isBridging { return nil }
         // If no worker was free, retry after more audio.
         if worker == nil, utterance == speaking.id, certain - sentUpTo < Self.least.further { return nil }
@@ -82,7 +83,8 @@ struct HeadStart {
         }
     }
 
-    /// Returns the worker that has read the head of this utterance, and the remaining samples; nil without one.
+    /// Returns the worker that has received the beginning of this utterance, and the remaining samples; nil if there is
+    /// none.
     mutating func release(for cut: UtteranceCutter.Cut) -> (worker: Lease, rest: [Int16])? {
         guard let worker, utterance == cut.utterance.id else { return nil }
         self.worker = nil

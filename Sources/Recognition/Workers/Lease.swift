@@ -1,6 +1,6 @@
 import System
 
-/// A worker of the pool, and the one thread that uses it.
+/// A worker of the pool, and the only thread that uses this worker.
 // Safety: the pool gives a lease to one caller at a time, so only one thread at a time uses the worker.
 final class Lease: @unchecked Sendable {
     let process: any Worker
@@ -13,7 +13,7 @@ final class Lease: @unchecked Sendable {
         self.thread = thread
     }
 
-    /// Starts the worker of a command: a process, or an engine in this one, opened on the thread that uses it.
+    /// Starts the worker of a command: a process, or an engine in this process, opened on the thread that uses it.
     static func start(_ command: WorkerCommand) async throws -> Lease {
         guard let local = command.local else {
             return try await onThread(named: "worker-start") { try Lease(WorkerProcess(command), command) }

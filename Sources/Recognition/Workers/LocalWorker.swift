@@ -2,14 +2,14 @@ import Core
 import Glibc
 import Synchronization
 
-/// An engine that a program runs in its own process, for `WorkerCommand.init(local:)`. Equal only to itself.
+/// An engine that runs in the calling process, for `WorkerCommand.init(local:)`. Instances are compared by identity.
 package final class LocalEngine: Hashable, Sendable {
     let provider: any RecognizerProvider
     private let resource: (any Sendable)?
 
     /// - Parameters:
     ///   - provider: opens the engine, on the thread that uses it.
-    ///   - resource: kept as long as the engine may be opened.
+    ///   - resource: an object that is kept while the engine may be opened.
     package init(_ provider: any RecognizerProvider, keeping resource: (any Sendable)? = nil) {
         self.provider = provider
         self.resource = resource
@@ -20,9 +20,9 @@ package final class LocalEngine: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// A recognizer on a thread of this process. It gives the same results as one in `DecodeWorker`.
+/// A recognizer on a thread of this process, with the same results as in a `DecodeWorker`.
 ///
-/// If the engine's library ends its process, it ends this one.
+/// If the engine's library aborts, this process ends.
 // Safety: the pool gives a worker to one thread at a time; `kill` only sets an atomic.
 final class LocalWorker: Worker, @unchecked Sendable {
     private let recognizer: any Recognizer
@@ -93,14 +93,14 @@ final class LocalWorker: Worker, @unchecked Sendable {
 
     func endPartials() throws { try partialReading?.endPartials() }
 
-    /// Ends the search at its next step.
+    /// Stops the search before its next step.
     func kill() { isKilled.store(true, ordering: .relaxed) }
 
     private func checkKilled() throws {
         if isKilled.load(ordering: .relaxed) { throw CancellationError() }
     }
 
-    /// Searches what was appended, in steps that `kill` can interrupt.
+    /// Searches the appended samples, in steps that `kill` can interrupt.
     private func search(_ adapting: any Adaptation) throws {
         repeat { try checkKilled() } while try adapting.search()
     }

@@ -2,8 +2,8 @@ import Core
 import Glibc
 import System
 
-/// The work of a process and its children so far: CPU time and page faults grow while it works, however busy the
-/// machine is.
+/// The work of a process and its children so far. CPU time and page faults grow while a process works, even on a busy
+/// machine.
 struct ProcessProgress: Hashable, Sendable {
     /// CPU time plus page faults.
     private var work: UInt64 = 0
@@ -12,8 +12,9 @@ struct ProcessProgress: Hashable, Sendable {
 
     private static let deepest = 4
 
-    /// - Parameter id: The process ID.
-    /// - Returns: nil if the kernel does not report it.
+    /// Reads the work of a process from /proc; nil if the kernel does not report it.
+    ///
+    /// - Parameter id: the process ID.
     init?(of id: Int32) {
         guard let state = add(id, depth: 0) else { return nil }
         isStopped = state == "T" || state == "t"
@@ -25,7 +26,8 @@ struct ProcessProgress: Hashable, Sendable {
         guard let text = Self.text("/proc/\(id)/stat"), let end = text.lastIndex(of: ")") else { return nil }
         let fields = text[text.index(after: end)...].split(separator: " ")
         guard fields.count > 14, let state = fields[0].first else { return nil }
-        // Page faults and CPU time, its own and of children that have ended: fields 10 to 17 of proc(5), the first here being 3.
+        // Page faults and CPU time of the process and of its ended children: fields 10 to 17 in proc(5); `fields`
+        // starts at 3.
         for field in fields[7...14] { work &+= UInt64(field) ?? 0 }
         guard depth < Self.deepest, let tasks = try? names(inFolder: "/proc/\(id)/task") else { return state }
         for task in tasks {

@@ -5,22 +5,22 @@ import System
 extension WorkerPool {
     /// The result of decoding an utterance.
     struct Decoded: Sendable {
-        /// What was read; times count from the utterance's first sample.
+        /// The result; times count from the utterance's first sample.
         var hypothesis: Hypothesis
-        /// The engine that read it: the wanted one or its fallback.
+        /// The engine that read the utterance: the wanted engine or its fallback.
         var engine: EngineDescription
         var cpuSeconds: Double
         /// The number of sessions: more than one if a worker died and the utterance was decoded again.
         var attempts: Int
     }
 
-    /// What an engine has learnt from a recording so far.
+    /// An engine's adaptation to a recording so far.
     struct Surveyed: Sendable {
         var state: AdaptationState
         var candidates: [[AdaptationState]]
     }
 
-    /// Reads one utterance; returns how many seconds that took.
+    /// Reads one utterance and returns the elapsed seconds.
     package func measure(_ samples: [Int16]) async throws -> Double {
         let start = MonotonicClock.nanoseconds
         let session = try await begin(samples, adaptation: nil, alternatives: 0)
@@ -28,10 +28,10 @@ extension WorkerPool {
         return Double(MonotonicClock.nanoseconds - start) / 1e9
     }
 
-    /// With less memory, partial results come from the engine itself.
+    /// The memory in megabytes below which partial results come from the wanted engine itself.
     private static let megabytesForTwoEngines = 900
 
-    /// Whether PocketSphinx can give partial results beside another engine.
+    /// Whether the machine can run PocketSphinx for partial results in addition to another engine.
     package static var hasRoomForPartials: Bool {
         sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1 && MachineMemory.totalMegabytes >= megabytesForTwoEngines
     }

@@ -1,11 +1,11 @@
 import Core
 import System
 
-/// A pool of decode worker processes. Starts them on demand, and restarts them when they die.
+/// A pool of decode workers, which are started on demand and restarted when they die.
 package actor WorkerPool {
     /// An utterance that a worker has accepted.
     struct Session: Sendable {
-        /// The adaptation state after this utterance, if the engine knows it.
+        /// The adaptation state after this utterance; nil if the engine reports none.
         var adaptation: AdaptationState?
         /// 1, plus the number of workers that died before their first answer.
         fileprivate var attempts = 1
@@ -18,13 +18,13 @@ package actor WorkerPool {
 
     /// The command of the worker for partial results.
     nonisolated let partials: WorkerCommand
-    /// The current command: the wanted one or the fallback.
+    /// The current command: `wanted` or `fallback`.
     private var command: WorkerCommand
     private let wanted: WorkerCommand
     private let fallback: WorkerCommand?
-    /// Whether the wanted workers cannot be started at all, so that they are not tried again.
+    /// Whether the wanted workers cannot be started at all, so that the pool does not try them again.
     private var isBroken = false
-    /// Why the fallback is used, until it is reported.
+    /// The error because of which the fallback is used, or of the last stalled worker, until it is reported.
     private var engineError: DeviceError?
     /// The name of the workers' settings.
     package var profile: String { command.profile }
@@ -33,7 +33,7 @@ package actor WorkerPool {
     private var idle: [Lease] = []
     private var count = 0
     private var waiting: [CheckedContinuation<Lease?, Never>] = []
-    /// All started workers that still exist.
+    /// The workers that were started and still exist.
     private var started: [WeakLease] = []
     /// The number of calls that are starting workers.
     private var starting = 0
@@ -43,8 +43,8 @@ package actor WorkerPool {
     /// - Parameters:
     ///   - size: the maximum number of workers, 1 or more.
     ///   - fallback: used if the wanted workers cannot be started or die repeatedly.
-    ///   - partials: the command for partial results; nil for the same.
-    ///   - engineError: why the wanted engine is not used from the beginning.
+    ///   - partials: the command for partial results; nil for `command`.
+    ///   - engineError: the reason if the wanted engine is not used from the beginning.
     package init(
         _ command: WorkerCommand, size: Int, niceness: Int32 = 0, fallback: WorkerCommand? = nil,
         partials: WorkerCommand? = nil, engineError: DeviceError? = nil
@@ -58,14 +58,14 @@ package actor WorkerPool {
         self.niceness = niceness
     }
 
-    /// Starts one worker, to detect a missing or damaged model early, and returns its engine.
+    /// Starts one worker and returns its engine, to detect a missing or damaged model early.
     package func prepare() async throws -> EngineDescription {
         let worker = try await acquire()
         release(worker)
         return worker.process.engine
     }
 
-    /// Returns once each reason why the wanted engine is not used.
+    /// Returns the error of the wanted engine once, and clears it; nil if there is none.
     package func takeEngineError() -> DeviceError? {
         defer { engineError = nil }
         return engineError
@@ -78,8 +78,8 @@ package actor WorkerPool {
         }
     }
 
-    /// Switches from the failed command to the fallback. Returns false if that is not possible; true if another call has
-    /// already switched.
+    /// Switches from the failed command to the fallback. Returns false if that is not possible; true if another call
+    /// has already switched.
     private func fallBack(from failed: WorkerCommand, because error: any Error, isBroken: Bool) -> Bool {
         guard let fallback, failed != fallback, !hasEnded, !(error is CancellationError) else { return false }
         guard command == failed else { return true }
@@ -88,7 +88,7 @@ package actor WorkerPool {
         self.isBroken = isBroken
         engineError = DeviceError(
             error.code, error.operation, status: error.status,
-            "\(error.message) (in the meantime \(fallback.model) is used)")
+            "\(error.message) (\(fallback.model) is used instead)")
         discard(idle.count)
         idle = []
         return true
@@ -96,7 +96,7 @@ package actor WorkerPool {
 
     /// Sends an utterance to the next free worker. Returns once its adaptation state is known, or known to be missing.
     ///
-    /// - Parameter parts: the ranges with speech, if several utterances are read as one; else empty.
+    /// - Parameter parts: the ranges with speech if several utterances are read as one; otherwise empty.
     /// - Throws: `DeviceError` after every attempt has failed.
     func begin(
         _ samples: [Int16], adaptation: AdaptationState?, alternatives: Int, parts: [SampleRange] = []
@@ -151,7 +151,7 @@ package actor WorkerPool {
         }
     }
 
-    /// Assigns a free worker to the utterance that is being spoken; nil if none is free.
+    /// Starts the utterance that is being spoken on a free worker; returns nil if none is free.
     func beginEarly(adaptation: AdaptationState?, alternatives: Int) async throws -> Lease? {
         guard !hasEnded, waiting.isEmpty, !idle.isEmpty || count < size else { return nil }
         let worker = try await acquire()
@@ -189,7 +189,7 @@ package actor WorkerPool {
         }
     }
 
-    /// Adds what an utterance teaches to a state without reading it; nil if the engine does not adapt or the worker dies.
+    /// Adapts a state to an utterance without reading it; returns nil if the engine does not adapt or the worker dies.
     ///
     /// - Throws: `DeviceError` if no worker can be started.
     func survey(_ samples: [Int16], into state: AdaptationState?) async throws -> Surveyed? {
@@ -211,7 +211,7 @@ package actor WorkerPool {
     package func releaseIdle() {
         count -= idle.count
         idle = []
-        // An utterance that killed the wanted workers does not rule them out for the next recording.
+        // If an utterance killed the wanted workers, they may still read the next recording.
         if count == 0, !isBroken { command = wanted }
     }
 
@@ -224,7 +224,7 @@ package actor WorkerPool {
         waiting = []
     }
 
-    /// Ends all workers and waits until they are reaped, at most 5 s. Then the parent's resource usage includes theirs.
+    /// Ends all workers and waits up to 5 s until they are reaped. The parent's resource usage then includes theirs.
     package func finish() async {
         end()
         for _ in 0..<500 where starting > 0 || started.contains(where: { $0.lease != nil }) {
@@ -252,7 +252,7 @@ package actor WorkerPool {
 
     /// Waits before another attempt; switches to the fallback after `limit` deaths.
     ///
-    /// - Throws: the error if there is no fallback, or if its workers die as well.
+    /// - Throws: the error if there is no fallback, or if the fallback's workers die as well.
     private func recover(from error: any Error, of worker: Lease, deaths: Int, limit: Int) async throws {
         if hasEnded { throw CancellationError() }
         if deaths < limit { return try await Task.sleep(for: Self.backoff[deaths - 1]) }
@@ -268,7 +268,7 @@ package actor WorkerPool {
         }
     }
 
-    /// Starts a worker; if workers share their model, starts all missing workers.
+    /// Starts a worker, or all missing workers if they share their model.
     private func start() async throws -> Lease {
         let command = command
         let missing = command.makesCopies ? size - count : 1

@@ -3,10 +3,10 @@ import FoundationEssentials
 import Glibc
 import System
 
-/// How to start a decode worker: a program that speaks `WorkerProtocol`.
+/// The command that starts a decode worker: a program that speaks `WorkerProtocol`.
 package struct WorkerCommand: Hashable, Sendable {
     var path: String
-    /// Without the program's name.
+    /// The arguments without the program's name.
     var arguments: [String]
 
     /// Whether the program supports `--copies N`.
@@ -15,7 +15,7 @@ package struct WorkerCommand: Hashable, Sendable {
     /// The model's folder, for error messages.
     var model: String
 
-    /// The name of the worker's settings; it distinguishes passes.
+    /// The name of the worker's settings, which distinguishes passes.
     var profile: String
 
     /// The engine to run in this process instead of the program; nil for a process.
@@ -31,7 +31,7 @@ package struct WorkerCommand: Hashable, Sendable {
         self.makesCopies = makesCopies
     }
 
-    /// An engine that runs on a thread of this process.
+    /// Creates a command that runs an engine on a thread of this process.
     ///
     /// - Parameter model: the model's folder, for error messages.
     package init(local: LocalEngine, model: String, profile: String = "live") {
@@ -42,7 +42,8 @@ package struct WorkerCommand: Hashable, Sendable {
 
 /// The parent's side of one worker process.
 final class WorkerProcess: Worker {
-    /// How long an engine may take for a request, whatever it sends meanwhile. The smallest boards decode slower than speech.
+    /// The time limit for a request, whatever the engine sends meanwhile. Decoding on the smallest boards takes longer
+    /// than the audio lasts.
     struct Timeout: Sendable {
         var seconds = 60
         var timesAudio = 40
@@ -50,7 +51,8 @@ final class WorkerProcess: Worker {
         func seconds(for samples: Int) -> Int { seconds + samples * timesAudio / SamplePosition.rate }
     }
 
-    /// Long, because the model may be read from a card that is busy with a copy, at low priority.
+    /// The time limit for loading a model, in seconds. It is long because a copy may keep the card busy, and the worker
+    /// may have a low priority.
     private static let loadingTimeout = 300
 
     /// Keeps frames below the protocol's maximum.
@@ -72,10 +74,10 @@ final class WorkerProcess: Worker {
     /// Starts the worker and waits until its model is loaded.
     ///
     /// - Parameters:
-    ///   - copies: the pipes of the copies that it makes of itself then.
-    ///   - seconds: how long that may take.
-    ///   - pace: the pace of other workers of this kind.
-    /// - Throws: the engine's `DeviceError`: `missing` or `damaged` for its model; `failed` after a timeout.
+    ///   - copies: the pipes of the copies that the worker then makes of itself.
+    ///   - seconds: the time limit for loading.
+    ///   - pace: the pace that workers of this kind share.
+    /// - Throws: the engine's `DeviceError` with `missing` or `damaged` for its model; `failed` after a timeout.
     init(
         _ command: WorkerCommand, copies: [ChildPipes] = [], within seconds: Int = loadingTimeout,
         timeout: Timeout = Timeout(), pace: WorkerPace = WorkerPace()
@@ -90,9 +92,9 @@ final class WorkerProcess: Worker {
         engine = try ready(within: seconds)
     }
 
-    /// Starts workers that share their model, if the program supports that; else one worker.
+    /// Starts workers that share their model, or a single worker if the program does not support this.
     ///
-    /// - Parameter count: 1 or more; fewer are started if the system does not allow more.
+    /// - Parameter count: the number of workers, 1 or more. Fewer are started if the system does not allow as many.
     static func start(
         _ command: WorkerCommand, count: Int, pace: WorkerPace = WorkerPace()
     ) throws -> [WorkerProcess] {
@@ -114,18 +116,18 @@ final class WorkerProcess: Worker {
 
     var id: Int32 { child.id }
 
-    // A worker that is used has not been reaped, so its process ID is still its own.
+    // A worker in use has not been reaped, so no other process has its ID.
     func kill() { _ = Glibc.kill(id, SIGKILL) }
 
     func open(adaptation: AdaptationState?, alternatives: Int, parts: [SampleRange]) throws {
-        var request = request(partials: false, alternatives, adaptation)
-        request.parts = parts.isEmpty ? nil : parts
+        let request = WorkerProtocol.Request(
+            alternatives: alternatives, adaptation: adaptation, parts: parts.isEmpty ? nil : parts)
         self.parts = parts.count
         setDeadline(timeout.seconds)
         try send(.request, JSONEncoder().encode(request))
     }
 
-    /// Sends more of the utterance. Blocks while the worker is more than a pipe's capacity behind.
+    /// Sends more of the utterance. Blocks while the pipe is full.
     func append(_ samples: [Int16]) throws {
         setDeadline(timeout.seconds(for: samples.count))
         try send(samples)
@@ -139,8 +141,7 @@ final class WorkerProcess: Worker {
     }
 
     func survey(_ samples: [Int16], into state: AdaptationState?) throws -> WorkerPool.Surveyed? {
-        var request = request(partials: false, 0, state)
-        request.survey = true
+        let request = WorkerProtocol.Request(adaptation: state, survey: true)
         setDeadline(timeout.seconds(for: samples.count))
         try send(.request, JSONEncoder().encode(request))
         try send(samples)
@@ -172,7 +173,7 @@ final class WorkerProcess: Worker {
 
     func beginPartials(adaptation: AdaptationState?) throws {
         setDeadline(timeout.seconds)
-        try send(.request, JSONEncoder().encode(request(partials: true, 0, adaptation)))
+        try send(.request, JSONEncoder().encode(WorkerProtocol.Request(partials: true, adaptation: adaptation)))
     }
 
     func partial(after samples: [Int16], isComplete: Bool) throws -> String {
@@ -198,7 +199,7 @@ final class WorkerProcess: Worker {
         let reply: WorkerProtocol.Reply?
         setDeadline(seconds)
         do { reply = try next(within: 0) } catch let error as DeviceError
-            // Report a timeout as such: the next attempt may be in time.
+            // Report a timeout as such: the next attempt may succeed in time.
             where error.code != .failed || error.status == ETIMEDOUT
         {
             throw error
@@ -211,12 +212,6 @@ final class WorkerProcess: Worker {
         }
         copies = reply?.copies ?? []
         return engine
-    }
-
-    private func request(
-        partials: Bool, _ alternatives: Int, _ adaptation: AdaptationState?
-    ) -> WorkerProtocol.Request {
-        WorkerProtocol.Request(partials: partials, alternatives: alternatives, adaptation: adaptation)
     }
 
     private func send(_ samples: [Int16]) throws {
@@ -241,7 +236,7 @@ final class WorkerProcess: Worker {
         }
     }
 
-    /// Sets the deadline for the whole request, so that neither a stream of other replies nor single bytes can extend it.
+    /// Sets the deadline for the whole request. Neither a stream of other replies nor single bytes can extend it.
     private func setDeadline(_ seconds: Int) {
         timeoutSeconds = seconds
         stall.restart()
@@ -262,7 +257,7 @@ final class WorkerProcess: Worker {
         }
     }
 
-    /// Returns the next reply, with words limited to `samples`.
+    /// Waits for the next reply, and limits its words to `samples`.
     private func next(within samples: Int) throws -> WorkerProtocol.Reply {
         while true {
             do {
@@ -286,7 +281,7 @@ final class WorkerProcess: Worker {
 }
 
 extension WorkerCommand {
-    /// Starts a worker, which loads its model, and ends it.
+    /// Checks that a worker can load its model: starts a worker and ends it.
     ///
     /// - Throws: the worker's error: `missing` or `damaged` for the model.
     package func load() throws(DeviceError) {

@@ -2,8 +2,8 @@ import Core
 
 /// The protocol between Fieldscribe and a decode worker.
 ///
-/// The worker receives frames: one byte of kind, four bytes of little-endian length, and the payload. It sends JSON objects,
-/// one per line. Positions count samples from the start of the utterance.
+/// The worker receives frames. A frame has one byte for its kind, four bytes for its little-endian length, and the
+/// payload. The worker sends JSON objects, one per line. Positions count samples from the start of the utterance.
 ///
 /// Fieldscribe's own worker, started with `--copies N`, forks once its model is loaded; see `ProcessCopies`.
 enum WorkerProtocol {
@@ -16,7 +16,7 @@ enum WorkerProtocol {
         case end = 0x65
     }
 
-    /// The longest frame: a little more than a minute of audio.
+    /// The maximum length of a frame in bytes: a little more than a minute of audio.
     static let longestFrame = 2 << 20
 
     /// Starts an utterance.
@@ -24,11 +24,11 @@ enum WorkerProtocol {
         /// Whether the worker answers each audio frame with `partial`, and the end only with `done`.
         var partials = false
         var alternatives = 0
-        /// What the engine has learnt so far.
+        /// The engine's state after the previous utterance.
         var adaptation: AdaptationState?
         /// Whether to return only `adaptation` after this utterance, and a result without words.
         var survey: Bool?
-        /// The ranges with speech, in samples, if several utterances are read as one.
+        /// The ranges with speech, in samples, if several utterances are read as one; otherwise nil.
         var parts: [SampleRange]?
 
         private enum CodingKeys: String, CodingKey {
@@ -44,9 +44,9 @@ enum WorkerProtocol {
         var ready: EngineDescription?
         /// With `ready`: the process IDs of the requested copies, which serve in the same way.
         var copies: [Int32]?
-        /// What the engine has learnt after this utterance; sent before the search.
+        /// The engine's state after this utterance; sent before the search.
         var adaptation: AdaptationState?
-        /// The utterance is complete and being read. Engines that do not adapt may send it instead of `adaptation`.
+        /// The utterance is complete and being read. Engines that do not adapt may send this instead of `adaptation`.
         var heard: Bool?
         /// With `adaptation`, in answer to a survey: `Adaptation.candidates`.
         var candidates: [[AdaptationState]]?
@@ -55,7 +55,7 @@ enum WorkerProtocol {
         var partial: String?
         /// A partial utterance has ended.
         var done: Bool?
-        /// Why the model was not loaded or the utterance not read.
+        /// The reason why the model was not loaded or the utterance was not read.
         var error: Failure?
 
         private enum CodingKeys: String, CodingKey {

@@ -1,9 +1,9 @@
 import Core
 import FoundationEssentials
 
-/// Parses the replies of a worker, which arrive in pieces and may come from a foreign program.
+/// Parses the replies of a worker, which arrive in pieces and may come from another vendor's program.
 struct WorkerReplies {
-    /// The longest reply: half an hour of speech with a hundred alternatives.
+    /// The maximum length of a reply in bytes: half an hour of speech with a hundred alternatives.
     static let longestLine = 16 << 20
 
     /// A line that is not a valid reply.
@@ -33,11 +33,11 @@ struct WorkerReplies {
 }
 
 extension WorkerProtocol.Result {
-    /// Puts words in order within the utterance, without overlaps and line breaks; clamps confidences to 0...1; drops voices
-    /// unless there is one per part.
+    /// Moves the words into the utterance, without overlaps; removes line breaks; clamps confidences to 0...1; drops
+    /// the voices unless there is one per part.
     ///
-    /// Of two overlapping words, the first ends where the second begins. A word that begins before its predecessor is moved
-    /// after it: the order of the text counts, whatever the times are.
+    /// If two words overlap, the first ends where the second begins. A word that does not begin after its predecessor
+    /// is moved behind it: the order of the text counts, whatever the times are.
     mutating func settle(within samples: Int64, parts: Int = 0) {
         if parts == 0 || voices?.count != parts { voices = nil }
         var settled: [Word] = []

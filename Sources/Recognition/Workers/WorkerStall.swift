@@ -16,9 +16,10 @@ final class WorkerPace: Sendable {
     }
 }
 
-/// Detects a worker that makes no progress: it was stopped by a signal, or a driver hangs. A busy machine does not count.
+/// Detects a worker that makes no progress because a signal stopped it or a driver hangs. A busy machine does not
+/// count.
 struct WorkerStall {
-    /// The minimum number of idle seconds.
+    /// The lower bound of the limit, in idle seconds.
     private static let shortest = 10.0
     /// The limit, as a multiple of the slowest answer so far.
     private static let factor = 4.0
@@ -61,7 +62,7 @@ struct WorkerStall {
     /// - Throws: `DeviceError` with `failed` if the worker has been idle for longer than its pace allows.
     mutating func watch(_ child: borrowing ChildProcess) throws(DeviceError) {
         let now = MonotonicClock.nanoseconds
-        // The time that this process itself was stopped does not count.
+        // The time during which this process itself was stopped does not count.
         let passed = min(2, Double(now - watched) / 1e9)
         watched = now
         guard let progress = ProcessProgress(of: child.id) else { return }
@@ -75,10 +76,10 @@ struct WorkerStall {
         let measured = pace.secondsPerSecond.map { max(Self.shortest, Self.factor * $0 * sound) }
         let longest = progress.isStopped ? Self.shortest : measured ?? unmeasured
         guard idleSeconds >= longest else { return }
-        let why = progress.isStopped ? "is stopped" : "has done nothing"
+        let why = progress.isStopped ? "has been stopped" : "has done nothing"
         throw DeviceError(
             .failed, "progress", status: ETIMEDOUT, cause: .stall,
-            "the decode worker (process \(child.id)) \(why) for \(Int(idleSeconds)) s: it was replaced, and what it had is read again"
-        )
+            "the decode worker (process \(child.id)) \(why) for \(Int(idleSeconds)) s: it was replaced, and its "
+                + "utterance is read again")
     }
 }

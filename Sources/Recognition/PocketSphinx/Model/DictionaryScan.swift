@@ -3,7 +3,7 @@ import Glibc
 /// Finds words in a pronouncing dictionary: one pronunciation per line, `word` or `word(2)` and its phones.
 struct DictionaryScan {
     private let words: Set<String>
-    /// By first byte and length: this skips most lines.
+    /// Whether a word has this first byte and length; rejects most lines quickly.
     private var candidates = [Bool](repeating: false, count: 1 << 16)
 
     init(_ words: Set<String>) {

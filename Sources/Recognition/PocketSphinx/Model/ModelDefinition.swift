@@ -1,10 +1,11 @@
 /// An acoustic model's binary definition, `mdef`: its phones and the Gaussians of each of their states.
 ///
-/// All numbers are little-endian. After magic, version, and a description with its length follow: ten 32-bit counts; the
-/// NUL-terminated phone names, padded to four bytes; a tree from neighbors to triphones, 8 bytes per node; the phones and then
-/// the triphones, 12 bytes each: state sequence, transition matrix and other data; the sequences, 16 bits per state.
+/// All numbers are little-endian. The file begins with a magic number, the version, and the length and text of a
+/// description. Then follow ten 32-bit counts; the NUL-terminated phone names, padded to four bytes; a tree from
+/// neighbors to triphones, 8 bytes per node; the phones and then the triphones, 12 bytes each: state sequence,
+/// transition matrix and other data; the number of states in all sequences; and the sequences, 16 bits per state.
 struct ModelDefinition {
-    /// As the dictionary writes them, in the model's order.
+    /// The phones as the dictionary writes them, in the model's order.
     let sounds: [String]
     private let bytes: [UInt8]
     private let counts: [Int]
@@ -15,7 +16,9 @@ struct ModelDefinition {
         case sounds, phones, states, statesOfSounds, allStates, matrices, sequences, neighbours, nodes, silence
     }
 
-    /// - Parameter bytes: the content of the file; returns nil if it is invalid.
+    /// Parses a definition; nil if it is invalid.
+    ///
+    /// - Parameter bytes: the content of the file.
     init?(_ bytes: [UInt8]) {
         guard bytes.starts(with: "BMDF".utf8), let description = Self.number(bytes, at: 8),
             (0...1 << 20).contains(description)
@@ -39,11 +42,12 @@ struct ModelDefinition {
         (self.bytes, self.counts, self.sounds) = (bytes, counts, sounds)
     }
 
-    /// The definition without triphones: each phone is independent of its neighbors. Nil if the file does not match its counts.
+    /// The definition without triphones: each phone is independent of its neighbors. Nil if the file does not match its
+    /// counts.
     ///
-    /// PocketSphinx encodes the requested states as one-byte differences, and requests intermediate states for larger ones. So it
-    /// computes the Gaussians of 14 phones in a frame that needs 5. The states of context-independent phones are close to each
-    /// other.
+    /// PocketSphinx encodes the requested states as one-byte differences, and requests intermediate states for larger
+    /// differences. With triphones, it therefore computes the Gaussians of 14 phones in a frame that needs 5. The
+    /// states of context-independent phones are close to each other.
     var withoutNeighbours: [UInt8]? {
         let (sounds, states) = (count(.sounds), count(.states))
         guard states > 0, count(.phones) >= sounds, count(.nodes) >= 0, count(.sequences) >= 0,
@@ -78,7 +82,8 @@ struct ModelDefinition {
         return result
     }
 
-    /// Word position (inside, begin, end, single): the tree's first level, which the library requires.
+    /// The number of word positions (inside, begin, end, single): the first level of the tree, which the library
+    /// requires.
     private static let places = 4
 
     private func count(_ count: Count) -> Int { counts[count.rawValue] }

@@ -3,9 +3,9 @@ import System
 
 /// Pronunciations from the model's dictionary or eSpeak NG, with a bounded cache.
 ///
-/// The dictionary stays on the disk: an aligner needs some dozens of its words at a time.
+/// The dictionary stays on the disk, because an aligner needs only a few dozen words at a time.
 final class Pronunciations {
-    /// The phone for any speech, for words without a pronunciation.
+    /// The phone that matches any speech, for words without a pronunciation.
     private static let anySpeech = "+SPN+"
     private static let maxKept = 4_096
 
@@ -16,7 +16,8 @@ final class Pronunciations {
     private var known: [String: [String]] = [:]
     private var said: [String: [String]] = [:]
 
-    /// - Throws: `DeviceError` if the dictionary cannot be read, `damaged` if the acoustic model's phones cannot be read.
+    /// - Throws: `DeviceError` if the dictionary cannot be read, `damaged` if the acoustic model's phones cannot be
+    ///   read.
     init(model: PocketSphinxModel) throws(DeviceError) {
         dictionary = try MappedFile(model.dictionary)
         guard let sounds = ModelFolder.sounds(of: model.acousticModel) else {
@@ -28,7 +29,7 @@ final class Pronunciations {
         voice = EspeakVoice(language: ModelFolder.language(of: model.name))
     }
 
-    /// Returns the forms of each word that consist of dictionary words; the most likely form if there are none.
+    /// Returns the forms of each word that consist of dictionary words; the most likely form if there is no such form.
     func choose(_ forms: [SpokenForm]) -> [[[String]]] {
         lookUp(Set(forms.flatMap { $0.ways.joined() }))
         return forms.map { form in
@@ -37,8 +38,8 @@ final class Pronunciations {
         }
     }
 
-    /// Returns the pronunciations of each word in phones of the acoustic model: at least one per word, or none if the model has no
-    /// phone for any speech.
+    /// Returns the pronunciations of each word in phones of the acoustic model: at least one per word, or none if the
+    /// model has no phone that matches any speech.
     func ways(of words: Set<String>) -> [String: [String]] {
         lookUp(words)
         say(words.filter { known[$0]?.isEmpty != false && said[$0] == nil }.sorted())

@@ -2,28 +2,29 @@ import Glibc
 
 /// The decoder's evidence for a word.
 package struct WordEvidence: Hashable, Sendable {
-    /// Its posterior probability in the lattice.
+    /// The posterior probability of the word in the lattice.
     var posterior: Double
 
-    /// Its length in frames of 10 ms.
+    /// The length of the word in frames of 10 ms.
     var frames: Int
 }
 
-/// Estimates the probability that a word is correct: a logistic function, fitted on transcribed speech by `benchmark calibrate`.
+/// Estimates the probability that a word is correct: a logistic function, fitted on transcribed speech by
+/// `benchmark calibrate`.
 ///
-/// The posterior alone is too optimistic: a fifth of the words with 0.9 or more is wrong. The other words of the utterance tell
-/// as much as the word itself.
+/// The posterior alone is too optimistic: a fifth of the words with 0.9 or more are wrong. The other words of the
+/// utterance are as informative as the word itself.
 package struct Calibration: Hashable, Sendable {
     /// If no word reaches this confidence, the utterance is rejected as noise.
     static let floor = 0.05
 
-    /// Weights, in the order of `features`.
+    /// The weights, in the order of `features`.
     var weights: [Double]
 
     package init(weights: [Double]) { self.weights = weights }
 
-    /// Returns the features of each word: 1, the log odds of its posterior, their mean over the utterance, and the logarithm of
-    /// its length.
+    /// Returns the features of each word: 1, the log odds of its posterior, their mean over the utterance, and the
+    /// logarithm of its length.
     package static func features(of words: [WordEvidence]) -> [[Double]] {
         let mean = words.reduce(0) { $0 + $1.posterior } / Double(max(1, words.count))
         return words.map { [1, logOdds($0.posterior), logOdds(mean), log(Double(max(1, $0.frames)))] }

@@ -2,7 +2,7 @@ import Core
 
 /// PocketSphinx's state between utterances, as JSON: `{"cepstralMean": [...], "warp": 1.08, "surveyed": 1}`.
 struct CepstralAdaptation: Hashable {
-    /// The weight of the state, in frames, when an utterance is added: the library's own window.
+    /// The weight of the earlier mean in frames when an utterance is added; it equals the library's window.
     private static let window: Float = 500
     /// The candidate warps of a speaker's frequencies, in each direction.
     private static let warps = [[0.92, 0.86], [1.08, 1.16]]
@@ -38,7 +38,7 @@ struct CepstralAdaptation: Hashable {
         return AdaptationState(.object(members))
     }
 
-    /// Returns the state after an utterance; earlier utterances fade.
+    /// Returns the state after an utterance. The weight of earlier utterances decreases.
     func after(_ own: [Float], of samples: Int) -> CepstralAdaptation {
         let (before, weight) = (floats, Float(samples / Int(PocketSphinxRecognizer.samplesPerFrame)))
         guard before.count == own.count else { return CepstralAdaptation(mean: own, warp: warp) }
@@ -64,7 +64,7 @@ struct CepstralAdaptation: Hashable {
         return sum
     }
 
-    /// The states with only a warp, for speakers unlike the model's.
+    /// The states with only a warp, for speakers unlike those of the training audio.
     static var candidates: [[AdaptationState]] {
         warps.map { $0.map { CepstralAdaptation(warp: $0).state } }
     }

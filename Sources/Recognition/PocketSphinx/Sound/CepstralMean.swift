@@ -6,7 +6,7 @@ struct CepstralMean {
     private var sums: [Double] = []
     private var summed = 0.0
 
-    /// Adds frames of a front end up to `count`, or all that exist.
+    /// Adds the front end's frames before `count`, or all if there are fewer.
     mutating func grow(to count: Int, of frontEnd: FrontEnd) {
         let (width, count) = (frontEnd.width, min(count, frontEnd.frames))
         guard count > frames else { return }
@@ -14,7 +14,7 @@ struct CepstralMean {
             sums = [Double](repeating: 0, count: width)
             values = [Float](repeating: 0, count: width)
         }
-        // Frames without energy say nothing about the channel; the library skips them, too.
+        // Frames without energy contain no information about the channel; the library also skips them.
         for first in stride(from: frames * width, to: count * width, by: width) where frontEnd.cepstra[first] >= 0 {
             summed += 1
             for index in 0..<width { sums[index] += Double(frontEnd.cepstra[first + index]) }

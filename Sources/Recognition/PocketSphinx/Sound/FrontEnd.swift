@@ -35,7 +35,8 @@ final class FrontEnd {
             let count = grow { fieldscribe_fe_hear(pointer, &next, &left, $0, Int32(Self.batch)) }
             guard count >= 0 else {
                 throw DeviceError(
-                    .failed, "fe_process_frames", "PocketSphinx rejected the audio", remedy: "it is tried again")
+                    .failed, "fe_process_frames", "PocketSphinx rejected the audio",
+                    remedy: "the utterance is tried again")
             }
             // The library keeps an incomplete frame for the next call.
             if count == 0, left == before { return }

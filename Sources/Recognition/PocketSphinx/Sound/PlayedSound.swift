@@ -1,24 +1,26 @@
 import Core
 import Glibc
 
-/// Detects played or whistled sounds: plucked strings, melodies, sirens, birds. The decoder would read words from them.
+/// Detects played or whistled sounds, from which the decoder would read words: plucked strings, melodies, sirens,
+/// birds.
 ///
-/// Within a note, spectra stay alike, while a voice glides. In a whistle or siren, two samples predict the next. The constants
-/// were chosen with a numpy model on synthetic sounds and pieces of 1 to 5 s of the open set. Its closest speech had 0.44 of
-/// 0.45 in 1 s, 0.35 in 2 s; and 0.25 of 0.40 in 0.8 s. Speech beside a hum, or a melody 10 dB below it, stays speech.
+/// Within a note, spectra stay similar, whereas a voice glides. In a whistle or siren, two samples predict the next
+/// one. The constants were chosen with a numpy model on synthetic sounds, and on pieces of 1 to 5 s of the open set. In
+/// its speech, the share of notes reached 0.44 (limit: 0.45) in 1 s and 0.35 in 2 s; the share of whistles reached 0.25
+/// (limit: 0.40) in 0.8 s. Speech with a hum, or with a melody 10 dB below it, counts as speech.
 enum PlayedSound {
     /// Whether an utterance with its surrounding silence is a played sound.
     static func isPlayed(_ samples: [Int16]) -> Bool { isWhistled(samples) || hasNotes(samples) }
 
     // MARK: - Whistles
 
-    /// In seconds; shorter voices may be as pure.
+    /// The minimum length in seconds; shorter voices may be as pure.
     private static let shortestWhistle = 0.8
-    /// Samples of a piece; pieces overlap by half.
+    /// The samples in a piece; pieces overlap by half.
     private static let piece = 256
-    /// The maximum share of a piece's energy that two samples do not predict.
+    /// The maximum share of a piece's energy that the prediction from two samples misses.
     private static let maxUnpredicted = 0.01
-    /// In Hz; lower hums of a voice are as pure.
+    /// The minimum frequency in Hz; a voice that hums lower is as pure.
     private static let lowestWhistle = 700.0
     /// The minimum share of energy in whistled pieces.
     private static let minWhistled = 0.40
@@ -49,11 +51,11 @@ enum PlayedSound {
 
     // MARK: - Notes
 
-    /// In seconds.
+    /// The minimum length in seconds.
     private static let shortestNotes = 1.5
     private static let window = 1_024
     private static let hop = 512
-    /// Skips offset and rumble.
+    /// The first used bin, above offset and rumble.
     private static let firstBin = 4
     private static let width = window / 2 + 1 - firstBin
     /// The minimum cosine of two amplitude spectra of a note.
@@ -63,7 +65,7 @@ enum PlayedSound {
     /// The minimum share of notes in the sound: with and without constant sounds such as a hum.
     private static let minShare = 0.45
     private static let minShareOfChanging = 0.30
-    /// How many times its median level a frequency may have and still count as constant.
+    /// The multiple of its median level up to which a frequency counts as constant.
     private static let steady: Float = 1.5
 
     private static func hasNotes(_ samples: [Int16]) -> Bool {

@@ -1,13 +1,13 @@
 import Core
 import Glibc
 
-/// The power spectra of overlapping windows of sound (Hann).
+/// Computes the power spectra of overlapping Hann windows.
 struct PowerSpectrum {
     private let size: Int
     private let window: [Float]
     private let transform: FourierTransform
 
-    /// - Parameter size: Samples in a window, a power of two.
+    /// - Parameter size: the number of samples in a window, a power of two.
     init(size: Int) {
         self.size = size
         let turn = 2 * Double.pi / Double(size)
@@ -15,7 +15,8 @@ struct PowerSpectrum {
         transform = FourierTransform(size)
     }
 
-    /// Calls `body` with the energies from 0 Hz to half the rate of each window. Windows start `hop` samples apart.
+    /// Calls `body` for each window with the energies from 0 Hz to half the sample rate. Windows start `hop` samples
+    /// apart.
     func forEachWindow(of samples: [Int16], hop: Int, _ body: ([Float]) -> Void) {
         var real = [Float](repeating: 0, count: size)
         var imaginary = real

@@ -1,21 +1,21 @@
 import Core
 
-/// Detects steady tones, single or mixed: every moment of a tone or hum sounds like the whole. The decoder confidently reads
-/// words from some.
+/// Detects steady tones, single or mixed: every part of a tone or hum sounds like the whole. The decoder reads words
+/// from some tones with high confidence.
 ///
-/// It compares band levels of 32 ms windows with their mean over the utterance, weighted by energy. Bands are as wide as a
-/// slight vibrato. The constants were chosen with a numpy model, which weighs frames slightly differently, on the whole open
-/// set. Tones with noise 17 dB below them had amplitudes of at least 0.971 and energies of 0.987. Of the recordings' 2 s pieces,
-/// one was above 0.88 and 0.84 (0.963 and 0.987), and no whole one.
+/// It compares the band levels of 32 ms windows with their mean over the utterance, weighted by energy. Bands are as
+/// wide as a slight vibrato. The constants were chosen with a numpy model, which weights frames slightly differently,
+/// on the whole open set. Tones with noise 17 dB below them had cosines of at least 0.971 for amplitudes and 0.987 for
+/// energies. Of the recordings' 2 s pieces, one was above 0.88 and 0.84 (0.963 and 0.987); no whole recording was.
 enum SteadySound {
     private static let window = 512
     private static let hop = 256
     /// The minimum cosines of the amplitudes and energies of the bands.
     private static let minAmplitudeCosine = 0.97
     private static let minEnergyCosine = 0.984
-    /// In seconds; a single vowel may be as steady.
+    /// The minimum length in seconds; a single vowel may be as steady.
     private static let shortest = 0.8
-    /// Skips offset and rumble.
+    /// The first used bin, above offset and rumble.
     private static let firstBin = 2
 
     /// Whether an utterance with its surrounding silence is a tone.
@@ -35,7 +35,7 @@ enum SteadySound {
         return likeness(levels.map { $0.squareRoot() }) >= minAmplitudeCosine
     }
 
-    /// Returns the mean cosine between each frame and the mean of all, weighted by the frames' norms.
+    /// Returns the mean cosine between each frame and the mean of all frames, weighted by the frames' norms.
     private static func likeness(_ levels: [Float]) -> Double {
         let width = bands.count
         var mean = [Double](repeating: 0, count: width)

@@ -1,11 +1,11 @@
 import Core
 
-/// How voices sound, told without reading what they say: for an engine that has no pitch of its own.
+/// Analyzes voices independently of recognition, for an engine that does not determine the pitch itself.
 struct VoiceReading: Sendable {
     /// Returns the voice of each part; nil if almost nothing is voiced, or the library does not export its estimator.
     ///
     /// - Parameters:
-    ///   - parts: ranges from the first sample; anything outside the samples is ignored.
+    ///   - parts: the ranges of the parts, counted from the first sample; anything outside the samples is ignored.
     ///   - samples: mono, 16-bit, 16 kHz.
     func voices(
         of parts: [SampleRange], in samples: UnsafeBufferPointer<Int16>

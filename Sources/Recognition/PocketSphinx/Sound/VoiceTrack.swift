@@ -4,31 +4,31 @@ import Glibc
 
 /// Tracks the pitch of one utterance with sphinxbase's estimator (YIN), one frame per 10 ms.
 ///
-/// It runs while the utterance is spoken, because it would delay the text at the end.
+/// It runs while the utterance is spoken, because it would delay the text if it ran at the end.
 final class VoiceTrack {
     private struct Frame {
-        /// In samples; nil if not voiced.
+        /// The period in samples; nil if the frame is not voiced.
         var period: Double?
         var peak: Double
     }
 
-    /// Two periods of the lowest voice, 62.5 Hz.
+    /// The samples in a window: two periods of the lowest voice, 62.5 Hz.
     private static let window = 512
-    /// The decimation before the estimator: twice the samples take four times as long, and the period is refined with all
-    /// samples afterwards.
+    /// The decimation factor before the estimator, which takes four times as long for twice the samples. Afterwards,
+    /// the period is refined with all samples.
     private static let thinning = 2
     private static let hop = 160
-    /// Periods from 500 down to 65 Hz.
+    /// The accepted periods in samples, from 500 down to 65 Hz.
     private static let periods = 32.0...246.0
     /// The maximum share of energy left after subtracting the frame one period later.
     private static let maxDifference = 0.2
-    /// A larger change is another word, or an octave error.
+    /// The maximum relative change of the period between frames; a larger change is another word or an octave error.
     private static let maxChange = 0.15
     private static let least = 5
-    /// The frames that describe how a voice ends.
+    /// The number of voiced frames that describe how a voice ends.
     private static let last = 20
 
-    /// The windows to process at a time.
+    /// The number of windows to process at a time.
     private static let step = 25
 
     // Safety: owned by this object, closed once in deinit; nil if the library does not export its estimator.
@@ -42,7 +42,7 @@ final class VoiceTrack {
 
     deinit { if let pointer { fieldscribe_voice_close(pointer) } }
 
-    /// Processes some windows; false if there are no more.
+    /// Processes some windows; returns false if there are no more.
     ///
     /// - Parameter samples: the utterance from its start.
     func follow(_ samples: [Int16]) -> Bool {
@@ -98,7 +98,8 @@ final class VoiceTrack {
         return Frame(period: isVoiced ? Self.refined(Int(periods[index]) * Self.thinning, in: window) : nil, peak: peak)
     }
 
-    /// Refines the period: the estimator uses every second sample. The minimum of the difference lies nearby and between samples.
+    /// Refines the period, because the estimator uses decimated samples. The minimum of the difference is nearby,
+    /// between samples.
     private static func refined(_ period: Int, in window: UnsafeBufferPointer<Int16>) -> Double? {
         let reach = thinning
         guard period > reach + 1, period + reach + 1 < Self.window / 2 else { return nil }
