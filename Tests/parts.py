@@ -128,6 +128,7 @@ def affected(files, targets):
 def parts(wanted):
     """The wanted parts with the steps that they need, in the order in which they start."""
     sanitized = [name for name in wanted if name.startswith("tsan-")]
+    # The later builds count as one core: much of the time, one module or the linker is all that they wait for.
     steps = {
         "packages": Part("packages", shell('. deploy/lib/dependencies.sh && install_dependencies "$@"', *wanted), [], 0, {}, "step"),
         "test-data": Part("test-data", shell('. deploy/lib/dependencies.sh && fetch_test_data "$@"', ENVIRONMENT, LOGS),
@@ -136,9 +137,9 @@ def parts(wanted):
                       {"FIELDSCRIBE_QUICK": "1"}, "step"),
         "arm64-tools": Part("arm64-tools", ["Tests/Arm64/build", "--fetch"], ["packages"], 1, {}, "step"),
         "machine-image": Part("machine-image", ["Tests/Appliance/run", "--arm64", "--make-image"], ["arm64-tools"], 1, {}, "step"),
-        "arm64-build": Part("arm64-build", ["Tests/Arm64/build", "--quick"], ["arm64-tools"], 2, {}, "step"),
+        "arm64-build": Part("arm64-build", ["Tests/Arm64/build", "--quick"], ["arm64-tools"], 1, {}, "step"),
         "tsan-build": Part("tsan-build", ["swift", "build", "--build-tests", *QUICK, "--sanitize=thread", "--scratch-path", ".build/tsan",
-                                          *STRICT], ["packages"], 2,
+                                          *STRICT], ["packages"], 1,
                            {"FIELDSCRIBE_QUICK": "1", "FIELDSCRIBE_TARGETS": " ".join(name.removeprefix("tsan-") for name in sanitized)}, "step"),
     }
     made = [made_part(name) for name in wanted]
