@@ -74,11 +74,10 @@ import TestKit
         #expect(marbles.play("_____" + times(118, "#") + "_____").filter { $0 != "." } == "BS")
     }
 
-    @Test("for any sound, utterances are in order, their speech never overlaps, and every loud part is in one")
+    @Test("for any sound, utterances are in order, their speech never overlaps, and all speech is in one")
     func anySound() {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        var random = SeededGenerator(seed: seed)
-        print("seed \(seed)")
+        var random = SeededGenerator()
+        let seed = random.seed
         for _ in 0..<40 {
             var drawing = "__________"
             for _ in 0..<30 {
@@ -96,11 +95,14 @@ import TestKit
                 #expect(utterance.audio.end >= utterance.speech.end && utterance.audio.seconds <= 50.01)
                 end = utterance.speech.end
             }
-            for (index, character) in drawing.enumerated() where character == "#" {
+            // Loud sound within 10 s before can have raised the noise floor; a single `#` is as short as a knock.
+            let characters = Array(drawing)
+            for index in characters.indices.dropFirst(100).dropLast()
+            where characters[index] == "#" && characters[index + 1] == "#" {
                 let place = tenths(Double(index) + 0.5)
-                let isInNoise = drawing.dropLast(drawing.count - index).suffix(100).contains { $0 == "#" || $0 == "+" }
                 #expect(
-                    isInNoise || marbles.utterances.contains { $0.speech.contains(place) },
+                    characters[(index - 100)..<index].contains { $0 == "#" || $0 == "+" }
+                        || marbles.utterances.contains { $0.speech.contains(place) },
                     "seed \(seed): speech at \(place.seconds) s is in no utterance")
             }
         }
@@ -136,9 +138,8 @@ import TestKit
 
     @Test("the certain part of an open utterance stays in it for any cut, and never shrinks")
     func certain() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        var random = SeededGenerator(seed: seed)
-        print("seed \(seed)")
+        var random = SeededGenerator()
+        let seed = random.seed
         var reported = 0
         for _ in 0..<20 {
             var segmenter = Segmenter(settings: SpeechSettings())
