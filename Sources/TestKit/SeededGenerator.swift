@@ -5,10 +5,11 @@ package struct SeededGenerator: RandomNumberGenerator {
     package let seed: UInt64
     private var state: UInt64
 
-    /// A new seed each time, which the test prints, or the one that `FIELDSCRIBE_SEED` sets.
-    package init() {
+    /// Takes the seed that `FIELDSCRIBE_SEED` sets, or a new one, and prints it with the caller's place.
+    package init(file: String = #fileID, line: Int = #line) {
         let given = getenv("FIELDSCRIBE_SEED").flatMap { UInt64(String(cString: $0)) }
         self.init(seed: given ?? .random(in: .min ... .max))
+        print("\(file):\(line): seed \(seed)")
     }
 
     package init(seed: UInt64) {

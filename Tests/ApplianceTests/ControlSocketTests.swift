@@ -147,7 +147,6 @@ import TestKit
     func fuzz() async throws {
         try await Served().run { served throws in
             var generator = SeededGenerator()
-            print("seed \(generator.seed)")
             for _ in 0..<200 {
                 let client = try served.client()
                 var bytes = (0..<Int.random(in: 0...3_000, using: &generator)).map { _ in

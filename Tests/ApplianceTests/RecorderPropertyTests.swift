@@ -8,7 +8,6 @@ import TestKit
     func anyOrder(_ round: Int) {
         var generator = SeededGenerator()
         let seed = generator.seed
-        print("seed \(seed)")
         for _ in 0..<10 {
             var world = RecorderWorld()
             for _ in 0..<200 { world.step(&generator) }

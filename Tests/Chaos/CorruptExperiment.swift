@@ -80,7 +80,7 @@ struct CorruptExperiment {
     }
 
     private static func outcome(seed: UInt64, golden: String, deletes: Bool, on bench: Bench) throws -> Outcome {
-        var random = Random(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let name = "corrupt-\(deletes ? "control-" : "")\(seed)"
         let work = bench.newFolder(name)
         defer { bench.remove(work) }
@@ -139,7 +139,7 @@ struct CorruptExperiment {
     }
 
     /// Damages a file; returns a description.
-    private static func damage(_ path: String, _ random: inout Random) throws -> String {
+    private static func damage(_ path: String, _ random: inout SeededGenerator) throws -> String {
         var content = bytes(of: path)
         let way: String
         switch content.isEmpty ? 4 : Int.random(in: 0...4, using: &random) {

@@ -62,7 +62,7 @@ struct KillExperiment {
         }
         let bench = bench
         return try await bench.parallel(lanes, width: width) { lane, kills in
-            var generator = Random(seed: seed &+ UInt64(lane))
+            var generator = SeededGenerator(seed: seed &+ UInt64(lane))
             let name = "kill-\(faults.count)-\(lane)"
             let work = bench.newFolder(name)
             defer { bench.remove(work) }
@@ -72,7 +72,7 @@ struct KillExperiment {
             var committed: Set<Judgement.Segment> = []
             return try (0..<kills).map { turn in
                 try Self.kill(
-                    turn, of: lane, after: generator.seconds(in: 0.05...4), in: work, storage: storage,
+                    turn, of: lane, after: .random(in: 0.05...4, using: &generator), in: work, storage: storage,
                     committed: &committed, faults: faults, stalls: stalls, on: bench)
             }
         }.flatMap { $0 }
@@ -131,21 +131,4 @@ struct KillExperiment {
                 Int($0.dropFirst(storage.utf8.count + "/recordings/".utf8.count).prefix { $0 != "/" })
             })
     }
-}
-
-/// Random numbers from a seed.
-struct Random: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
-    mutating func seconds(in range: ClosedRange<Double>) -> Double { .random(in: range, using: &self) }
 }

@@ -30,7 +30,7 @@ struct OwnersExperiment {
         let seed = bench.options.number("seed", Int.random(in: 1...1_000_000))
         let count = bench.options.number("orders", 20)
         report.note("seed", "\(seed)")
-        var random = Random(seed: UInt64(seed))
+        var random = SeededGenerator(seed: UInt64(seed))
         let place = try makePlace()
         defer { bench.remove(place) }
         guard record(as: Self.user, in: place).status == 0 else {
@@ -55,7 +55,7 @@ struct OwnersExperiment {
     }
 
     /// Runs one of the commands as root or the user, and checks the result.
-    private func step(in place: String, _ random: inout Random) throws -> Step {
+    private func step(in place: String, _ random: inout SeededGenerator) throws -> Step {
         let isRoot = Bool.random(using: &random)
         let command = Command.allCases.randomElement(using: &random) ?? .record
         let ending: Program.Ending

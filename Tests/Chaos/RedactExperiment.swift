@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import System
+import TestKit
 
 /// Power cuts at random moments of a redaction. After the next start the recording is whole or redacted; if it is redacted, no file
 /// contains the words or the sound, and the history is intact. The last 300 cuts found no violation.
@@ -38,8 +39,8 @@ struct RedactExperiment {
         let longest = try await original.archive.longest(Self.order, width: width)
         report.note("redacting takes at most", "\(rounded(longest)) s")
         let cuts = try await bench.parallel(Array(0..<count), width: width) { index, _ in
-            var generator = Random(seed: seed &+ UInt64(index))
-            return try Self.cut(original, index, after: generator.seconds(in: 0.001...longest))
+            var generator = SeededGenerator(seed: seed &+ UInt64(index))
+            return try Self.cut(original, index, after: .random(in: 0.001...longest, using: &generator))
         }
         report.add(none: "neither whole nor redacted", cuts.count { !$0.isWhole && !$0.isRedacted }, of: cuts.count)
         report.add(none: "readable after the redaction", cuts.count { !$0.readable.isEmpty }, of: cuts.count)

@@ -34,8 +34,8 @@ struct ResealExperiment {
         let longest = times.max() ?? 1
         report.note("opening, transcribing and sealing again takes at most", "\(rounded(longest)) s")
         let cuts = try await bench.parallel(Array(0..<count), width: width) { index, _ in
-            var generator = Random(seed: seed &+ UInt64(index))
-            return try Self.cut(original, index, after: generator.seconds(in: 0.01...longest))
+            var generator = SeededGenerator(seed: seed &+ UInt64(index))
+            return try Self.cut(original, index, after: .random(in: 0.01...longest, using: &generator))
         }
         report.add(none: "no sealed file that the key opens", cuts.count { $0.readings == nil }, of: cuts.count)
         report.add(none: "readable on the disk", cuts.count { !$0.readable.isEmpty }, of: cuts.count)

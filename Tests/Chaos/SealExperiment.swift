@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import System
+import TestKit
 
 /// Power cuts at random moments of sealing a recording. Afterwards the recording is unchanged, or the private key opens the sealed
 /// file. Once the archive says `sealed`, nothing of it can be read. The last 300 cuts found no violation.
@@ -33,7 +34,7 @@ struct SealExperiment {
             "of it after the sealed file's beginning; after its end",
             "\(rounded(longest[1])) s; \(rounded(longest[2])) s")
         let cuts = try await bench.parallel(Array(0..<count), width: width) { index, _ in
-            var generator = Random(seed: seed &+ UInt64(index))
+            var generator = SeededGenerator(seed: seed &+ UInt64(index))
             return try Self.cut(original, index, longest: longest, &generator)
         }
         report.add(none: "neither the recording nor the sealed file", cuts.count(where: \.isNeither), of: cuts.count)
@@ -75,7 +76,7 @@ struct SealExperiment {
 
     /// - Parameter longest: the maximum seconds from each origin until sealing has ended.
     private static func cut(
-        _ original: RecordedArchive, _ index: Int, longest: [Double], _ generator: inout Random
+        _ original: RecordedArchive, _ index: Int, longest: [Double], _ generator: inout SeededGenerator
     ) throws -> Cut {
         let copy = original.copy("seal-\(index)")
         defer { original.bench.remove(copy.work) }
@@ -83,7 +84,7 @@ struct SealExperiment {
         // The last cuts may come after the end; then the sealed file must be on the disk.
         let end = longest[kind] * (beginnings[kind] == "sealed.age" ? 2 : 1)
         try original.cut(
-            ["seal"], on: copy, after: generator.seconds(in: 0.0001...max(0.001, end)),
+            ["seal"], on: copy, after: .random(in: 0.0001...max(0.001, end), using: &generator),
             from: beginnings[kind])
         var cut = judged(original, copy)
         let raw = (cut.isPlain, cut.isSealed)

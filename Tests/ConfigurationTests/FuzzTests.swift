@@ -14,7 +14,6 @@ import TestKit
     @Test("yield a configuration, or problems with existing line numbers")
     func fuzz() throws {
         var generator = SeededGenerator()
-        print("seed \(generator.seed)")
         var taken = 0
         for _ in 0..<500 {
             var bytes: [UInt8] = []

@@ -54,7 +54,6 @@ import TestKit
     func newFile() throws {
         let folder = TemporaryFolder()
         var random = SeededGenerator()
-        print("seed \(random.seed)")
         let file = try NewFile("file", in: Folder(opening: folder.path), shouldStop: { false })
         var model: [UInt8] = []
         for _ in 0..<400 {

@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 
 @testable import Core
@@ -69,7 +70,7 @@ import Testing
 
     @Test("any edit leaves words in order and inside the segment", arguments: 0..<300)
     func anyEdit(seed: Int) {
-        var random = SplitMix(state: UInt64(seed))
+        var random = SeededGenerator(seed: UInt64(seed))
         var words = old.words.map(\.text)
         for _ in 0..<Int.random(in: 1...6, using: &random) {
             let place = Int.random(in: 0...words.count, using: &random)
@@ -97,19 +98,6 @@ func spoken(_ id: Int, at start: Double, _ text: String) -> Segment {
     }
     let end = SamplePosition(seconds: start + Double(words.count))
     return Segment(id: id, range: SampleRange(SamplePosition(seconds: start), end), words: words, endedBy: .silence)
-}
-
-/// A deterministic generator.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
 }
 
 /// The error that `body` throws; nil without one.

@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 
 @testable import Core
@@ -184,8 +185,8 @@ import Testing
 
     @Test("any lines at any times yield a text with lines and words in order", arguments: formats)
     func any(format: TranscriptFormat) throws {
-        let seed = UInt64.random(in: 0 ... .max)
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator()
+        let seed = random.seed
         for round in 1...200 {
             var written = try Self.written(format)
             for _ in 0..<Int.random(in: 1...4, using: &random) {

@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 
 @testable import Core
@@ -20,7 +21,7 @@ import Testing
     ]
 
     /// Words that are unusual alone and in sequence, with a unique one in each segment.
-    private static func timeline(_ random: inout SplitMix) -> Timeline {
+    private static func timeline(_ random: inout SeededGenerator) -> Timeline {
         var segments: [Segment] = []
         var start = 0.0
         for id in 1...Int.random(in: 1...4, using: &random) {
@@ -64,7 +65,7 @@ import Testing
     }
 
     /// A few scalars of any kind.
-    private static func word(_ random: inout SplitMix) -> String {
+    private static func word(_ random: inout SeededGenerator) -> String {
         var word = String.UnicodeScalarView()
         for _ in 0..<Int.random(in: 1...4, using: &random) {
             let ranges: [ClosedRange<UInt32>] = [
@@ -78,8 +79,8 @@ import Testing
 
     @Test("an unedited file changes nothing, and an edited word changes only itself", arguments: formats)
     func roundTrip(format: TranscriptFormat) throws {
-        let seed = UInt64.random(in: 0 ... .max)
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator()
+        let seed = random.seed
         for round in 1...150 {
             let timeline = Self.timeline(&random)
             let reported = Comment(rawValue: "\(format), seed \(seed), round \(round)")
@@ -100,7 +101,7 @@ import Testing
         "a copy made before people were named and a bookmark set changes nothing",
         arguments: formats)
     func older(format: TranscriptFormat) throws {
-        var random = SplitMix(state: 7)
+        var random = SeededGenerator(seed: 7)
         for _ in 1...40 {
             var timeline = Self.timeline(&random)
             timeline.segments = timeline.segments.map { segment in

@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 
 @testable import Core
@@ -227,7 +228,7 @@ import Testing
 
     @Test("each of a thousand edits in thirty thousand words is found in its place")
     func long() throws {
-        var random = SplitMix(state: 1)
+        var random = SeededGenerator(seed: 1)
         let vocabulary = (0..<2_000).map { "w\($0)" }
         let segments = (0..<3_000).map { id in
             spoken(

@@ -328,7 +328,6 @@ import TestKit
             in: folder, microphone: "file:\(Speech.all[1])", further: "[recognizer]\nmodel = /nonexistent/model")
         #expect(try appliance.run("start").status == 0)
         var generator = SeededGenerator()
-        print("seed \(generator.seed)")
         var idle: [SocketClient] = []
         for _ in 0..<200 {
             if let client = SocketClient(appliance.socket) { idle.append(client) }

@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 
 @testable import Core
@@ -7,9 +8,8 @@ import Testing
 struct SubtitleProperties {
     @Test("cues are in order, never overlap, and contain every word once, in order")
     func anyTimeline() throws {
-        let seed = UInt64.random(in: 0 ... .max)
-        print("seed of anyTimeline: \(seed)")
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator()
+        let seed = random.seed
         for round in 1...400 {
             let timeline = randomTimeline(&random)
             let spoken = timeline.segments.flatMap(\.words).map(\.text)
@@ -33,7 +33,7 @@ struct SubtitleProperties {
     }
 
     /// Segments in order, with words that may be short, long, crowded or of no length, and gaps anywhere.
-    private func randomTimeline(_ random: inout SplitMix) -> Timeline {
+    private func randomTimeline(_ random: inout SeededGenerator) -> Timeline {
         var timeline = timeline(seconds: 0)
         var position = SamplePosition(Int64.random(in: 0...1_000_000, using: &random))
         var number = 0
@@ -60,17 +60,5 @@ struct SubtitleProperties {
         }
         timeline.marks = [Bookmark(SamplePosition(position.samples / 2), text: "middle")]
         return timeline
-    }
-}
-
-/// SplitMix64: deterministic for a seed.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

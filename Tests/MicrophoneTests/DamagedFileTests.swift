@@ -1,5 +1,6 @@
 import CSndfile
 import Glibc
+import TestKit
 import Testing
 
 @testable import Audio
@@ -199,8 +200,8 @@ import Testing
 
     @Test("random bytes are safe, and lengths beyond the file are ignored")
     func anyBytes() {
-        let seed = UInt64.random(in: 0 ... .max)
-        var random = Generator(state: seed)
+        var random = SeededGenerator()
+        let seed = random.seed
         let heads = ["RIFF____WAVE", "RF64____WAVE", "RIFX____WAVE", "FORM____AIFF", "caff____data"].map {
             Array($0.utf8)
         }
@@ -223,18 +224,5 @@ import Testing
                 #expect(patch.offset >= 4 && end <= Int64(bytes.count), "seed \(seed), round \(round)")
             }
         }
-    }
-}
-
-/// SplitMix64: deterministic for a seed.
-struct Generator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-        return word ^ (word >> 31)
     }
 }

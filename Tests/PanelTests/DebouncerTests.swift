@@ -59,7 +59,6 @@ import TestKit
         arguments: [0, 1_000])
     func storm(_ presses: Int) {
         var generator = SeededGenerator()
-        print("seed \(generator.seed)")
         var debouncer = Debouncer(period: .milliseconds(20))
         var expected: [Debouncer.Change] = []
         var found: [Debouncer.Change] = []

@@ -63,7 +63,6 @@ import TestKit
     @Test("random header bytes yield a layout within the file, or an error")
     func anyBytes() throws {
         var random = SeededGenerator()
-        print("seed \(random.seed)")
         var outcomes = [true: 0, false: 0]
         for _ in 0..<2000 {
             var bytes = (Bool.random(using: &random) ? WaveHeader().bytes : longHeader) + [1, 0]

@@ -140,7 +140,6 @@ import TestKit
         let produced = Counter()
         let randomness = SeededGenerator()
         let seed = randomness.seed
-        print("seed \(seed), capacity \(capacity)")
 
         async let dropped = onThread(named: "producer") {
             var random = randomness
