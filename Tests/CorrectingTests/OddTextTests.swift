@@ -140,6 +140,17 @@ import Testing
         #expect(try changes(text.replacing("there", with: "here")) == [3: ["A:", "here"]], "\(text)")
     }
 
+    @Test("a bookmark that looks like a time stamp is no text", arguments: [TranscriptFormat.text, .qda])
+    func bookmarkWithTimeStamp(format: TranscriptFormat) throws {
+        var timeline = WrittenTextTests.timeline
+        timeline.segments = [spoken(1, at: 1, "we met here"), spoken(2, at: 20, "we went")]
+        timeline.marks = [Bookmark(SamplePosition(seconds: 2), text: "#00:00:01-0# [old] here")]
+        timeline.gaps = []
+        let text = try format.render(timeline, details: RecordingDetails(title: "t"))
+        let edited = try WrittenText(text.replacing("went", with: "walked"), ending: "txt", name: "t")
+        #expect(edited.changes(in: timeline) == [2: ["we", "walked"]], "\(text)")
+    }
+
     @Test("text that players treat as markup is not a word, other text is")
     func markup() throws {
         let text = """

@@ -11,13 +11,14 @@ struct SpokenWords {
 
     /// - Parameter format: The name of the file's format.
     init(_ timeline: Timeline, format: String) {
+        hasTimeStamps = format == "qda" || format == "text"
         for text in Transcripts.insertions(in: timeline) {
-            let bytes = Array(oneLine(text).utf8)
+            let line = oneLine(text)
+            let bytes = Array((hasTimeStamps ? escapingSigns(line) : line).utf8)
             insertions[Self.head(bytes[...]), default: []].append(bytes)
         }
         for head in insertions.keys { insertions[head]?.sort { $0.count > $1.count } }
         let tellsPeople = timeline.hasSeveralSpeakers && ["text", "qda", "srt"].contains(format)
-        hasTimeStamps = format == "qda" || format == "text"
         hasOverlaps = timeline.hasSeveralSpeakers && !(timeline.speakers?.alongside.isEmpty ?? true)
         let names = (0..<(tellsPeople ? timeline.speakers?.count ?? 0 : 0)).flatMap {
             [oneLine(timeline.name(ofSpeaker: $0)), Speakers.label($0)]
