@@ -84,9 +84,10 @@ import TestKit
             rest = rest.dropFirst(block.count)
         }
         let count = min(1_200, length)
-        let expected = (0..<count).map { stretch in
-            samples.enumerated().filter { $0.offset * count / length == stretch }
-                .map { UInt8(min(255, $0.element.magnitude >> 7)) }.max() ?? 0
+        var expected = [UInt8](repeating: 0, count: count)
+        for (index, sample) in samples.enumerated() {
+            let section = index * count / length
+            expected[section] = max(expected[section], UInt8(min(255, sample.magnitude >> 7)))
         }
         #expect(peaks.values == expected)
     }

@@ -121,7 +121,7 @@ import Testing
             ("3.5", "NaN"), ("\"Anna\"", "null"), ("\"Anna\"", "\"\\ud800\""),
             ("\"Anna\"", "\"" + String(repeating: "x", count: 70_000) + "\""), ("[0,9,-1]", "[1e400]"),
             ("\"notes\":[", "\"notes\":" + String(repeating: "[", count: 50_000)),
-        ])
+        ] as [(String, String)])
     func hostile(part: String, instead: String) {
         let error = refusal { () throws(DeviceError) in
             _ = try CorrectionsFile(Self.whole.replacing(part, with: instead), name: "f")

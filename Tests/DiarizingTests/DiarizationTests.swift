@@ -47,7 +47,7 @@ struct DiarizationTests {
             if !order.contains(line.person) { order.append(line.person) }
             #expect(speakers.speaker(of: region) == order.firstIndex(of: line.person))
         }
-        #expect(speakers.turns.allSatisfy { turn in regions.contains { $0.intersection(turn.range) == turn.range } })
+        for turn in speakers.turns { #expect(regions.contains { $0.intersection(turn.range) == turn.range }) }
     }
 
     @Test("detects a change within a region", arguments: [60, 75, 100])
@@ -290,7 +290,7 @@ struct SpeakersTests {
         #expect(speakers.speaker(of: Self.range(900, 910)) == 0)
         #expect(speakers.speaker(of: Self.range(250, 250)) == 1)
         #expect(Speakers(turns: []).speaker(of: Self.range(0, 9)) == nil)
-        #expect(speakers.seconds == [200.0 / 16_000, 100.0 / 16_000])
+        #expect(speakers.seconds.map { $0 * 16_000 } == [200, 100])
     }
 
     @Test("redacted ranges are in no turn")

@@ -54,7 +54,8 @@ import TestKit
         }
         let hum = pcm(
             (0..<16_000).map { index in
-                (1...7).reduce(0.0) { $0 + sin(2 * .pi * 50 * Double($1) * Double(index) / Self.rate) / Double($1) }
+                let phase = 2 * Double.pi * 50 * Double(index) / Self.rate
+                return (1...7).reduce(0.0) { sum, harmonic in sum + sin(phase * Double(harmonic)) / Double(harmonic) }
             })
         var sounds = Soundless(seed: 6)
         let played = pcm(sounds.melody(4))

@@ -49,7 +49,7 @@ import Testing
             ([(0, 1_000), (100, 200), (150, 300)], [(0, 100), (100, 150), (150, 300)]),
             ([(500, 600), (100, 200), (700, 800)], [(500, 600), (600, 600), (700, 800)]),
             ([(0, 10), (10, 20), (30, 40)], [(0, 10), (10, 20), (30, 40)]),
-        ])
+        ] as [([(Int, Int)], [(Int, Int)])])
     func overlapping(reported: [(Int, Int)], kept: [(Int, Int)]) throws {
         let words = reported.map { #"{"text":"w","range":{"start":\#($0.0),"end":\#($0.1)},"confidence":1}"# }
         let line = #"{"result":{"words":[\#(words.joined(separator: ","))],"alternatives":[],"cpuSeconds":0}}"# + "\n"
