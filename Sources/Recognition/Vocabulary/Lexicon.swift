@@ -81,8 +81,10 @@ package struct Lexicon: Sendable {
     /// Returns the dictionary with the missing pronunciations added.
     func extendedDictionary() -> [UInt8] {
         var numbers: [String: Int] = [:]
-        for entry in entries where entry.origin == .told && !entry.ways.isEmpty { numbers[entry.name] = 1 }
-        Self.count(&numbers, in: dictionary)
+        let extended = Set(entries.filter { $0.origin == .told && !$0.ways.isEmpty }.map(\.name))
+        dictionary.withUnsafeBytes { bytes in
+            DictionaryScan(extended).run(over: bytes) { word, _ in numbers[word, default: 0] += 1 }
+        }
         var text = dictionary
         if text.last != 0x0A { text.append(0x0A) }
         for entry in entries {
@@ -98,40 +100,7 @@ package struct Lexicon: Sendable {
 
     private static func known(_ words: Set<String>, in dictionary: [UInt8]) -> Set<String> {
         var found: Set<String> = []
-        eachEntry(of: dictionary, among: words) { found.insert($0) }
+        dictionary.withUnsafeBytes { bytes in DictionaryScan(words).run(over: bytes) { word, _ in found.insert(word) } }
         return found
-    }
-
-    /// Counts the dictionary's pronunciations for each word in `numbers`.
-    private static func count(_ numbers: inout [String: Int], in dictionary: [UInt8]) {
-        var counted = numbers.mapValues { _ in 0 }
-        eachEntry(of: dictionary, among: Set(numbers.keys), withNumbers: true) { counted[$0, default: 0] += 1 }
-        numbers = counted
-    }
-
-    /// Calls `body` with the word of each dictionary line that belongs to one of the words. Lines of further
-    /// pronunciations, such as `word(2)`, count only if `withNumbers` is true.
-    private static func eachEntry(
-        of dictionary: [UInt8], among words: Set<String>, withNumbers: Bool = false, _ body: (String) -> Void
-    ) {
-        guard !words.isEmpty else { return }
-        // Skip most lines by their first byte and length.
-        var candidates = [Bool](repeating: false, count: 256 * 256)
-        for word in words {
-            if let first = word.utf8.first { candidates[Int(first) << 8 | word.utf8.count & 255] = true }
-        }
-        dictionary.withUnsafeBufferPointer { bytes in
-            var start = 0
-            while start < bytes.count {
-                var end = start
-                while end < bytes.count, bytes[end] > 0x20, !(withNumbers && bytes[end] == 0x28) { end += 1 }
-                if end > start, candidates[Int(bytes[start]) << 8 | (end - start) & 255] {
-                    let word = String(decoding: bytes[start..<end], as: UTF8.self)
-                    if words.contains(word) { body(word) }
-                }
-                while end < bytes.count, bytes[end] != 0x0A { end += 1 }
-                start = end + 1
-            }
-        }
     }
 }

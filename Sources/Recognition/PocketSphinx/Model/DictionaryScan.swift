@@ -18,7 +18,7 @@ struct DictionaryScan {
 
     /// Calls `body` with the word, without its number, and the phones of each line.
     func run(over bytes: UnsafeRawBufferPointer, _ body: (String, Substring) -> Void) {
-        guard let base = bytes.baseAddress else { return }
+        guard !words.isEmpty, let base = bytes.baseAddress else { return }
         candidates.withUnsafeBufferPointer { candidates in
             var start = 0
             while start < bytes.count {
