@@ -6,17 +6,6 @@ import TestKit
 
 /// The appliance as its user sees it: the delay of lamp and microphone, and its cost while idle.
 struct ApplianceBenchmark {
-    private struct Answer: Decodable {
-        struct LampChange: Decodable { var time: Double }
-        struct Status: Decodable {
-            var state: String
-            var recordedSeconds: Double
-        }
-
-        var lamp: [LampChange]?
-        var status: Status?
-    }
-
     private static let rounds = 20
 
     let workshop: Workshop
@@ -26,7 +15,7 @@ struct ApplianceBenchmark {
         let storage = "\(workshop.folder)/appliance-\(getpid())"
         let socket = "\(workshop.folder)/control-\(getpid()).sock"
         let appliance = try start(try repeated(speech), storage: storage, socket: socket)
-        try waitForAnswer(socket)
+        try RecorderAnswer.wait(for: socket)
         var table = Table("the appliance", "median", "longest", "target")
 
         // By then, the work that follows a start is done.
@@ -38,17 +27,17 @@ struct ApplianceBenchmark {
         var frame: [Double] = []
         for _ in 0..<Self.rounds {
             let pressed = MonotonicClock.seconds
-            _ = try ask(socket, "press")
+            try ask(socket, "press")
             // Longer than the contacts bounce, shorter than a long press.
             usleep(60_000)
-            _ = try ask(socket, "release")
-            frame.append(try firstFrame(socket) - pressed)
+            try ask(socket, "release")
+            frame.append(try firstSample(socket) - pressed)
             let changes = try ask(socket, "lamp").lamp ?? []
             guard let lit = changes.first(where: { $0.time >= pressed }) else {
                 throw DeviceError(.failed, "benchmark", "the lamp did not answer a press")
             }
             lamp.append(lit.time - pressed)
-            _ = try ask(socket, "stop")
+            try ask(socket, "stop")
             while try ask(socket, "status").status?.state != "idle" { usleep(20_000) }
         }
         add("press to lamp, ms", lamp, "100", to: &table)
@@ -56,7 +45,7 @@ struct ApplianceBenchmark {
         table.add(["idle: CPU, % of a core", shown(100 * idle, 2), "", "0.5"])
         table.add(["idle: resident memory, MB", shown(resident, 1), "", "20"])
 
-        _ = try ask(socket, "start")
+        try ask(socket, "start")
         sleep(2)
         let busy = try share(of: appliance.id, seconds: 60)
         table.add(["recording, nobody listens: CPU beside the decoder's, % of a core", shown(100 * busy, 2), "", "3"])
@@ -101,32 +90,6 @@ struct ApplianceBenchmark {
         return try ChildProcess(
             "/bin/sh",
             arguments: ["-c", "exec '\(workshop.fieldscribe)' run --config '\(configuration)' 2>/dev/null"])
-    }
-
-    private func waitForAnswer(_ socket: String) throws {
-        for _ in 0..<1_000 {
-            if (try? ask(socket, "status")) != nil { return }
-            usleep(10_000)
-        }
-        throw DeviceError(.failed, "benchmark", "the appliance does not answer; run fieldscribe run by hand")
-    }
-
-    /// Uses a new connection for each command, because the appliance closes one without a request for 5 s.
-    private func ask(_ socket: String, _ command: String) throws -> Answer {
-        guard let line = SocketClient(socket)?.ask("{\"command\":\"\(command)\"}") else {
-            throw DeviceError(.failed, "benchmark", "the appliance no longer answers")
-        }
-        return try JSONDecoder().decode(Answer.self, from: Data(line.utf8))
-    }
-
-    /// Returns the time of the recording's first sample: the arrival of the first block minus its duration.
-    private func firstFrame(_ socket: String) throws -> Double {
-        while true {
-            if let status = try ask(socket, "status").status, status.state == "recording", status.recordedSeconds > 0 {
-                return MonotonicClock.seconds - status.recordedSeconds
-            }
-            usleep(1_000)
-        }
     }
 
     private func add(_ what: String, _ seconds: [Double], _ target: String, to table: inout Table) {

@@ -112,6 +112,23 @@ struct MeasuredProcess {
     }
 }
 
+extension MeasuredProcess {
+    /// Runs a program that must succeed.
+    ///
+    /// - Throws: `DeviceError` with the command line if its status is not 0.
+    @discardableResult
+    static func succeeding(_ words: [String]) throws -> MeasuredProcess {
+        let process = try MeasuredProcess(words)
+        guard process.status == 0 else {
+            throw DeviceError(.failed, "benchmark", "\(words.joined(separator: " ")): failed; run it by hand")
+        }
+        return process
+    }
+
+    /// Runs a shell's command that must succeed.
+    static func shell(_ command: String) throws { try succeeding(["sh", "-c", command]) }
+}
+
 extension [MeasuredProcess] {
     /// The median; of an even number, the upper one.
     func median(_ figure: (MeasuredProcess) -> Double) -> Double { map(figure).sorted()[count / 2] }

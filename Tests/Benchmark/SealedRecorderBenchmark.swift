@@ -34,7 +34,7 @@ struct SealedRecorderBenchmark {
         let folder = folder
         try makeFolder(folder)
         defer { _ = try? MeasuredProcess(["rm", "-rf", folder]) }
-        try tool("age-keygen -o '\(key)' && age-keygen -y '\(key)' > '\(folder)/key.pub'")
+        try MeasuredProcess.shell("age-keygen -o '\(key)' && age-keygen -y '\(key)' > '\(folder)/key.pub'")
         try sealing()
         try stopping()
         try opening()
@@ -46,13 +46,13 @@ struct SealedRecorderBenchmark {
         for seconds in [3_600, 360] {
             // Noise makes the longest FLAC. Steady noise is not speech, so it is transcribed quickly.
             let (noise, storage) = ("\(folder)/noise.wav", "\(folder)/of-\(seconds)")
-            try tool("sox -R -n -r 16000 -b 16 -c 1 '\(noise)' synth \(seconds) pinknoise gain -6")
-            try measure([
+            try MeasuredProcess.shell("sox -R -n -r 16000 -b 16 -c 1 '\(noise)' synth \(seconds) pinknoise gain -6")
+            try MeasuredProcess.succeeding([
                 workshop.fieldscribe, "record", "--audio-only", "--seconds", "\(seconds)", "--microphone",
                 "file+fast:\(noise)", "--directory", storage,
             ])
-            try measure([workshop.fieldscribe, "recover", "--directory", storage])
-            try tool("rm '\(noise)'")
+            try MeasuredProcess.succeeding([workshop.fieldscribe, "recover", "--directory", storage])
+            try MeasuredProcess.shell("rm '\(noise)'")
         }
         for form in ["wav", "flac"] {
             let configuration = try self.configuration(form, storage: "\(folder)/none", audio: form)
@@ -61,16 +61,17 @@ struct SealedRecorderBenchmark {
             var small: [MeasuredProcess] = []
             for _ in 0..<Self.rounds {
                 ours.append(try seal("of-3600", configuration))
-                try tool("age -d -i '\(key)' -o '\(folder)/hour.tar' '\(folder)/copy/recordings/000001/sealed.age'")
-                try tool("rm -r '\(folder)/copy' && sync")
+                try MeasuredProcess.shell(
+                    "age -d -i '\(key)' -o '\(folder)/hour.tar' '\(folder)/copy/recordings/000001/sealed.age'")
+                try MeasuredProcess.shell("rm -r '\(folder)/copy' && sync")
                 alone.append(
-                    try measure([
+                    try MeasuredProcess.succeeding([
                         "sh", "-c",
                         "age -R '\(folder)/key.pub' -o '\(folder)/hour.age' '\(folder)/hour.tar' && sync -f '\(folder)'",
                     ]))
-                try tool("rm '\(folder)/hour.age'")
+                try MeasuredProcess.shell("rm '\(folder)/hour.age'")
                 small.append(try seal("of-360", configuration))
-                try tool("rm -r '\(folder)/copy'")
+                try MeasuredProcess.shell("rm -r '\(folder)/copy'")
             }
             let megabytes = Double(try FileDescriptor(opening: "\(folder)/hour.tar", O_RDONLY).size()) / 1e6
             let (wall, age) = (ours.median(\.wallSeconds), alone.median(\.wallSeconds))
@@ -86,8 +87,8 @@ struct SealedRecorderBenchmark {
 
     /// Seals a copy of an archive, in the folder `copy`.
     private func seal(_ name: String, _ configuration: String) throws -> MeasuredProcess {
-        try tool("cp -a '\(folder)/\(name)' '\(folder)/copy' && sync")
-        let cost = try measure([
+        try MeasuredProcess.shell("cp -a '\(folder)/\(name)' '\(folder)/copy' && sync")
+        let cost = try MeasuredProcess.succeeding([
             workshop.fieldscribe, "seal", "--directory", "\(folder)/copy", "--config", configuration,
         ])
         guard access("\(folder)/copy/recordings/000001/sealed.age", F_OK) == 0 else {
@@ -103,7 +104,7 @@ struct SealedRecorderBenchmark {
         for seconds in Self.lengths {
             var times: [(written: Double, sealed: Double)] = []
             let sound = "\(folder)/speech.wav"
-            try tool("sox -R '\(speech)' '\(sound)' repeat \(seconds)")
+            try MeasuredProcess.shell("sox -R '\(speech)' '\(sound)' repeat \(seconds)")
             let configuration = try self.configuration(
                 "stop", storage: "\(folder)/stop-\(seconds)", microphone: "file:\(sound)")
             let appliance = try Appliance(workshop, configuration)
@@ -137,14 +138,14 @@ struct SealedRecorderBenchmark {
     private func opening() throws {
         let storage = "\(folder)/many"
         for _ in 0..<Self.many {
-            try measure([
+            try MeasuredProcess.succeeding([
                 workshop.fieldscribe, "record", "--audio-only", "--microphone", "file+fast:\(speech)", "--directory",
                 storage,
             ])
         }
-        try measure([workshop.fieldscribe, "recover", "--directory", storage])
+        try MeasuredProcess.succeeding([workshop.fieldscribe, "recover", "--directory", storage])
         let configuration = try self.configuration("many", storage: storage, microphone: "file:\(speech)")
-        try measure([workshop.fieldscribe, "seal", "--config", configuration])
+        try MeasuredProcess.succeeding([workshop.fieldscribe, "seal", "--config", configuration])
         let appliance = try Appliance(workshop, configuration)
         guard try appliance.rows().count(where: { $0.sealed != nil }) == Self.many else {
             throw DeviceError(.failed, "benchmark", "not all are sealed; run fieldscribe seal by hand")
@@ -153,14 +154,14 @@ struct SealedRecorderBenchmark {
             "\(Self.many) sealed recordings", "s", "resident MB before", "with them open", "files in memory, MB")
         let before = appliance.resident
         let began = MonotonicClock.seconds
-        try measure([workshop.fieldscribe, "open", "--key", key, "--config", configuration])
+        try MeasuredProcess.succeeding([workshop.fieldscribe, "open", "--key", key, "--config", configuration])
         let seconds = MonotonicClock.seconds - began
         table.add([
             "opened", shown(seconds, 2), shown(before, 1), shown(appliance.resident, 1),
             shown(appliance.openedMegabytes, 1),
         ])
         let locked = MonotonicClock.seconds
-        try measure([workshop.fieldscribe, "lock", "--config", configuration])
+        try MeasuredProcess.succeeding([workshop.fieldscribe, "lock", "--config", configuration])
         table.add([
             "locked", shown(MonotonicClock.seconds - locked, 2), "", shown(appliance.resident, 1),
             shown(appliance.openedMegabytes, 1),
@@ -271,16 +272,5 @@ struct SealedRecorderBenchmark {
             kill(process.id, SIGTERM)
             _ = try process.exitStatus(timeoutSeconds: 30)
         }
-    }
-
-    private func tool(_ command: String) throws { try measure(["sh", "-c", command]) }
-
-    @discardableResult
-    private func measure(_ words: [String]) throws -> MeasuredProcess {
-        let cost = try MeasuredProcess(words)
-        guard cost.status == 0 else {
-            throw DeviceError(.failed, "benchmark", "\(words.joined(separator: " ")): failed; run it by hand")
-        }
-        return cost
     }
 }

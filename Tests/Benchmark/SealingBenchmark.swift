@@ -19,11 +19,12 @@ struct SealingBenchmark {
         try makeFolder(folder)
         defer { _ = try? MeasuredProcess(["rm", "-rf", folder]) }
         let (key, storage) = ("\(folder)/key.txt", "\(folder)/storage")
-        try tool("age-keygen -o '\(key)' && age-keygen -y '\(key)' > '\(folder)/key.pub'")
+        try MeasuredProcess.shell("age-keygen -o '\(key)' && age-keygen -y '\(key)' > '\(folder)/key.pub'")
         // Noise makes the longest FLAC.
         for seconds in [3_600, 360] {
-            try tool("sox -R -n -r 16000 -b 16 -c 1 '\(folder)/noise.wav' synth \(seconds) pinknoise gain -6")
-            _ = try measure([
+            try MeasuredProcess.shell(
+                "sox -R -n -r 16000 -b 16 -c 1 '\(folder)/noise.wav' synth \(seconds) pinknoise gain -6")
+            try MeasuredProcess.succeeding([
                 workshop.fieldscribe, "record", "--audio-only", "--seconds", "\(seconds)", "--microphone",
                 "file+fast:\(folder)/noise.wav", "--directory", storage,
             ])
@@ -43,16 +44,16 @@ struct SealingBenchmark {
             for _ in 0..<Self.rounds {
                 sync()
                 ours.append(try export("1", storage, folder))
-                try tool(
+                try MeasuredProcess.shell(
                     "age -d -i '\(key)' -o '\(folder)/hour.tar' '\(target)'/Fieldscribe/sealed*/000001.fieldscribe.age")
-                try tool("rm -r '\(target)/Fieldscribe'")
+                try MeasuredProcess.shell("rm -r '\(target)/Fieldscribe'")
                 sync()
                 alone.append(try age("\(folder)/hour.tar", for: "\(folder)/key.pub"))
                 sealing.append(try seal("\(folder)/hour.tar", for: "\(folder)/key.pub"))
                 plain.append(try export("1", storage, folder, "plain.conf"))
-                try tool("rm -r '\(target)/Fieldscribe'")
+                try MeasuredProcess.shell("rm -r '\(target)/Fieldscribe'")
                 small = try export("2", storage, folder).peakMegabytes
-                try tool("rm -r '\(target)/Fieldscribe'")
+                try MeasuredProcess.shell("rm -r '\(target)/Fieldscribe'")
             }
             let megabytes = Double(try FileDescriptor(opening: "\(folder)/hour.tar", O_RDONLY).size()) / 1e6
             let (wall, age) = (ours.median(\.wallSeconds), alone.median(\.wallSeconds))
@@ -85,9 +86,9 @@ struct SealingBenchmark {
                 path: "\(folder)/export.conf", with: "[export]\naudio = \(form)\nrecipients = \(folder)/key.pub\n")
             _ = try export("1", storage, folder)
             let tar = "\(folder)/hour.tar"
-            try tool(
+            try MeasuredProcess.shell(
                 "age -d -i '\(folder)/key.txt' -o '\(tar)' '\(target)'/Fieldscribe/sealed*/000001.fieldscribe.age")
-            try tool("rm -r '\(target)/Fieldscribe'")
+            try MeasuredProcess.shell("rm -r '\(target)/Fieldscribe'")
             sync()
             var (alone, ours): ([Double], [Double]) = ([], [])
             for _ in 0..<Self.streamRounds {
@@ -107,10 +108,10 @@ struct SealingBenchmark {
 
     /// Encrypts a file with `age` alone, and syncs it.
     private func age(_ path: String, for key: String) throws -> MeasuredProcess {
-        let cost = try measure([
+        let cost = try MeasuredProcess.succeeding([
             "sh", "-c", "age -R '\(key)' -o '\(target)/hour.age' '\(path)' && sync -f '\(target)'",
         ])
-        try tool("rm '\(target)/hour.age' && sync -f '\(target)'")
+        try MeasuredProcess.shell("rm '\(target)/hour.age' && sync -f '\(target)'")
         return cost
     }
 
@@ -130,12 +131,12 @@ struct SealingBenchmark {
         }
         try sealer.finish()
         try sink.file.sync()
-        try tool("sync -f '\(target)'")
+        try MeasuredProcess.shell("sync -f '\(target)'")
         let seconds = Double(MonotonicClock.nanoseconds - began) / 1e9
         guard sink.length > place, sink.digest.finish().utf8.count == 64 else {
             throw DeviceError(.failed, "benchmark", "age wrote less than it read")
         }
-        try tool("rm '\(target)/sealed.age' && sync -f '\(target)'")
+        try MeasuredProcess.shell("rm '\(target)/sealed.age' && sync -f '\(target)'")
         return seconds
     }
 
@@ -157,19 +158,9 @@ struct SealingBenchmark {
     private func export(
         _ recording: String, _ storage: String, _ folder: String, _ configuration: String = "export.conf"
     ) throws -> MeasuredProcess {
-        try measure([
+        try MeasuredProcess.succeeding([
             workshop.fieldscribe, "export", recording, "--to", target, "--directory", storage, "--config",
             "\(folder)/\(configuration)",
         ])
-    }
-
-    private func tool(_ command: String) throws { _ = try measure(["sh", "-c", command]) }
-
-    private func measure(_ words: [String]) throws -> MeasuredProcess {
-        let cost = try MeasuredProcess(words)
-        guard cost.status == 0 else {
-            throw DeviceError(.failed, "benchmark", "\(words.joined(separator: " ")): failed; run it by hand")
-        }
-        return cost
     }
 }

@@ -10,15 +10,6 @@ import TestKit
 /// Measures a large archive: how long searches take, and from a press to the first sample while others search and
 /// verify.
 struct SearchBenchmark {
-    private struct Answer: Decodable {
-        struct Hit: Decodable { var recording: Int }
-
-        struct Recording: Decodable { var id: Int }
-
-        var hits: [Hit]?
-        var recordings: [Recording]?
-    }
-
     private static let rounds = 50
     /// The maximum time from a start to its first sample, in milliseconds, and from the appliance's start to ready, in seconds.
     private static let targets = (heard: StartDelay.target, ready: 10.0)
@@ -49,7 +40,7 @@ struct SearchBenchmark {
         let started = MonotonicClock.seconds
         let appliance = try start(storage: storage, socket: socket)
         defer { withExtendedLifetime(appliance.id) {} }
-        try waitForAnswer(socket)
+        try RecorderAnswer.wait(for: socket)
         print("start to the first answer: \(shown(MonotonicClock.seconds - started, 2)) s\n")
         var missed: [String] = []
         if isWhole {
@@ -67,7 +58,7 @@ struct SearchBenchmark {
             for _ in 0..<4 {
                 let asked = MonotonicClock.seconds
                 let line = #"{"command":"search","words":"\#(query)","limit":50}"#
-                places = try ask(socket, line).hits?.count ?? -1
+                places = try ask(socket, line: line).hits?.count ?? -1
                 seconds.append(MonotonicClock.seconds - asked)
             }
             table.add([
@@ -75,7 +66,7 @@ struct SearchBenchmark {
             ])
         }
         let asked = MonotonicClock.seconds
-        let count = try ask(socket, #"{"command":"list"}"#).recordings?.count ?? -1
+        let count = try ask(socket, "list").recordings?.count ?? -1
         table.add(["list", shown(MonotonicClock.seconds - asked, 3), "", "\(count)"])
         print(table.markdown)
         var latencies = Table(
@@ -201,21 +192,6 @@ struct SearchBenchmark {
         return try ChildProcess(
             "/bin/sh",
             arguments: ["-c", "exec '\(workshop.fieldscribe)' run --config '\(configuration)' 2>'\(journal)'"])
-    }
-
-    private func waitForAnswer(_ socket: String) throws {
-        for _ in 0..<30_000 {
-            if (try? ask(socket, #"{"command":"status"}"#)) != nil { return }
-            usleep(10_000)
-        }
-        throw DeviceError(.failed, "benchmark", "the appliance does not answer; run fieldscribe run by hand")
-    }
-
-    private func ask(_ socket: String, _ line: String) throws -> Answer {
-        guard let line = SocketClient(socket)?.ask(line) else {
-            throw DeviceError(.failed, "benchmark", "the appliance does not answer any more")
-        }
-        return try JSONDecoder().decode(Answer.self, from: Data(line.utf8))
     }
 }
 

@@ -14,35 +14,19 @@ struct StartDelay {
     /// The time of the answer, when the first sample is on its way to the disk.
     var answered: Double
 
-    private struct Answer: Decodable {
-        var recording: Int?
-        var status: Status?
-
-        struct Status: Decodable {
-            var state: String
-            var recordedSeconds: Double
-        }
-    }
-
     /// Starts and stops the appliance at a socket this many times.
     ///
     /// - Parameter pause: seconds between a stop and the next start.
     static func measured(_ rounds: Int, by socket: String, pause: Double = 0) throws -> [StartDelay] {
         try (0..<rounds).map { _ in
             let pressed = MonotonicClock.seconds
-            guard try ask(socket, #"{"command":"start"}"#).recording != nil else {
+            guard try ask(socket, "start").recording != nil else {
                 throw DeviceError(.failed, "benchmark", "the appliance does not start")
             }
             let answered = MonotonicClock.seconds
             usleep(100_000)
-            var heard = Double.infinity
-            while heard == .infinity {
-                let status = try ask(socket, #"{"command":"status"}"#).status
-                if let status, status.state == "recording", status.recordedSeconds > 0 {
-                    heard = MonotonicClock.seconds - status.recordedSeconds
-                }
-            }
-            _ = try ask(socket, #"{"command":"stop"}"#)
+            let heard = try firstSample(socket)
+            try ask(socket, "stop")
             usleep(UInt32(pause * 1e6))
             return StartDelay(heard: 1_000 * (heard - pressed), answered: 1_000 * (answered - pressed))
         }
@@ -53,12 +37,5 @@ struct StartDelay {
         [delays.map(\.heard).sorted(), delays.map(\.answered).sorted()].flatMap { (sorted: [Double]) -> [String] in
             [shown(sorted[sorted.count / 2], 0), shown(sorted[sorted.count - 1], 0)]
         }
-    }
-
-    private static func ask(_ socket: String, _ line: String) throws -> Answer {
-        guard let line = SocketClient(socket)?.ask(line) else {
-            throw DeviceError(.failed, "benchmark", "the appliance does not answer any more")
-        }
-        return try JSONDecoder().decode(Answer.self, from: Data(line.utf8))
     }
 }
