@@ -123,7 +123,7 @@ extension Folder {
     ///
     /// - Returns: whether it differed.
     func renewList(_ name: String, with text: String) throws(DeviceError) -> Bool {
-        let found = try? openFile(name, O_RDONLY).content(limit: 1 << 22)
+        let found = try? content(ofFile: name, limit: 1 << 22)
         if found == Array(text.utf8) { return false }
         try replaceList(name, with: text)
         return true

@@ -98,7 +98,7 @@ package struct CopyVerification {
         var findings: [Finding] = []
         do throws(DeviceError) {
             guard try folder.exists(CopySettings.manifestName) else { return [Finding(.missing, sums, Self.noCopy)] }
-            let bytes = try folder.content(CopySettings.manifestName, limit: Self.longest)
+            let bytes = try folder.content(ofFile: CopySettings.manifestName, limit: Self.longest)
             guard let text = String(validating: bytes, as: UTF8.self), let digests = Manifest(reading: text)?.digests,
                 !digests.isEmpty
             else { return [Finding(.altered, sums, "does not have the form that a recorder writes")] }
@@ -153,7 +153,7 @@ package struct CopyVerification {
                     .missing, path,
                     "it is not signed: a person who changed a file could have changed its checksum, too")
             }
-            let signature = try folder.content(CopySettings.signatureName, limit: Minisign.longest)
+            let signature = try folder.content(ofFile: CopySettings.signatureName, limit: Minisign.longest)
             guard let key = try expectedKey(in: folder) else {
                 return Finding(
                     .missing, "\(folder.path)/\(CopySettings.publicKeyName)",
@@ -186,7 +186,7 @@ package struct CopyVerification {
 
     private static func key(in folder: Folder) throws(DeviceError) -> String? {
         guard try folder.exists(CopySettings.publicKeyName) else { return nil }
-        let bytes = try folder.content(CopySettings.publicKeyName, limit: Minisign.longest)
+        let bytes = try folder.content(ofFile: CopySettings.publicKeyName, limit: Minisign.longest)
         return RecorderKey.key(in: String(decoding: bytes, as: UTF8.self))
     }
 
@@ -197,7 +197,7 @@ package struct CopyVerification {
     private func history(in folder: Folder, _ names: Set<String>) -> [Finding] {
         let path = "\(folder.path)/\(historyFileName)"
         do throws(DeviceError) {
-            let bytes = try folder.content(historyFileName, limit: Self.longest * 64)
+            let bytes = try folder.content(ofFile: historyFileName, limit: Self.longest * 64)
             guard let lines = historyLines(in: String(decoding: bytes, as: UTF8.self)) else {
                 return [Finding(.altered, path, "is not a valid history")]
             }
@@ -262,12 +262,5 @@ extension AudioDecoder {
             digest.add(UnsafeRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[..<count])))
         }
         return digest.finish()
-    }
-}
-
-extension Folder {
-    /// Returns the content of a file; see `openFile`.
-    func content(_ name: String, limit: Int) throws(DeviceError) -> [UInt8] {
-        try openFile(name, O_RDONLY).content(limit: limit)
     }
 }

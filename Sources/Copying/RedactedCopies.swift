@@ -83,7 +83,7 @@ extension FolderExport {
     /// Waits until no redaction of the recording is in progress, so that sound and text match.
     func waitForRedaction(_ id: Int) async throws {
         let audio = audioPath(id)
-        let folder = audio.lastIndex(of: "/").map { String(audio[..<$0]) } ?? "."
+        let folder = System.folder(of: audio)
         var poll = 0
         while isTaken("\(folder)/\(RecordingFolder.redactionName)") {
             poll += 1

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import System
 
 /// The error of a missing program.
 package struct NotBuilt: Error {
@@ -17,8 +18,7 @@ package func builtProgram(_ name: String) throws -> String {
         var folder = candidate.split(separator: "/", omittingEmptySubsequences: false).dropLast()
         while !folder.isEmpty {
             let path = folder.joined(separator: "/") + "/\(name)"
-            var status = stat()
-            if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(path, X_OK) == 0 { return path }
+            if FileStatus(target: path)?.kind == .file, access(path, X_OK) == 0 { return path }
             folder = folder.dropLast()
         }
     }

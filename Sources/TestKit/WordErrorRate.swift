@@ -13,7 +13,7 @@ extension WordErrors {
     /// numbers up to ten; drops fillers and text in brackets. Identical for every engine.
     package static func normalized(_ text: String) -> [String] {
         withoutBrackets(text.lowercased()).replacing("i.e.", with: "that is").map { $0 == "’" || $0 == "‘" ? "'" : $0 }
-            .split { !($0.isASCII && ($0.isLetter || $0.isNumber) || $0 == "'") }
+            .split { !($0.isASCIIAlphanumeric || $0 == "'") }
             .flatMap { word -> [String] in
                 let word = String(word.drop { $0 == "'" })
                 let bare = String(word.reversed().drop { $0 == "'" }.reversed())

@@ -59,12 +59,8 @@ enum ArchiveChoice {
 
     /// Returns the archive of the option, of the environment, or in the home folder.
     static func name(_ arguments: Arguments) -> String? {
-        let named = arguments[.archive] ?? environment("FIELDSCRIBE_ARCHIVE")
-        return named ?? environment("HOME").map { "\($0)/fieldscribe-archive" }
-    }
-
-    private static func environment(_ name: String) -> String? {
-        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+        let named = arguments[.archive] ?? environmentVariable("FIELDSCRIBE_ARCHIVE")
+        return named ?? environmentVariable("HOME").map { "\($0)/fieldscribe-archive" }
     }
 }
 

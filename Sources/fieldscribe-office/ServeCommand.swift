@@ -85,15 +85,13 @@ enum ServeCommand: Command {
     /// Reads the password from the first line of a file; rejects a file that everybody may read.
     private static func password(in path: String) throws(DeviceError) -> String {
         let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
-        let kind = try file.status().kind
-        guard kind == .file else {
+        let status = try file.status()
+        guard status.kind == .file else {
             throw DeviceError(
-                .unsupported, "read", on: path, "is \(kind.rawValue), not a file",
+                .unsupported, "read", on: path, "is \(status.kind.rawValue), not a file",
                 remedy: "name a file with a password in its first line")
         }
-        var status = stat()
-        guard fstat(file.number, &status) == 0 else { throw .system("fstat", on: path) }
-        guard status.st_mode & 0o007 == 0 else {
+        guard status.permissions & 0o007 == 0 else {
             throw DeviceError(
                 .denied, "read", on: path, "everybody on this machine may read it", remedy: "chmod 600 \(path)")
         }

@@ -28,7 +28,7 @@ struct GpioChip: ~Copyable {
         }
         self.path = path
         self.handle = handle
-        name = path.split(separator: "/").last.map(String.init) ?? path
+        name = lastName(of: path)
         self.label = text(label)
         lineCount = Int(lines)
     }

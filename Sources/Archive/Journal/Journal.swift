@@ -118,7 +118,7 @@ struct Journal: Sendable {
     }
 
     func content(of recording: Int) throws(DeviceError) -> [UInt8] {
-        try opened(recording).openFile(Self.name, O_RDONLY).content()
+        try opened(recording).content(ofFile: Self.name)
     }
 
     /// The journal's length in bytes; 0 if it is missing or not a file.
@@ -156,7 +156,7 @@ struct Journal: Sendable {
     func readAny(_ recording: Int) throws(DeviceError) -> (entries: [JournalEntry], damagedLines: Int) {
         let bytes: [UInt8]
         do throws(DeviceError) {
-            bytes = try opened(recording).openFile(Self.name, O_RDONLY).content()
+            bytes = try opened(recording).content(ofFile: Self.name)
         } catch {
             switch (error.code, error.status) {
             case (.missing, _): return ([], 0)

@@ -16,8 +16,7 @@ actor ReadOnlyArchive: ArchiveReading {
     init(path: String) throws {
         try DatabaseFiles(path).check()
         try Self.checkIsFree(path)
-        var status = stat()
-        if stat("\(path)-wal", &status) == 0, status.st_size > 0 {
+        if let log = FileStatus(target: "\(path)-wal"), log.bytes > 0 {
             connection = try Self.copied(path)
         } else {
             connection = try Connection(onlyReading: path)

@@ -26,16 +26,15 @@ package final class GivenFile: Sendable {
             file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
             _ = fcntl(file.number, F_SETFL, fcntl(file.number, F_GETFL) & ~O_NONBLOCK)
         }
-        var status = stat()
-        guard fstat(file.number, &status) == 0 else { throw .system("fstat", on: self.path) }
-        switch status.st_mode & S_IFMT {
-        case S_IFREG:
-            modified = Double(status.st_mtim.tv_sec)
-            name = isInput ? self.path : path.split(separator: "/").last.map(String.init) ?? path
-        case S_IFIFO, S_IFSOCK:
+        let status = try file.status()
+        switch status.kind {
+        case .file:
+            modified = Double(status.modified)
+            name = isInput ? self.path : lastName(of: path)
+        case .pipe, .socket:
             modified = nil
             name = "standard input"
-        case S_IFDIR:
+        case .folder:
             throw DeviceError(
                 .unsupported, "open", on: self.path, "is a folder",
                 remedy: "name a file, or use a pattern like \(path)/*")

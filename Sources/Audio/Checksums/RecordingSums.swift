@@ -155,7 +155,7 @@ package struct RecordingSums: Hashable, Sendable {
     private static func lines(in place: RecordingPlace) throws(DeviceError) -> [Int64: SumLine] {
         let bytes: [UInt8]
         do throws(DeviceError) {
-            bytes = try place.folder.openFile(name(for: place.name), O_RDONLY).content(limit: longest)
+            bytes = try place.folder.content(ofFile: name(for: place.name), limit: longest)
         } catch {
             // Another kind of file contains no checksums; they are reported as missing.
             guard error.code == .missing || error.code == .unsupported || error.status == ELOOP else { throw error }

@@ -82,18 +82,16 @@ final class ByteSource: SeekableBytes {
         reading file: consuming FileDescriptor, named other: String? = nil, remedy: String
     ) throws(DeviceError) {
         name = other ?? file.path
-        var status = stat()
-        guard fstat(file.number, &status) == 0 else { throw .system("fstat", on: name) }
-        switch status.st_mode & S_IFMT {
-        case S_IFREG:
+        switch try file.status().kind {
+        case .file:
             base = max(0, Int64(lseek(file.number, 0, SEEK_CUR)))
             isSpooled = false
             self.file = file
-        case S_IFIFO, S_IFSOCK:
+        case .pipe, .socket:
             base = 0
             isSpooled = true
             self.file = try spool(file)
-        case S_IFDIR:
+        case .folder:
             throw DeviceError(
                 .unsupported, "open", on: name, "is a folder", remedy: "name a file, or use a pattern like \(name)/*")
         default:

@@ -45,7 +45,7 @@ package struct RecordingPart: Hashable, Sendable {
         }.sorted { ($0.start, $0.turn) < ($1.start, $1.turn) }
     }
 
-    var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+    var name: String { lastName(of: path) }
 
     /// Returns the name of a file that is set aside: `audio.aside-000000123456.wav`.
     static func aside(_ name: String, start: SamplePosition, turn: Int) -> String {

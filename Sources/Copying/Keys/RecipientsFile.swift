@@ -14,7 +14,7 @@ package enum RecipientsFile {
         let bytes: [UInt8]
         do throws(DeviceError) {
             let (folder, name) = try Folder.holding(path, crosses: true)
-            bytes = try folder.openFile(name, O_RDONLY).content(limit: largest)
+            bytes = try folder.content(ofFile: name, limit: largest)
         } catch {
             var error = error
             if error.status == ENOENT { error.remedy = "correct export.recipients, or put the file there" }

@@ -62,7 +62,7 @@ package final class RecorderKey: Sendable {
 
     private static func text(in folder: Folder) throws(DeviceError) -> String {
         String(
-            decoding: try folder.openFile(openName, O_RDONLY).content(limit: Minisign.longest), as: UTF8.self)
+            decoding: try folder.content(ofFile: openName, limit: Minisign.longest), as: UTF8.self)
     }
 
     /// If another process makes a key at the same time, the first one with the final name wins.

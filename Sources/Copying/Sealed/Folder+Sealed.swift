@@ -13,7 +13,7 @@ extension Folder {
     func writeSums(_ known: KnownCopies<SealedName>) throws(DeviceError) {
         var sums: [String: String] = [:]
         // Files that the ledger does not list, such as those of an earlier ledger.
-        let before = (try? openFile(CopySettings.manifestName, O_RDONLY).content(limit: 1 << 22)) ?? []
+        let before = (try? content(ofFile: CopySettings.manifestName, limit: 1 << 22)) ?? []
         for line in String(decoding: before, as: UTF8.self).split(separator: "\n") {
             let digest = line.prefix(64)
             let file = String(line.dropFirst(66))
@@ -34,7 +34,7 @@ extension Folder {
     func removeSealed(_ name: SealedName) throws(DeviceError) {
         let sums = CopySettings.manifestName
         if try exists(sums) {
-            let before = String(decoding: try openFile(sums, O_RDONLY).content(limit: 1 << 22), as: UTF8.self)
+            let before = String(decoding: try content(ofFile: sums, limit: 1 << 22), as: UTF8.self)
             let lines = before.split(separator: "\n").filter { $0.dropFirst(66) != name.text }
             if lines.isEmpty {
                 try remove(sums)

@@ -31,7 +31,7 @@ package struct KnownSticks: Hashable, Sendable {
     /// - Throws: `DeviceError` that names the file, and the line if possible.
     package init(in storage: String) throws(DeviceError) {
         let bytes = try unlessMissing([]) { () throws(DeviceError) in
-            try Folder(opening: storage, crosses: true).openFile(Self.fileName, O_RDONLY).content(limit: Self.largest)
+            try Folder(opening: storage, crosses: true).content(ofFile: Self.fileName, limit: Self.largest)
         }
         try self.init(bytes, path: "\(storage)/\(Self.fileName)")
     }

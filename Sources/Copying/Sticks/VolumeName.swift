@@ -27,7 +27,7 @@ func uuid(
     if let named { return named }
     guard let uuid = UdevProperties(of: DeviceNumber(device), in: database)["ID_FS_UUID_ENC"] else { return nil }
     // The stick controls this text: only a UUID's characters are accepted.
-    let isUUID = uuid.utf8.count <= 64 && uuid.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
+    let isUUID = uuid.utf8.count <= 64 && uuid.allSatisfy { $0.isASCIIAlphanumeric || $0 == "-" }
     return isUUID && !uuid.isEmpty ? uuid : nil
 }
 

@@ -65,7 +65,7 @@ package struct AddedFile: Hashable, Sendable, Codable {
         guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return String(name) }
         let ending = name[dot...].dropFirst()
         // `3.5 hours at the mill` has none.
-        let isEnding = ending.utf8.count <= 8 && ending.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+        let isEnding = ending.utf8.count <= 8 && ending.allSatisfy(\.isASCIIAlphanumeric)
         return String(isEnding ? name[..<dot] : name)
     }
 }

@@ -12,11 +12,11 @@ package struct Recipient: Hashable, Sendable {
         guard let first = fields.first, text.utf8.count <= Self.longest else { return nil }
         switch first {
         case "ssh-ed25519", "ssh-rsa":
-            let isKey = fields.count > 1 && fields[1].allSatisfy { Self.isPlain($0) || "+/=".contains($0) }
+            let isKey = fields.count > 1 && fields[1].allSatisfy { $0.isASCIIAlphanumeric || "+/=".contains($0) }
             guard isKey else { return nil }
             self.text = "\(first) \(fields[1])"
         default:
-            guard fields.count == 1, first.hasPrefix("age1"), first.utf8.count >= 20, first.allSatisfy(Self.isPlain)
+            guard fields.count == 1, first.hasPrefix("age1"), first.utf8.count >= 20, first.allSatisfy(\.isASCIIAlphanumeric)
             else { return nil }
             self.text = String(first)
         }
@@ -24,10 +24,6 @@ package struct Recipient: Hashable, Sendable {
 
     /// An abbreviation that distinguishes keys: `age1gsys5...cygd`.
     package var short: String { text.utf8.count > 40 ? "\(text.prefix(24))...\(text.suffix(4))" : text }
-
-    private static func isPlain(_ character: Character) -> Bool {
-        character.isASCII && (character.isLetter || character.isNumber)
-    }
 }
 
 /// Recognizes private keys, so that they never reach a message, a log or a file.
@@ -57,6 +53,6 @@ package enum SigningKey {
     /// Whether a text has the form of a public key: 42 bytes in base64, of which the first two name Ed25519.
     package static func isPublic(_ text: String) -> Bool {
         text.hasPrefix("RW") && text.utf8.count == 56
-            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "+" || $0 == "/") }
+            && text.allSatisfy { $0.isASCIIAlphanumeric || $0 == "+" || $0 == "/" }
     }
 }

@@ -17,7 +17,7 @@ extension FileAdding {
     ) async throws -> Int {
         let file = try await onThread(named: "adding") { () throws(DeviceError) -> AddedFile in
             let folder = try Folder(opening: storage, crosses: true).folder("recordings").folder(prepared)
-            let bytes = try folder.openFile(AddedFile.description, O_RDONLY).content(limit: 1 << 20)
+            let bytes = try folder.content(ofFile: AddedFile.description, limit: 1 << 20)
             let file: AddedFile
             do { file = try JSONDecoder().decode(AddedFile.self, from: Data(bytes)) } catch {
                 throw DeviceError(.damaged, "add", on: "\(folder.path)/\(AddedFile.description)", "cannot be read")

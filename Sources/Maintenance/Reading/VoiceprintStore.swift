@@ -75,7 +75,7 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
     package init(in storage: String) throws(DeviceError) {
         let path = "\(storage)/\(Self.fileName)"
         let bytes: [UInt8]? = try unlessMissing(nil) { () throws(DeviceError) in
-            try Folder(opening: storage, crosses: true).openFile(Self.fileName, O_RDONLY).content(limit: Self.largest)
+            try Folder(opening: storage, crosses: true).content(ofFile: Self.fileName, limit: Self.largest)
         }
         guard let bytes else { return }
         do { self = try JSONDecoder().decode(Self.self, from: Data(JSONStrings.check(bytes))) } catch {

@@ -315,8 +315,5 @@ package struct Recovery: Sendable {
         }
     }
 
-    private static func modified(_ path: String) -> Double {
-        var status = stat()
-        return stat(path, &status) == 0 ? Double(status.st_mtim.tv_sec) : 0
-    }
+    private static func modified(_ path: String) -> Double { Double(FileStatus(target: path)?.modified ?? 0) }
 }

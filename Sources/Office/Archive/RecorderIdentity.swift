@@ -21,7 +21,7 @@ extension RecorderIdentity {
         let mark = key.map { Digest.of($0).prefix(8) } ?? machine?.prefix(8)
         var plain = ""
         for character in name.lowercased() where plain.count < 32 {
-            let isPlain = character.isASCII && (character.isLetter || character.isNumber || character == "-")
+            let isPlain = character.isASCIIAlphanumeric || character == "-"
             plain.append(isPlain ? character : "-")
         }
         let base = (plain.isEmpty ? Self.unknownName : plain) + (mark.map { "-\($0)" } ?? "")

@@ -142,7 +142,7 @@ struct FoundCopies {
     }
 
     private static func lastName(of path: String) -> String {
-        guard let real = try? realPath(path) else { return path.split(separator: "/").last.map(String.init) ?? path }
+        guard let real = try? realPath(path) else { return lastName(of: path) }
         return real.split(separator: "/").last.map(String.init) ?? RecorderIdentity.unknownName
     }
 }

@@ -57,7 +57,7 @@ extension Gathering {
     func readCorrections(_ name: String, at place: FoundCopies.Place) throws(DeviceError) -> FoundCorrections? {
         let path = "\(place.path)/\(name)"
         do throws(DeviceError) {
-            let bytes = try place.open().openFile(name, O_RDONLY).content(limit: SavedCorrections.largest)
+            let bytes = try place.open().content(ofFile: name, limit: SavedCorrections.largest)
             return FoundCorrections(
                 path: path, bytes: bytes, saved: try SavedCorrections(bytes, name: path, reader: reader))
         } catch {

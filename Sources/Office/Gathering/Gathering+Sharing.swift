@@ -24,7 +24,7 @@ extension Gathering {
             for place in held[index] {
                 guard let folder = try? files.folder(along: place), Self.isListed(digest, for: name, in: folder),
                     // It may have been damaged after it was added.
-                    (try? Self.digest(of: name, in: folder)) == digest
+                    (try? Digest.of(folder.openFile(name, O_RDONLY))) == digest
                 else { continue }
                 if (try? Self.share(name, of: folder, with: target)) != nil { break }
             }
@@ -34,13 +34,6 @@ extension Gathering {
     private static func isListed(_ digest: String, for name: String, in folder: Folder) -> Bool {
         let list = try? folder.manifestContent()
         return list.flatMap { Manifest(reading: String(decoding: $0, as: UTF8.self)) }?.digests[name] == digest
-    }
-
-    /// Returns the SHA-256 of a file.
-    static func digest(of name: String, in folder: Folder) throws(DeviceError) -> String {
-        var digest = Digest()
-        try folder.openFile(name, O_RDONLY).forEachBlock { bytes throws(DeviceError) in digest.add(bytes) }
-        return digest.finish()
     }
 
     /// Replaces a file in `target` with a hard link to the file of the same name in `folder`.

@@ -225,7 +225,7 @@ package final class Gathering {
 
     private func addSealed(_ found: FoundCopies.Copy) throws(DeviceError) {
         guard let key, let name = found.sealed else { return report.sealed += 1 }
-        let digest = try Self.digest(of: name, in: try found.place.open())
+        let digest = try Digest.of(found.place.open().openFile(name, O_RDONLY))
         if try archive.known(sealed: digest) != nil { return report.known += 1 }
         try startReading(found, digest: nil, sealed: digest, Self.maxText / 4) { (folder) throws(DeviceError) in
             try StagedCopy(opening: name, in: try found.place.open(), with: key, into: folder)

@@ -31,9 +31,7 @@ package struct OfficeAdding {
     /// Returns the SHA-256 of a regular file; nil for anything else, such as a pipe, which can be read only once.
     package static func digest(of path: String) throws(DeviceError) -> String? {
         guard let real = try? realPath(path), FileStatus(real)?.kind == .file else { return nil }
-        var digest = Digest()
-        try FileDescriptor(opening: path, O_RDONLY).forEachBlock { bytes in digest.add(bytes) }
-        return digest.finish()
+        return try Digest.of(FileDescriptor(opening: path, O_RDONLY))
     }
 
     /// Adds files.

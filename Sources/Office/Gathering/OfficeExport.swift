@@ -69,7 +69,7 @@ package struct OfficeExport {
 
     private func copySaved(from source: Folder, to folder: Folder) throws(DeviceError) {
         for name in try source.names(limit: 10_000).filter(SavedCorrections.isName) where try !folder.exists(name) {
-            let bytes = try source.openFile(name, O_RDONLY).content(limit: SavedCorrections.largest)
+            let bytes = try source.content(ofFile: name, limit: SavedCorrections.largest)
             try folder.replace(name, with: bytes, mode: 0o644)
         }
     }
@@ -85,15 +85,12 @@ package struct OfficeExport {
         guard let timeline = try archive.shownTimeline(of: recording.id) else {
             throw DeviceError(.missing, "export", on: "recording \(recording.id)", "has no transcript")
         }
-        var details = RecordingDetails(timeline)
-        details.title = title
-        let written = details
-        let bytes = try rethrowing { try format.file(timeline, details: written) }
+        let bytes = try rethrowing { try format.file(timeline, details: RecordingDetails(timeline, title: title)) }
         let folder = try Self.folder(recording.recorder.folder, in: target)
         let place = recording.folderName
         let name = "\(place).\(format.fileExtension)"
         if try folder.exists(name) {
-            let there = try folder.openFile(name, O_RDONLY).content(limit: 1 << 30)
+            let there = try folder.content(ofFile: name, limit: 1 << 30)
             if there == bytes { return ("\(folder.path)/\(name)", false) }
             guard replaces else {
                 throw DeviceError(

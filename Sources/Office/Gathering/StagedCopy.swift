@@ -229,6 +229,6 @@ struct StagedCopy: Sendable {
 extension Folder {
     /// Reads SHA256SUMS of a copy.
     func manifestContent() throws(DeviceError) -> [UInt8] {
-        try openFile(CopySettings.manifestName, O_RDONLY).content(limit: 1 << 20)
+        try content(ofFile: CopySettings.manifestName, limit: 1 << 20)
     }
 }

@@ -1,6 +1,7 @@
 import Core
 internal import CPostgreSQL
 import Glibc
+import System
 
 /// The file in which libpq looks for a password. If others may read it, libpq ignores it and prints a warning on standard
 /// error.
@@ -15,12 +16,11 @@ struct PasswordFile {
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
         let length = fieldscribe_password_file(address, &path, path.count)
         let libpqFile = length > 0 ? path.withUnsafeBytes { String(decoding: $0.prefix(length), as: UTF8.self) } : nil
-        let named = libpqFile ?? getenv("PGPASSFILE").map { String(cString: $0) }
-        guard let path = named ?? getenv("HOME").map({ "\(String(cString: $0))/.pgpass" }) else { return }
-        var status = stat()
-        guard stat(path, &status) == 0 else { return }
-        let isFile = status.st_mode & S_IFMT == S_IFREG
-        guard !isFile || status.st_mode & 0o077 != 0 else { return }
+        let named = libpqFile ?? environmentVariable("PGPASSFILE")
+        guard let path = named ?? environmentVariable("HOME").map({ "\($0)/.pgpass" }) else { return }
+        guard let status = FileStatus(target: path) else { return }
+        let isFile = status.kind == .file
+        guard !isFile || status.permissions & 0o077 != 0 else { return }
         let reason = isFile ? "others may read it" : "is not a file"
         guard named == nil else {
             throw DeviceError(

@@ -188,7 +188,7 @@ final class DroppedFiles: @unchecked Sendable {
     }
 
     private func importText(into archive: any OfficeArchive) throws(DeviceError) -> Outcome {
-        let bytes = try copy.openFile(Self.textName, O_RDONLY).content(limit: Self.largestText)
+        let bytes = try copy.content(ofFile: Self.textName, limit: Self.largestText)
         let file = OfficeImport.File(
             path: header.name, bytes: bytes, recording: header.recording, person: header.person, neighbour: nil)
         let line = try OfficeImport(archive, field: OfficeSite.recordingField)

@@ -202,7 +202,7 @@ package final class OfficeSite {
     private func peaks(of recording: OfficeRecording, _ archive: any OfficeArchive) -> [UInt8] {
         guard !recording.place.isEmpty,
             let folder = try? Folder(opening: archive.files, crosses: true).folder(along: recording.place),
-            let bytes = try? folder.openFile("index.html", O_RDONLY).content(limit: Self.largestPage),
+            let bytes = try? folder.content(ofFile: "index.html", limit: Self.largestPage),
             let page = try? PageReading(bytes, name: "index.html")
         else { return [] }
         return page.peaks

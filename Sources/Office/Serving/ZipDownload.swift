@@ -123,10 +123,8 @@ final class ZipDownload {
         let format = TranscriptFormat.docx
         var text: [UInt8]?
         if let timeline = try archive.shownTimeline(of: recording.id) {
-            var details = RecordingDetails(timeline)
-            details.title = OfficePage.title(of: recording)
-            let written = details
-            text = try rethrowing { try format.file(timeline, details: written) }
+            let details = RecordingDetails(timeline, title: OfficePage.title(of: recording))
+            text = try rethrowing { try format.file(timeline, details: details) }
         }
         if recorders.insert(recorder).inserted {
             pending += zip.entry("\(recorder)/\(RecorderFolder.fileName)", Array(recording.recorder.fileText.utf8))
@@ -139,7 +137,7 @@ final class ZipDownload {
     private func open(_ name: String) {
         guard let copy else { return }
         // Some programs treat `..\x` as a path out of the folder. Recorders write no such name.
-        guard name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-._ ()".contains($0)) }) else {
+        guard name.allSatisfy({ $0.isASCIIAlphanumeric || "-._ ()".contains($0) }) else {
             return problems.append("\(copy.path): has a file with an unusual name, which was left out")
         }
         let path = "\(copy.path)/\(name)"

@@ -14,8 +14,6 @@ struct WebConnections {
 
     private var connections: [OpaquePointer: Connection] = [:]
 
-    private static var now: Double { MonotonicClock.seconds }
-
     /// Adds a connection. If there are too many, closes another one and returns it.
     mutating func add(_ connection: OpaquePointer, _ socket: Int32) -> OpaquePointer? {
         var closed: OpaquePointer?
@@ -28,7 +26,7 @@ struct WebConnections {
                 close(slowest.key)
             }
         }
-        connections[connection] = Connection(socket: socket, since: Self.now)
+        connections[connection] = Connection(socket: socket, since: MonotonicClock.seconds)
         return closed
     }
 
@@ -41,17 +39,17 @@ struct WebConnections {
     /// Notes that a request was answered or has failed.
     mutating func markAnswered(_ connection: OpaquePointer) {
         connections[connection]?.isReceived = false
-        connections[connection]?.since = Self.now
+        connections[connection]?.since = MonotonicClock.seconds
     }
 
     /// Notes that a request is arriving fast enough.
-    mutating func keep(_ connection: OpaquePointer) { connections[connection]?.since = Self.now }
+    mutating func keep(_ connection: OpaquePointer) { connections[connection]?.since = MonotonicClock.seconds }
 
     mutating func remove(_ connection: OpaquePointer) { connections[connection] = nil }
 
     /// Closes connections whose requests take too long, and returns them.
     mutating func closeSlow() -> [OpaquePointer] {
-        let latest = Self.now - WebServer.longestRequest
+        let latest = MonotonicClock.seconds - WebServer.longestRequest
         let slow = connections.filter { !$0.value.isReceived && $0.value.since < latest }.map(\.key)
         for connection in slow { close(connection) }
         return slow

@@ -52,8 +52,7 @@ struct ReadingProgram {
             if let own = try? realPath("/proc/self/exe") {
                 paths.append("\(own.split(separator: "/").dropLast().map { "/\($0)" }.joined())/\(name)")
             }
-            let folders = getenv("PATH").map { String(cString: $0) } ?? ""
-            paths += folders.split(separator: ":").map { "\($0)/\(name)" }
+            paths += (environmentVariable("PATH") ?? "").split(separator: ":").map { "\($0)/\(name)" }
         }
         if let found = paths.first(where: { access($0, X_OK) == 0 && FileStatus($0)?.kind == .file }) { return found }
         throw DeviceError(

@@ -39,10 +39,7 @@ package struct InstalledModel: Hashable, Sendable {
     }
 
     private static func checksum(_ path: String) throws -> String {
-        let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
-        var digest = Digest()
-        try file.forEachBlock { bytes throws(DeviceError) in digest.add(bytes) }
-        return digest.finish()
+        try Digest.of(FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK))
     }
 }
 
@@ -77,7 +74,7 @@ extension InstalledModel {
             problems = [error.message]
             lacksFile = error.code == .missing
         }
-        let name = path.split(separator: "/").last.map(String.init) ?? path
+        let name = lastName(of: path)
         self.init(
             name: name, path: path, language: "", sampleRate: SamplePosition.rate, files: [path],
             bytes: status.bytes, licence: nil, problems: problems, lacksFile: lacksFile)

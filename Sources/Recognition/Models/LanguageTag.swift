@@ -1,3 +1,4 @@
+import Core
 import System
 
 /// A language, as in models and in `recognizer.language`: `uk`, `pt-BR`.
@@ -13,7 +14,7 @@ package struct LanguageTag: Hashable, Sendable {
     /// anything else.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        let areASCII = parts.allSatisfy { $0.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } }
+        let areASCII = parts.allSatisfy { $0.allSatisfy(\.isASCIIAlphanumeric) }
         guard areASCII, (1...2).contains(parts.count), (2...3).contains(parts[0].count), parts[0].allSatisfy(\.isLetter)
         else { return nil }
         guard parts.count == 2 else {

@@ -21,10 +21,8 @@ package struct ModelStore: Sendable {
 
     /// The folder for this user's models; nil if neither XDG_DATA_HOME nor HOME is set.
     package static var ownFolder: String? {
-        if let folder = getenv("XDG_DATA_HOME"), folder.pointee != 0 {
-            return String(cString: folder) + "/fieldscribe/models"
-        }
-        return getenv("HOME").map { String(cString: $0) + "/.local/share/fieldscribe/models" }
+        if let folder = environmentVariable("XDG_DATA_HOME") { return "\(folder)/fieldscribe/models" }
+        return environmentVariable("HOME").map { "\($0)/.local/share/fieldscribe/models" }
     }
 
     /// The folder of models.
@@ -113,7 +111,7 @@ package struct ModelStore: Sendable {
 
     private static func isName(_ name: String) -> Bool {
         name.utf8.count <= 64 && name.first.map { $0 != "." && $0 != "-" } == true
-            && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
+            && name.allSatisfy { $0.isASCIIAlphanumeric || "-_.".contains($0) }
     }
 
     /// Returns the name and files of the model in a user's folder.

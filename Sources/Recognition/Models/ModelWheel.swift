@@ -31,7 +31,7 @@ struct ModelWheel {
             throw DeviceError(
                 .unsupported, "open", on: path, "is \(kind.rawValue), not a file", remedy: "name the file of a wheel")
         }
-        let name = path.split(separator: "/").last.map(String.init) ?? path
+        let name = lastName(of: path)
         guard name.hasPrefix(Self.prefix) else {
             throw DeviceError(
                 .unsupported, "add",
@@ -91,7 +91,7 @@ struct ModelWheel {
     private static func isPlain(_ name: String) -> Bool {
         !name.hasPrefix("/") && !name.hasSuffix("/") && !name.hasPrefix("-")
             && !name.split(separator: "/").contains("..")
-            && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_./+".contains($0)) }
+            && name.allSatisfy { $0.isASCIIAlphanumeric || "-_./+".contains($0) }
     }
 
     /// Returns the SHA-256 of each file in RECORD, whose lines are `name,sha256=BASE64URL,bytes`.

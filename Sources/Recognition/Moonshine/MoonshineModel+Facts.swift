@@ -4,11 +4,12 @@ import System
 extension MoonshineModel {
     /// The paths of the model's files, sorted.
     package var files: [String] {
-        ((try? names(inFolder: path)) ?? []).sorted().map { "\(path)/\($0)" }.filter { Self.status(of: $0) != nil }
+        ((try? names(inFolder: path)) ?? []).sorted().map { "\(path)/\($0)" }
+            .filter { FileStatus(target: $0)?.kind == .file }
     }
 
     /// The total size of the files in bytes.
-    package var bytes: Int64 { files.reduce(0) { $0 + (Self.status(of: $1).map { Int64($0.st_size) } ?? 0) } }
+    package var bytes: Int64 { files.reduce(0) { $0 + (FileStatus(target: $1)?.bytes ?? 0) } }
 
     /// The language from the file LANGUAGE or the end of the folder's name, such as `en`; empty if neither names one.
     package var language: String {
@@ -26,8 +27,8 @@ extension MoonshineModel {
 
     /// The size of the networks in megabytes, beyond tiny's 44.
     private var extraMegabytes: Int {
-        let bytes = [encoder, decoder].compactMap { Self.status(of: $0)?.st_size }.reduce(0, +)
-        return max(0, bytes / 1_000_000 - 44)
+        let bytes = [encoder, decoder].compactMap { FileStatus(target: $0)?.bytes }.reduce(0, +)
+        return max(0, Int(bytes / 1_000_000) - 44)
     }
 
     /// The memory of a worker with this model, in megabytes: 220 for tiny, plus twice the additional size of the
@@ -41,11 +42,5 @@ extension MoonshineModel {
     package var licence: String? {
         guard let text = try? content(ofFile: "\(path)/LICENSE", limit: 1 << 16) else { return nil }
         return String(decoding: text, as: UTF8.self).contains("MIT License") ? "MIT" : nil
-    }
-
-    /// Returns the status of a regular file.
-    private static func status(of path: String) -> stat? {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? status : nil
     }
 }

@@ -1,5 +1,6 @@
 import Core
 import Glibc
+import System
 
 /// A folder with Moonshine's networks and tokenizer, as installed by the package fieldscribe-moonshine-tiny-en.
 package struct MoonshineModel: Hashable, Sendable {
@@ -22,7 +23,7 @@ package struct MoonshineModel: Hashable, Sendable {
     package var digests: String { ModelDigests(of: path).path }
 
     /// The short name, which is the folder's name.
-    package var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+    package var name: String { lastName(of: path) }
 
     /// - Parameter path: a folder, with or without a model.
     package init(path: String) { self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path }

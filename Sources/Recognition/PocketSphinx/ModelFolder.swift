@@ -1,5 +1,4 @@
 import Core
-import Glibc
 import System
 
 /// The properties of an installed model, from its files.
@@ -36,7 +35,7 @@ package struct ModelFolder: Hashable, Sendable {
             Self.parameters(of: model.acousticModel)["-samprate"].flatMap { Double($0) }.map { Int(nearest: $0) }
             ?? 16_000
         files = Self.files(in: self.path)
-        bytes = files.reduce(0) { $0 + Self.size(of: $1) }
+        bytes = files.reduce(0) { $0 + (FileStatus(target: $1)?.bytes ?? 0) }
     }
 
     /// Returns the models in these folders, in order; of models with the same name, only the first.
@@ -73,13 +72,5 @@ package struct ModelFolder: Hashable, Sendable {
         }
     }
 
-    private static func size(of path: String) -> Int64 {
-        var status = stat()
-        return stat(path, &status) == 0 ? Int64(status.st_size) : 0
-    }
-
-    private static func isFolder(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-    }
+    private static func isFolder(_ path: String) -> Bool { FileStatus(target: path)?.kind == .folder }
 }

@@ -30,7 +30,7 @@ package struct PocketSphinxModel: Hashable, Sendable {
     /// its kind is used.
     package init(folder: String, languageModel: String? = nil, dictionary: String? = nil) {
         let folder = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
-        name = folder.split(separator: "/").last.map(String.init) ?? folder
+        name = lastName(of: folder)
         let names = (try? System.names(inFolder: folder)) ?? []
         acousticModel = Self.choose("\(name)", orOnlyOf: names, in: folder) { name in
             access("\(folder)/\(name)/mdef", F_OK) == 0

@@ -52,7 +52,7 @@ package struct LearnedVocabulary: Sendable {
             throw error
         }
         do throws(DeviceError) {
-            return try folder.openFile(LearnedFile.name, O_RDONLY).content(limit: Self.largest)
+            return try folder.content(ofFile: LearnedFile.name, limit: Self.largest)
         } catch {
             // EACCES for a folder that may be listed but not entered.
             if error.status == ENOENT || isOptional && error.status == EACCES && access(storage, X_OK) != 0 {

@@ -1,5 +1,4 @@
 import Core
-import Glibc
 import System
 
 /// Prepares a user's vocabulary for the decoder before recording, and keeps the result for later recordings.
@@ -173,9 +172,8 @@ package struct VocabularyPreparation: Sendable {
         let isLearned = learned != nil && !GrammarFile.isGrammar(text)
         if isLearned, let learned { add("learned \(LearnedFile.usual)\n\(learned)\n".utf8) }
         for path in [dictionary, languageModel] {
-            var status = stat()
-            _ = stat(path, &status)
-            add("\(path) \(status.st_size) \(status.st_mtim.tv_sec)\n".utf8)
+            let status = FileStatus(target: path)
+            add("\(path) \(status?.bytes ?? 0) \(status?.modified ?? 0)\n".utf8)
         }
         return (isLearned ? Self.learnedPrefix : "") + hash.padded(to: 16, radix: 16)
     }

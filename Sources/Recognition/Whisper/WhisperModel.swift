@@ -10,7 +10,7 @@ package struct WhisperModel: Hashable, Sendable {
 
     /// The first executable `whisper-cli` in PATH. If none is executable, the first one; nil if there is none.
     package static var program: String? {
-        let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin"
+        let folders = environmentVariable("PATH") ?? "/usr/local/bin:/usr/bin"
         let candidates: [String] = folders.split(separator: ":").map { "\($0)/whisper-cli" }
         let installed = candidates.filter { access($0, F_OK) == 0 }
         return installed.first { access($0, X_OK) == 0 } ?? installed.first

@@ -61,9 +61,8 @@ extension Configuration {
     /// - Throws: `DeviceError` if it cannot be read, is not a file, or is too large.
     static func read(_ path: String) throws(DeviceError) -> [UInt8] {
         // Check before opening: opening a device may have effects, and opening a FIFO may block.
-        var status = stat()
-        guard stat(path, &status) == 0 else { throw .system("stat", on: path) }
-        guard status.st_mode & S_IFMT == S_IFREG else {
+        guard let status = FileStatus(target: path) else { throw .system("stat", on: path) }
+        guard status.kind == .file else {
             throw DeviceError(.unsupported, "stat", on: path, "not a file", remedy: "name a configuration file")
         }
         let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)

@@ -149,7 +149,7 @@ extension ConfigurationKey {
     /// Whether a name has only ASCII letters, digits and these marks, and does not begin with a dash or a dot.
     private static func isName(_ name: String, marks: String, most: Int) -> Bool {
         name.utf8.count <= most && !name.hasPrefix(".") && !name.hasPrefix("-")
-            && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || marks.contains($0)) }
+            && name.allSatisfy { $0.isASCIIAlphanumeric || marks.contains($0) }
     }
 
     /// The text after a prefix; nil without any.

@@ -160,14 +160,11 @@ extension Configuration {
 
     /// The folder for files that can be recreated: the archive's for its owner, else the user's own, even for root.
     package var cacheFolder: String {
-        var status = stat()
-        if stat(storage.directory, &status) == 0, status.st_uid == geteuid(), access(storage.directory, W_OK) == 0 {
+        if FileStatus(target: storage.directory)?.owner == geteuid(), access(storage.directory, W_OK) == 0 {
             return "\(storage.directory)/cache"
         }
-        if let folder = getenv("XDG_CACHE_HOME"), folder.pointee != 0 {
-            return String(cString: folder) + "/fieldscribe"
-        }
-        return (getenv("HOME").map { String(cString: $0) } ?? "/tmp") + "/.cache/fieldscribe"
+        if let folder = environmentVariable("XDG_CACHE_HOME") { return "\(folder)/fieldscribe" }
+        return "\(environmentVariable("HOME") ?? "/tmp")/.cache/fieldscribe"
     }
 
     /// Returns how to start a decode worker: this executable with its hidden subcommand, or the user's own program.

@@ -75,11 +75,11 @@ package struct CardFolder {
     private static let maxProblems = 50
 
     private func file(_ name: String, upTo limit: Int) throws(DeviceError) -> [UInt8] {
-        try Folder(opening: path).openFile(name, O_RDONLY).content(limit: limit)
+        try Folder(opening: path).content(ofFile: name, limit: limit)
     }
 
     private func isTimeZone(_ name: String) -> Bool {
-        let isPlain = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/_-+".contains($0)) }
+        let isPlain = name.allSatisfy { $0.isASCIIAlphanumeric || "/_-+".contains($0) }
         guard isPlain, name.first != "/", let bytes = try? beginning(ofFile: "\(zones)/\(name)", count: 4)
         else { return false }
         return bytes == Array("TZif".utf8)

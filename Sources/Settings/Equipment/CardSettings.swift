@@ -109,7 +109,7 @@ package struct CardSettings: Hashable, Sendable {
     private mutating func set(_ key: String, _ value: String, _ isTimeZone: (String) -> Bool) -> String? {
         switch key {
         case "name":
-            let isName = value.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
+            let isName = value.allSatisfy { $0.isASCIIAlphanumeric || $0 == "-" }
             guard isName, value.count <= 63, value.first != "-", value.last != "-" else {
                 return "\"\(value)\" cannot be a name; allowed: letters, digits and inner -, at most 63"
             }

@@ -74,7 +74,7 @@ package enum StickSettings {
         let name = kind.fileName
         do throws(DeviceError) {
             guard try folder.exists(name) else { return }
-            let bytes = try folder.openFile(name, O_RDONLY).content(limit: limit)
+            let bytes = try folder.content(ofFile: name, limit: limit)
             let wrong = try check(kind, bytes)
             guard wrong.isEmpty else {
                 outcome.lines.append(
@@ -109,7 +109,7 @@ package enum StickSettings {
         let subject = "\(folderName)/\(recipientsName)"
         do throws(DeviceError) {
             guard try folder.exists(recipientsName) else { return }
-            let bytes = try folder.openFile(recipientsName, O_RDONLY).content(limit: RecipientsFile.largest)
+            let bytes = try folder.content(ofFile: recipientsName, limit: RecipientsFile.largest)
             if let problem = try check(.recipients, bytes).first { throw DeviceError(.unsupported, "read", problem) }
             let recipients = try RecipientsFile.recipients(bytes, subject)
             let isSigned = try isSigned(bytes, in: folder, subject, configuration)
@@ -142,7 +142,7 @@ package enum StickSettings {
     ) throws(DeviceError) -> Bool {
         let (name, key) = ("\(recipientsName).minisig", configuration.export.settingsKey)
         guard !key.isEmpty, try folder.exists(name) else { return false }
-        let signature = try folder.openFile(name, O_RDONLY).content(limit: Minisign.longest)
+        let signature = try folder.content(ofFile: name, limit: Minisign.longest)
         guard try Minisign().comment(of: bytes, signature: signature, key: key) != nil else {
             throw DeviceError(
                 .denied, "minisign", on: subject, "is not signed with the key that export.settings-key names",
@@ -245,7 +245,7 @@ extension ConfigurationKey {
         let parts = device.dropFirst("alsa:".count).split(separator: ":", omittingEmptySubsequences: false)
         if parts == ["default"] { return true }
         let isPlain =
-            parts.last?.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "=,_-".contains($0)) } ?? false
+            parts.last?.allSatisfy { $0.isASCIIAlphanumeric || "=,_-".contains($0) } ?? false
         return parts.count == 2 && ["plughw", "hw", "sysdefault", "dsnoop"].contains(parts[0]) && isPlain
             && !parts[1].isEmpty
     }

@@ -1,4 +1,5 @@
 internal import CNettle
+import Core
 import FoundationEssentials
 
 /// Computes SHA-256 incrementally.
@@ -23,6 +24,13 @@ package struct Digest {
         var bytes = [UInt8](repeating: 0, count: 32)
         fieldscribe_sha256_finish(&state, &bytes)
         return bytes
+    }
+
+    /// Returns the digest of an open file's content in hexadecimal.
+    package static func of(_ file: borrowing FileDescriptor) throws(DeviceError) -> String {
+        var digest = Digest()
+        try file.forEachBlock { bytes throws(DeviceError) in digest.add(bytes) }
+        return digest.finish()
     }
 
     /// Returns the digest of a text's UTF-8 in hexadecimal.

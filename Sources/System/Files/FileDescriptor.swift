@@ -146,11 +146,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     }
 
     /// The file's length in bytes.
-    package borrowing func size() throws(DeviceError) -> Int64 {
-        var status = stat()
-        try check("fstat") { fstat(number, &status) }
-        return Int64(status.st_size)
-    }
+    package borrowing func size() throws(DeviceError) -> Int64 { try status().bytes }
 
     private borrowing func check(_ operation: String, _ call: () -> Int32) throws(DeviceError) {
         guard uninterrupted(call) == 0 else { throw .system(operation, on: path) }

@@ -1,7 +1,7 @@
 import Core
 import Glibc
 
-/// The status of a name (lstat): of a link itself, not its target.
+/// The status of a file: its type, size and owner.
 package struct FileStatus: Hashable, Sendable {
     /// The type; the raw value is its name in errors.
     package enum Kind: String, Sendable {
@@ -28,6 +28,8 @@ package struct FileStatus: Hashable, Sendable {
     package var owner: UInt32
     /// The permissions, the lower twelve bits of its mode.
     package var permissions: UInt32
+    /// When its content changed last, in seconds since 1970.
+    package var modified: Int
 
     init(_ status: stat) {
         kind =
@@ -46,12 +48,22 @@ package struct FileStatus: Hashable, Sendable {
         links = Int(clamping: status.st_nlink)
         owner = status.st_uid
         permissions = status.st_mode & 0o7777
+        modified = status.st_mtim.tv_sec
     }
 
-    /// Returns nil if nothing has this name, or it may not be examined.
+    /// The status of a name: of a link itself (lstat). Nil, with `errno`, if nothing has the name or it may not be
+    /// examined.
     package init?(_ path: String) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// The status of what a path leads to: of a link's target (stat). Nil, with `errno`, if there is none or it may not
+    /// be examined.
+    package init?(target path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
         self.init(status)
     }
 }

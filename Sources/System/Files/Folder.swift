@@ -190,9 +190,8 @@ package final class Folder: Sendable {
 
     /// Returns its device and inode.
     package func identity() throws(DeviceError) -> (device: UInt64, inode: UInt64) {
-        var status = stat()
-        guard fstat(file.number, &status) == 0 else { throw .system("fstat", on: path) }
-        return (UInt64(status.st_dev), UInt64(status.st_ino))
+        let status = try file.status()
+        return (status.device, status.inode)
     }
 
     /// Checks that its path still leads to it.
@@ -200,9 +199,8 @@ package final class Folder: Sendable {
     /// - Throws: `DeviceError` with `missing` if it was renamed, removed or covered by a mount.
     package func checkPath() throws(DeviceError) {
         let own = try identity()
-        var there = stat()
-        if stat(path, &there) == 0 {
-            if (UInt64(there.st_dev), UInt64(there.st_ino)) == own { return }
+        if let there = FileStatus(target: path) {
+            if (there.device, there.inode) == own { return }
         } else if ![ENOENT, ENOTDIR, ELOOP].contains(errno) {
             // Unknown.
             return

@@ -39,6 +39,15 @@ package func beginning(ofFile path: String, count: Int) throws(DeviceError) -> [
     try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK).bytes(count: count)
 }
 
+extension Folder {
+    /// Returns the content of a regular file; see `openFile`.
+    ///
+    /// - Throws: `DeviceError`, with `unsupported` if it is longer than `limit` bytes.
+    package func content(ofFile name: String, limit: Int = 1 << 28) throws(DeviceError) -> [UInt8] {
+        try openFile(name, O_RDONLY).content(limit: limit)
+    }
+}
+
 extension FileDescriptor {
     /// Returns all bytes.
     ///
@@ -107,6 +116,6 @@ extension Folder {
 }
 
 /// Returns the last name of a path: `b` for `a/b` and `a/b/`.
-private func lastName(of path: String) -> String {
+package func lastName(of path: String) -> String {
     path.split(separator: "/").last.map(String.init) ?? path
 }

@@ -12,12 +12,11 @@ package final class MappedFile {
     /// - Throws: `DeviceError` with `missing`, `denied`, or `unsupported` if it is not a regular file.
     package init(_ path: String) throws(DeviceError) {
         let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
-        var status = stat()
-        guard fstat(file.number, &status) == 0 else { throw .system("fstat", on: path) }
-        guard status.st_mode & S_IFMT == S_IFREG else {
+        let status = try file.status()
+        guard status.kind == .file else {
             throw DeviceError(.unsupported, "mmap", on: path, "not a file", remedy: "name another one")
         }
-        let count = Int(status.st_size)
+        let count = Int(status.bytes)
         guard count > 0 else {
             bytes = UnsafeRawBufferPointer(start: nil, count: 0)
             return

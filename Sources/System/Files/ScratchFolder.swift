@@ -12,7 +12,7 @@ package final class ScratchFolder: Sendable {
     /// Debian 13.
     package static var roomyParent: String { parent(orElse: "/var/tmp") }
 
-    private static func parent(orElse place: String) -> String { getenv("TMPDIR").map { String(cString: $0) } ?? place }
+    private static func parent(orElse place: String) -> String { environmentVariable("TMPDIR") ?? place }
 
     /// - Parameters:
     ///   - purpose: A part of the name: `demo`.

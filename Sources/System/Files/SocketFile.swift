@@ -9,12 +9,10 @@ import Glibc
 ///   - remedy: How to choose another path, for the error: `set control.socket to another path`.
 /// - Throws: `DeviceError` with `busy` if a process listens there, `denied` if the path is not a socket.
 package func removeStaleSocket(at path: String, listener: String, remedy: String) throws(DeviceError) {
-    var status = stat()
-    guard lstat(path, &status) == 0 else {
+    guard let kind = FileStatus(path)?.kind else {
         if errno == ENOENT { return }
         throw .system("lstat", on: path, remedy: remedy)
     }
-    let kind = FileStatus(status).kind
     guard kind == .socket else {
         throw DeviceError(
             .denied, "bind", on: path, "is \(kind.rawValue), not a socket, and stays untouched", remedy: remedy)

@@ -143,6 +143,6 @@ package struct ChildProcess: ~Copyable {
 
 /// Returns the path of a program in PATH that may be run; nil if it is not installed.
 package func installedProgram(_ name: String) -> String? {
-    let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin"
+    let folders = environmentVariable("PATH") ?? "/usr/local/bin:/usr/bin"
     return folders.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
 }

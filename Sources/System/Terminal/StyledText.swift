@@ -60,16 +60,14 @@ package struct StyledText: ExpressibleByStringInterpolation, Sendable {
 
 extension Terminal {
     /// Whether standard output shows attributes.
-    package static let stylesOutput = showsOutput && allowsStyles(environment)
+    package static let stylesOutput = showsOutput && allowsStyles(environmentVariable)
     /// Whether standard error shows attributes.
-    package static let stylesErrors = showsErrors && allowsStyles(environment)
+    package static let stylesErrors = showsErrors && allowsStyles(environmentVariable)
 
     /// Whether the environment allows attributes. `NO_COLOR` forbids them if it is not empty: https://no-color.org.
     static func allowsStyles(_ environment: (String) -> String?) -> Bool {
         (environment("NO_COLOR") ?? "").isEmpty && environment("TERM") != "dumb"
     }
-
-    private static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
     /// Writes a result: unchanged to a file or pipe; to a terminal without control characters, and with attributes if it shows
     /// them.

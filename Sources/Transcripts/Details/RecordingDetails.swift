@@ -48,9 +48,9 @@ package struct RecordingDetails: Hashable, Sendable {
         self.peaks = peaks
     }
 
-    /// Derives the details from a transcript: it is named after its file, or the folder of `audio.wav`.
-    package init(_ timeline: Timeline) {
-        self.init(title: timeline.name, audio: timeline.name.contains(".") ? timeline.name : "audio.wav")
+    /// Derives the details from a transcript: without a title, it is named after its file, or the folder of `audio.wav`.
+    package init(_ timeline: Timeline, title: String? = nil) {
+        self.init(title: title ?? timeline.name, audio: timeline.name.contains(".") ? timeline.name : "audio.wav")
     }
 
     /// Returns the recording's own title, else `title`.

@@ -78,7 +78,7 @@ enum StickCommand: Command {
         guard arguments.confirms("repair \(name)? What Windows has not written yet will be lost") else {
             return Terminal.say("nothing was changed")
         }
-        let steps = getenv("FIELDSCRIBE_STICK_STEPS").map { String(cString: $0) } ?? "/usr/lib/fieldscribe/stick"
+        let steps = environmentVariable("FIELDSCRIBE_STICK_STEPS") ?? "/usr/lib/fieldscribe/stick"
         let child = try ChildProcess(steps, arguments: ["repair", name])
         child.pipes.closeInput()
         var answer: [UInt8] = []

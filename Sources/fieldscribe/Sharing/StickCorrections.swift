@@ -31,7 +31,7 @@ enum StickCorrections {
         var (seen, room): (Set<String>, Int) = ([], most)
         for (path, folder, name) in found {
             do {
-                let bytes = try folder.openFile(name, O_RDONLY).content(limit: largest)
+                let bytes = try folder.content(ofFile: name, limit: largest)
                 guard
                     case .corrections(let read) = try IncomingFile(confined: bytes, as: .corrections, name: path)
                         .content

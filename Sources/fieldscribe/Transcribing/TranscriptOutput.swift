@@ -147,7 +147,7 @@ final class TranscriptOutput: Sendable {
 
     private static func name(of path: String) -> String {
         if path == "-" { return "stdin" }
-        let name = path.split(separator: "/").last.map(String.init) ?? path
+        let name = lastName(of: path)
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
         return String(name[..<dot])
     }

@@ -92,7 +92,7 @@ struct TranscriptionBatch: Sendable {
             progress.opened(index, length: source.estimatedLength)
             var statistics = try await read(path, source, into: sink)
             statistics.wallSeconds = Double(MonotonicClock.nanoseconds - began) / 1e9
-            let name = path == "-" ? "standard input" : path.split(separator: "/").last.map(String.init) ?? path
+            let name = path == "-" ? "standard input" : lastName(of: path)
             var timeline = Timeline(
                 name: name, length: SamplePosition(seconds: statistics.audioSeconds),
                 engine: sink.otherEngine ?? engine,
@@ -145,10 +145,7 @@ extension TranscriptionBatch {
         }
     }
 
-    private func isRegularFile(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-    }
+    private func isRegularFile(_ path: String) -> Bool { FileStatus(target: path)?.kind == .file }
 }
 
 extension Timeline {

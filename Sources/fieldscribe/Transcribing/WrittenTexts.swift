@@ -33,16 +33,13 @@ struct WrittenTexts {
     /// Whether a file of that name was edited.
     func isForeign(_ name: String) -> Bool {
         let path = "\(folder)/\(name)"
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return false }
-        guard status.st_mode & S_IFMT == S_IFREG, let known = digests[name] else { return true }
+        guard let status = FileStatus(path) else { return false }
+        guard status.kind == .file, let known = digests[name] else { return true }
         return (try? Self.digest(path)) != known
     }
 
     private static func digest(_ path: String) throws(DeviceError) -> String {
-        var digest = Digest()
-        try FileDescriptor(opening: path, O_RDONLY).forEachBlock { bytes in digest.add(bytes) }
-        return digest.finish()
+        try Digest.of(FileDescriptor(opening: path, O_RDONLY))
     }
 
     /// Writes a file as `body` does, which may be large, and its checksum.
