@@ -20,7 +20,7 @@ packages_of() {
         # The tests start this server themselves, and are skipped with a message if it is unavailable.
         OfficeTests) echo curl postgresql ;;
         arm64-*) echo age arch-test binutils-aarch64-linux-gnu dpkg-dev mmdebstrap pocketsphinx-testdata ;;
-        power-on | appliance | image) echo arch-test cpio curl dosfstools e2fsprogs exfatprogs fdisk mmdebstrap mtools \
+        power-on | appliance | image) echo arch-test cpio curl dosfstools e2fsprogs exfatprogs fdisk kmod mmdebstrap mtools \
             ntfs-3g qemu-system-arm qemu-system-x86 xz-utils ;;
         kill | syscalls | disk | corrupt | owners | seal | reseal | redact | soak) echo age e2fsprogs minisign ;;
         esac

@@ -16,8 +16,8 @@ package struct Recipient: Hashable, Sendable {
             guard isKey else { return nil }
             self.text = "\(first) \(fields[1])"
         default:
-            guard fields.count == 1, first.hasPrefix("age1"), first.utf8.count >= 20, first.allSatisfy(\.isASCIIAlphanumeric)
-            else { return nil }
+            let isKey = first.hasPrefix("age1") && first.utf8.count >= 20 && first.allSatisfy(\.isASCIIAlphanumeric)
+            guard fields.count == 1, isKey else { return nil }
             self.text = String(first)
         }
     }
