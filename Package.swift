@@ -3,11 +3,11 @@
 // an import that is not listed here does not compile.
 import PackageDescription
 
-/// A module of ours in Sources with its README; the files it embeds are bytes of the module.
-func module(_ name: String, uses: [String] = [], embeds files: [String] = []) -> Target {
+/// A module of ours in Sources with its README.
+func module(_ name: String, uses: [String] = [], excluding files: [String] = []) -> Target {
     .target(
-        name: name, dependencies: uses.map { .byName(name: $0) }, path: "Sources/\(name)", exclude: ["README.md"],
-        resources: files.map { .embedInCode($0) })
+        name: name, dependencies: uses.map { .byName(name: $0) }, path: "Sources/\(name)",
+        exclude: ["README.md"] + files)
 }
 
 /// A C library of Debian.
@@ -54,6 +54,10 @@ let package = Package(
         system("CLinux", pkgConfig: nil, debian: "libc6-dev"),
         system("CMicrohttpd", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
         system("CNettle", pkgConfig: "nettle", debian: "nettle-dev"),
+        // Styles and scripts of the modules with pages, which exclude them.
+        .target(
+            name: "CPages", path: "Sources/CLibraries/CPages",
+            cSettings: [.headerSearchPath("../../Transcripts/Page/Files"), .headerSearchPath("../../Office/Pages")]),
         // Opened at run time: nothing of it is needed to build.
         .systemLibrary(name: "COnnxRuntime", path: "Sources/CLibraries/COnnxRuntime"),
         system("PocketSphinxLibrary", pkgConfig: "pocketsphinx", debian: "libpocketsphinx-dev"),
@@ -68,12 +72,7 @@ let package = Package(
         // Linux, and nothing of recordings.
         module("System", uses: ["Core", "CBuild", "CLinux", "CNettle"]),
         // Text to and from a timeline; no I/O.
-        module(
-            "Transcripts", uses: ["Core", "System"],
-            embeds: [
-                "shared.css", "player.css", "words.js", "player.js", "editor.js", "keeping.js", "places.js",
-                "writing.js", "arriving.js", "bridge.js", "index.css", "index.js",
-            ].map { "Page/Files/\($0)" }),
+        module("Transcripts", uses: ["Core", "System", "CPages"], excluding: ["Page/Files"]),
 
         // Never waits for text.
         module("Audio", uses: ["Core", "System", "CAlsa", "CSndfile", "CSoxr"]),
@@ -112,9 +111,10 @@ let package = Package(
         module(
             "Office",
             uses: [
-                "Core", "System", "Transcripts", "Audio", "Archive", "Copying", "CLinux", "CMicrohttpd", "CPostgreSQL",
+                "Core", "System", "Transcripts", "Audio", "Archive", "Copying", "CLinux", "CMicrohttpd", "CPages",
+                "CPostgreSQL",
             ],
-            embeds: ["Pages/served.css", "Pages/adding.js"]),
+            excluding: ["Pages/served.css", "Pages/adding.js"]),
         .executableTarget(
             name: "fieldscribe-office", dependencies: ["Core", "System", "Transcripts", "Office"],
             path: "Sources/fieldscribe-office"),

@@ -1,3 +1,4 @@
+import CPages
 import Core
 import Transcripts
 
@@ -111,7 +112,7 @@ func searchPage(
         """
     return servedPage(
         form.words.isEmpty ? "Recordings" : "\(oneLine(form.words)) – recordings", body,
-        script: PackageResources.adding_js)
+        script: String(cString: page_adding_js()))
 }
 
 /// The part of the page for adding files. The page's script shows it.
@@ -139,8 +140,8 @@ func problemPage(_ title: String, _ text: String, back: String) -> String {
     return servedPage(title, body)
 }
 
-private func servedPage(_ title: String, _ body: String, script: [UInt8]? = nil) -> String {
-    servedListPage(title: title, style: PackageResources.served_css, script: script, body: body)
+private func servedPage(_ title: String, _ body: String, script: String? = nil) -> String {
+    servedListPage(title: title, style: String(cString: page_served_css()), script: script, body: body)
 }
 
 /// Returns the list, with a heading above the recordings of each day.

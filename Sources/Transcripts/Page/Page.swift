@@ -66,10 +66,10 @@ struct Page {
 /// Returns a page of a web server with the style of the index.
 ///
 /// - Parameters:
-///   - style: The bytes of a style sheet for the rest.
-///   - script: The bytes of a script; nil for none.
+///   - style: A style sheet for the rest.
+///   - script: nil for none.
 ///   - body: HTML.
-package func servedListPage(title: String, style: [UInt8], script: [UInt8]? = nil, body: String) -> String {
+package func servedListPage(title: String, style: String, script: String? = nil, body: String) -> String {
     Page(
         title: title, styles: [.sharedStyle, .indexStyle, PagePart(style)], script: script.map { PagePart($0) },
         body: body, isServed: true
