@@ -1,5 +1,3 @@
-import Glibc
-
 /// Estimates the probability that a word is correct: a logistic function, fitted on transcribed speech by
 /// `benchmark calibrate`.
 package enum WordConfidence {
@@ -18,7 +16,7 @@ package enum WordConfidence {
     }
 
     /// Fitted on the corpus's `fit` part; in the order of `features`.
-    private static let weights = [4.155, -1.611, -1.021, -1.037, -0.494]
+    private static let calibration = Calibration(weights: [4.155, -1.611, -1.021, -1.037, -0.494])
 
     /// Returns the features of each word: 1, its surprise and entropy, and the next and previous words' surprise.
     package static func features(of words: [Evidence]) -> [[Double]] {
@@ -33,8 +31,6 @@ package enum WordConfidence {
 
     /// Returns the probability that each word is correct.
     static func confidences(of words: [Evidence]) -> [Double] {
-        features(of: words).map { features in
-            1 / (1 + exp(-zip(weights, features).reduce(0) { $0 + $1.0 * $1.1 }))
-        }
+        features(of: words).map(calibration.probability)
     }
 }

@@ -31,9 +31,13 @@ package struct Calibration: Hashable, Sendable {
     }
 
     func confidences(of words: [WordEvidence]) -> [Double] {
-        Self.features(of: words).map { features in
-            1 / (1 + exp(-zip(weights, features).reduce(0) { $0 + $1.0 * $1.1 }))
-        }
+        Self.features(of: words).map(probability)
+    }
+
+    /// Returns the logistic function of the weighted sum of a word's features.
+    func probability(of features: [Double]) -> Double {
+        let sum = zip(weights, features).reduce(0.0) { $0 + $1.0 * $1.1 }
+        return 1 / (1 + exp(-sum))
     }
 
     private static func logOdds(_ probability: Double) -> Double {
