@@ -121,7 +121,9 @@ struct Conversation {
 
     private static func leveled(_ samples: [Int16]) -> [Float] {
         let speech = speech(in: samples)
-        let power = speech.reduce(Float(0)) { $0 + samples[$1].reduce(0) { $0 + Float($1) * Float($1) } }
+        let power = speech.reduce(Float(0)) { sum, range in
+            sum + samples[range].reduce(Float(0)) { $0 + Float($1) * Float($1) }
+        }
         let count = speech.reduce(0) { $0 + $1.count }
         guard count > 0, power > 0 else { return samples.map { Float($0) / 32_768 } }
         let root = (power / Float(count)).squareRoot() / 32_768

@@ -39,7 +39,9 @@ private func diarized(
 struct DiarizationTests {
     @Test("distinguishes people, in order of appearance", arguments: 1...4)
     func people(_ count: Int) {
-        let script = (0..<24).map { (person: ($0 * 7 + 3) % count, seconds: 1.5 + Double($0 % 5)) }
+        let script = (0..<24).map { line -> (person: Int, seconds: Double) in
+            ((line * 7 + 3) % count, 1.5 + Double(line % 5))
+        }
         let (speakers, regions) = diarized(script)
         #expect(speakers.count == count)
         var order: [Int] = []

@@ -65,7 +65,7 @@ import TestKit
         let stick = folder.file("stick")
         try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: true)
         let copied = try run("export", "--to", stick)
-        let copy = try #require(copied.output.split(separator: "\n").first?.split(separator: " ").last.map(String.init))
+        let copy = try #require(copied.copy)
         #expect(try content("\(copy)/original.m4a") == content(path))
         try Fieldscribe.tool("sh", "-c", "cd '\(copy)' && sha256sum --quiet -c SHA256SUMS", in: folder)
         #expect(try run("export", "--to", stick).status == 0)

@@ -98,7 +98,7 @@ private let betterModel: String? = {
         #expect(row.name == "moonshine-tiny-en" && row.engine == "moonshine" && row.problems == [])
         #expect(row.path == "\(storage)/models/moonshine-tiny-en" && row.licence == "MIT")
         #expect(rows.count { $0.isChosen } == 1 && rows.contains { $0.engine == "pocketsphinx" })
-        #expect(rows.map(\.engine).filter { $0 == "moonshine" }.count == 1)
+        #expect(rows.count { $0.engine == "moonshine" } == 1)
         #expect(rows.count { $0.name == "moonshine-tiny-en" } == 1, "and no other engine uses it")
         let listed = try run("models", config: config)
         #expect(listed.status == 0 && listed.output.contains("* moonshine-tiny-en  moonshine  en  16000 Hz  66 MB"))

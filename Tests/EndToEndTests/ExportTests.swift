@@ -21,7 +21,7 @@ import TestKit
         let stick = folder.file("new/stick")
         let first = try Fieldscribe.run("export", "--to", stick, "--directory", storage, in: folder)
         #expect(first.status == 0, "\(first.errors)")
-        let copy = try #require(first.output.split(separator: "\n").first?.split(separator: " ").last.map(String.init))
+        let copy = try #require(first.copy)
         #expect(copy.hasPrefix("\(stick)/Fieldscribe/") && copy.contains("/000001_"))
         try Fieldscribe.tool("bash", "-c", "cd '\(copy)' && sha256sum -c SHA256SUMS", in: folder)
         try Fieldscribe.tool("cmp", "\(copy)/transcript.txt", Self.shown(storage, in: folder), in: folder)
@@ -62,8 +62,7 @@ import TestKit
         let unsigned = try without("export", "--to", stick, "--directory", storage)
         #expect(unsigned.status == 0, "\(unsigned.errors)")
         #expect(unsigned.errors.contains { $0.contains("apt install minisign; copies are not signed") })
-        let copy = try #require(
-            unsigned.output.split(separator: "\n").first?.split(separator: " ").last.map(String.init))
+        let copy = try #require(unsigned.copy)
         let reported = try Fieldscribe.run("verify", "--copy", copy, in: folder)
         #expect(
             reported.status == 4 && reported.output.contains("missing: \(copy)/SHA256SUMS.minisig: it is not signed"))
@@ -72,8 +71,7 @@ import TestKit
         try Fieldscribe.tool("rm", "-r", copy, in: folder)
         let signed = try Fieldscribe.run("export", "--to", stick, "--directory", storage, in: folder)
         #expect(signed.status == 0 && !signed.errors.contains { $0.contains("not signed") }, "\(signed.errors)")
-        let place = try #require(
-            signed.output.split(separator: "\n").first?.split(separator: " ").last.map(String.init))
+        let place = try #require(signed.copy)
         for key in ["\(storage)/signing.pub", "\(place)/recorder.pub"] {
             let summed = try Fieldscribe.run("verify", "--copy", place, "--key", key, in: folder)
             #expect(summed.status == 0 && summed.errors.isEmpty, "\(summed.output)\(summed.errors)")

@@ -10,6 +10,14 @@ struct Fieldscribe {
         var status: Int32
         var output: String
         var errors: [String]
+
+        /// The path that `export` prints: the last word of its first line.
+        var copy: String? {
+            guard let line = output.split(separator: "\n").first, let path = line.split(separator: " ").last else {
+                return nil
+            }
+            return String(path)
+        }
     }
 
     let id: pid_t

@@ -60,8 +60,9 @@ import TestKit
         let samples = try self.samples("\(storage)/recordings/000001/audio.wav")
         let read = samples.count - gap.count
         #expect(samples.count == Self.rate * Self.seconds)
-        #expect(
-            samples == source[..<gap.first] + [Int16](repeating: 0, count: gap.count) + source[gap.first..<read])
+        let silence = [Int16](repeating: 0, count: gap.count)
+        let expected: [Int16] = source[..<gap.first] + silence + source[gap.first..<read]
+        #expect(samples == expected)
         // The last block was read completely.
         #expect((read..<read + Self.period).contains(card.frames), "\(card.frames) were read, \(read) are in the file")
     }

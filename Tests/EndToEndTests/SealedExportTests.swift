@@ -51,8 +51,7 @@ import TestKit
             "\(checked.errors)")
         let ending = try copy()
         #expect(ending.status == 0, "\(ending.errors)")
-        let sealed = try #require(
-            ending.output.split(separator: "\n").first?.split(separator: " ").last.map(String.init))
+        let sealed = try #require(ending.copy)
         #expect(sealed.hasSuffix("/000001.fieldscribe.age"))
         try Fieldscribe.tool(
             "bash", "-c",

@@ -186,9 +186,11 @@ extension SoundAccount {
 extension ContainerDescription {
     /// Returns a track's display name: its number, with language and title if present.
     func name(_ index: Int) -> String {
-        let words = [tracks[index].language, tracks[index].title].compactMap { $0 }.filter { $0 != "und" }.map { word in
-            String(word.prefix(40).filter { $0.isLetter || $0.isNumber || $0 == " " || $0 == "-" })
-        }.filter { !$0.isEmpty }
+        let words = [tracks[index].language, tracks[index].title].compactMap { word -> String? in
+            guard let word, word != "und" else { return nil }
+            let shown = word.prefix(40).filter { $0.isLetter || $0.isNumber || $0 == " " || $0 == "-" }
+            return shown.isEmpty ? nil : shown
+        }
         return "\(index + 1)" + (words.isEmpty ? "" : " (\(words.joined(separator: ", ")))")
     }
 }

@@ -27,8 +27,8 @@ final class ChannelConverter {
         mixed = .allocate(capacity: outputs * max(1, block))
         // The resampler consumes a whole block if the output has space for all of it; twice the space also lets it
         // return everything that it buffered internally.
-        let output =
-            2 * Int((Double(max(1, block)) * Double(SamplePosition.rate) / Double(max(1, rate))).rounded(.up)) + 1
+        let product = Double(max(1, block)) * Double(SamplePosition.rate)
+        let output = 2 * Int((product / Double(max(1, rate))).rounded(.up)) + 1
         resampled = .allocate(capacity: outputs * (resampler == nil ? 1 : output))
     }
 

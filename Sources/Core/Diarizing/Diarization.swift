@@ -128,7 +128,7 @@ package struct Diarization: Sendable {
         }
         let followed = SpeechEdges(heard, settings.edges).followed(stretches)
         // Edges that were not moved keep their exact positions; a frame covers more samples than its hop.
-        let starts = zip(zip(followed, stretches), ranges).map { frames, range in
+        let starts = zip(zip(followed, stretches), ranges).map { frames, range -> SamplePosition in
             frames.0.lowerBound < frames.1.lowerBound ? start + Int64(frames.0.lowerBound) * hop : range.start
         }
         var reached = start

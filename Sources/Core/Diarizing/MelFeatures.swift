@@ -44,8 +44,8 @@ struct MelFeatures: Sendable {
                 let place = mel(Double(point) * Double(SamplePosition.rate) / Double(points))
                 guard place > left, place < right else { continue }
                 if first < 0 { first = point }
-                weights.append(
-                    Float(place <= center ? (place - left) / (center - left) : (right - place) / (right - center)))
+                let (up, down) = ((place - left) / (center - left), (right - place) / (right - center))
+                weights.append(Float(place <= center ? up : down))
             }
             return (max(0, first), weights)
         }

@@ -21,7 +21,8 @@ package struct NoiseFloor: Sendable {
 
     /// Adds the level of the next frame in dBFS.
     package mutating func take(_ level: Double) {
-        let bin = Int(((max(Double(Self.lowest), min(0, level)) - Double(Self.lowest)) * 2).rounded())
+        let lowest = Double(Self.lowest)
+        let bin = Int((2 * (max(lowest, min(0, level)) - lowest)).rounded())
         if count == Self.frames {
             histogram[Int(recent[oldest])] -= 1
             recent[oldest] = UInt8(bin)

@@ -17,9 +17,7 @@ package struct SpeechMetadata: Hashable, Sendable {
             segment.words.last.map { SampleRange(segment.words[0].range.start, $0.range.end) }
         }
         let pauses = spoken.flatMap { segment in
-            zip(segment.words, segment.words.dropFirst()).map { Double($1.range.start - $0.range.end) }.filter {
-                $0 > 0
-            }
+            zip(segment.words, segment.words.dropFirst()).map { $1.range.start - $0.range.end }.filter { $0 > 0 }
         }
         speechStart = first.range.start
         speechDuration = stretches.reduce(0) { $0 + $1.seconds }
@@ -27,6 +25,6 @@ package struct SpeechMetadata: Hashable, Sendable {
         speakingRate = speechDuration > 0 ? 60 * Double(words) / speechDuration : 0
         averagePause =
             pauses.isEmpty
-            ? 0 : pauses.reduce(0, +) / Double(SamplePosition.rate) / Double(pauses.count)
+            ? 0 : Double(pauses.reduce(0, +)) / Double(SamplePosition.rate) / Double(pauses.count)
     }
 }

@@ -45,9 +45,8 @@ package final class Wakeup: @unchecked Sendable {
     private static func deadline(after timeout: Duration) -> timespec {
         let (seconds, attoseconds) = timeout.components
         let now = MonotonicClock.nanoseconds
-        let nanoseconds = now % 1_000_000_000 + max(0, attoseconds / 1_000_000_000)
-        return timespec(
-            tv_sec: Int(now / 1_000_000_000 + max(0, seconds) + nanoseconds / 1_000_000_000),
-            tv_nsec: Int(nanoseconds % 1_000_000_000))
+        let nanoseconds: Int64 = now % 1_000_000_000 + max(0, attoseconds / 1_000_000_000)
+        let whole: Int64 = now / 1_000_000_000 + max(0, seconds) + nanoseconds / 1_000_000_000
+        return timespec(tv_sec: Int(whole), tv_nsec: Int(nanoseconds % 1_000_000_000))
     }
 }

@@ -28,7 +28,10 @@ struct PowerSpectrum {
                 imaginary[index] = 0
             }
             transform(&real, &imaginary)
-            body((0...size / 2).map { real[$0] * real[$0] + imaginary[$0] * imaginary[$0] })
+            body(
+                (0...size / 2).map { index -> Float in
+                    real[index] * real[index] + imaginary[index] * imaginary[index]
+                })
         }
     }
 }
