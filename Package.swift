@@ -141,7 +141,7 @@ let package = Package(
         tests("PageTests", of: ["Core", "Transcripts"], excluding: ["browser.py", "editing.py", "firefox.py"]),
         tests("CorrectingTests", of: ["Core", "Transcripts"]),
         tests("MicrophoneTests", of: ["Core", "System", "Audio", "CSndfile"]),
-        tests("RecordingTests", of: ["Core", "System", "Audio", "Archive", "Settings", "Appliance"]),
+        tests("RecordingTests", of: ["Core", "System", "Audio"]),
         tests("RecognizingTests", of: ["Core", "System", "Audio", "Recognition"], excluding: ["worker.py"]),
         tests("MoonshineRecognizerTests", of: ["Core", "System", "Audio", "Recognition"]),
         tests("SpeechTests", of: ["Core", "System", "Audio", "Recognition", "Speech", "fieldscribe"]),
@@ -159,7 +159,7 @@ let package = Package(
             ]),
         tests(
             "ApplianceTests",
-            of: ["Core", "System", "Recognition", "Archive", "Settings", "Maintenance", "Appliance"]),
+            of: ["Core", "System", "Audio", "Recognition", "Archive", "Settings", "Maintenance", "Appliance"]),
         tests(
             "OfficeTests",
             of: ["Core", "System", "Transcripts", "Audio", "Copying", "Office", "fieldscribe", "fieldscribe-office"],

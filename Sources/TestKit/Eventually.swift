@@ -1,4 +1,6 @@
+import Core
 import Glibc
+import System
 
 /// Blocks the thread until a condition holds, by polling.
 ///
@@ -28,6 +30,11 @@ package func eventually(
         try limit.check()
         try await Task.sleep(for: interval)  // wait: polls for the condition
     }
+}
+
+/// Waits for a signal without blocking a thread of the task pool.
+package func signalled(_ wakeup: Wakeup) async throws {
+    try await onThread(named: "test") { _ = wakeup.wait() }
 }
 
 /// The error of a wait without success.

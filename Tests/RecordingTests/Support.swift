@@ -129,8 +129,3 @@ final class Lies: Sendable {
 extension WaveLayout {
     init(of path: String) throws { self = try WaveLayout(of: FileDescriptor(opening: path, O_RDONLY)) }
 }
-
-/// Waits for a signal without blocking a thread of the task pool.
-func signalled(_ wakeup: Wakeup) async throws {
-    try await onThread(named: "test") { _ = wakeup.wait() }
-}
