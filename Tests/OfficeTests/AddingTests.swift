@@ -257,6 +257,10 @@ import TestKit
         close(try begun(try OfficeServer(desk)))
         #expect(post(server, query, tar(server, files(copy))).status == 200)
         #expect(left(desk) == [] && desk.copies().count == 2)
+        close(try begun(try OfficeServer(desk)))
+        let next = try OfficeServer(desk)
+        #expect(left(desk) == [])
+        try next.end()
         try server.end()
     }
 

@@ -8,8 +8,8 @@ import Transcripts
 /// What a browser sends to the archive as a tar: a copy's files, or one file to import or transcribe. All of it is
 /// untrusted.
 ///
-/// The files are in a hidden folder of the archive, which is removed at the end. If the process is killed, the next one
-/// removes the folder, which is no longer locked.
+/// The files are in a hidden folder of the archive, which is removed at the end. If the process is killed, the folder is
+/// no longer locked, and `removeLeft` removes it.
 // Safety: used on the server's thread until everything was received, then on the one that adds it.
 final class DroppedFiles: @unchecked Sendable {
     /// What the request says about the files.
@@ -84,14 +84,19 @@ final class DroppedFiles: @unchecked Sendable {
     private var error: DeviceError?
     private let isOpen = Atomic(true)
 
+    /// Removes what killed processes left.
+    static func removeLeft(in files: Folder) throws(DeviceError) {
+        for name in try files.names() where name.hasPrefix(prefix) {
+            guard let left = try? files.folder(name), (try? left.lock()) != nil else { continue }
+            try? files.removeAll(name)
+        }
+    }
+
     /// - Parameter path: the folder with the archive's copies.
     init(_ header: Header, in path: String) throws(DeviceError) {
         self.header = header
         files = try Folder(opening: path, crosses: true)
-        for name in try files.names() where name.hasPrefix(Self.prefix) {
-            guard let left = try? files.folder(name), (try? left.lock()) != nil else { continue }
-            try? files.removeAll(name)
-        }
+        try Self.removeLeft(in: files)
         name = Self.prefix + String(UInt64.random(in: .min ... .max), radix: 36)
         try files.makeFolder(name, mode: 0o750)
         do throws(DeviceError) {

@@ -46,6 +46,8 @@ package final class OfficeSite {
         self.transcriber = transcriber
         self.open = open
         self.tell = tell
+        // An archive that this process may only read is served all the same.
+        if let files { try? DroppedFiles.removeLeft(in: Folder(opening: files, crosses: true)) }
     }
 
     func refusal(of request: inout WebRequest) -> WebResponse? {
