@@ -85,6 +85,20 @@ private func deviceError(_ body: () throws -> Configuration) -> DeviceError? {
         #expect(configuration.capture.rate == 44_100)
     }
 
+    @Test("a link to itself and a long name are errors with a remedy")
+    func unreachable() throws {
+        let folder = TemporaryFolder()
+        let link = folder.file("link")
+        #expect(symlink("link", link) == 0)
+        for (path, remedy) in [
+            (link, "name the file itself, not a link"),
+            (folder.file(String(repeating: "x", count: 256)), "use a shorter name"),
+        ] {
+            let error = deviceError { try Configuration.load(explicitPath: path, environment: [:]) }
+            #expect(error?.message.hasSuffix("; \(remedy)") == true, "\(error?.message ?? "none")")
+        }
+    }
+
     @Test("more than a mebibyte is refused; a mebibyte of comments is read")
     func size() throws {
         let folder = TemporaryFolder()

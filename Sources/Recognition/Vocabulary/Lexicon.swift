@@ -4,7 +4,7 @@ import System
 /// The pronunciations of a vocabulary's words: from the model's dictionary, the user, or eSpeak NG.
 package struct Lexicon: Sendable {
     /// The source of a word's pronunciation.
-    enum Origin: String, Sendable, Codable { case dictionary, told, guessed, unknown }
+    enum Origin: Sendable { case dictionary, told, guessed, unknown }
 
     struct Entry: Hashable, Sendable {
         /// The word as the user wrote it.

@@ -45,18 +45,14 @@ extension Configuration {
         var status = stat()
         let isThere = stat(path, &status) == 0
         let text = isThere ? String(decoding: try Self.read(path), as: UTF8.self) : ""
-        if !isThere, let slash = path.lastIndex(of: "/"), slash > path.startIndex {
-            try makeFolder(String(path[..<slash]), mode: 0o755)
-        }
-        let changed = configurationText(
-            text, setting: name, in: section, to: value)
+        if !isThere { try makeFolder(folder(of: path), mode: 0o755) }
+        let changed = configurationText(text, setting: name, in: section, to: value)
         try durableReplace(path: path, with: changed, mode: isThere ? status.st_mode & 0o777 : 0o644)
         if isThere, status.st_uid != geteuid() || status.st_gid != getegid() {
             _ = chown(path, status.st_uid, status.st_gid)
         }
         return path
     }
-
 }
 
 private let newline = UInt8(ascii: "\n")

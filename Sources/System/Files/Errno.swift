@@ -37,6 +37,8 @@ extension DeviceError {
                 )
             case EEXIST: (.failed, "nothing is overwritten; name another place")
             case EISDIR: (.unsupported, "name a file, not a folder")
+            case ELOOP: (.failed, "name the file itself, not a link")
+            case ENAMETOOLONG: (.failed, "use a shorter name")
             case EMFILE, ENFILE:
                 (
                     .failed,
