@@ -58,6 +58,7 @@ import TestKit
         (["--from", "x", "--folder", "y"], "--from goes with --name, --language, --force and --executable alone"),
         (["moonshine-tiny-en", "--language", "uk"], "--language goes with --from alone"),
         (["--from", "http://example.org/m", "--executable", "/bin/true"], "not an address that this downloads from"),
+        (["--from", "ftp://example.org/m", "--executable", "/nowhere"], "not an address that this downloads from"),
     ]
 
     @Test("unknown arguments are refused, with the known ones", arguments: refused)

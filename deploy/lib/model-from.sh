@@ -5,6 +5,10 @@
 install_model() {
     local source=$1 program=$PWD/.build/release/fieldscribe
     shift
+    case $source in
+    https://* | file://*) ;;
+    *://*) refuse "$source: is not an address that this downloads from; there is: https://" ;;
+    esac
     if [ -n "$executable" ]; then program=$(from_here "$executable"); else program=$(command -v fieldscribe || echo "$program"); fi
     [ -x "$program" ] || {
         say "$0: $program: there is no such program; install fieldscribe, or name its file with --executable"
@@ -22,7 +26,6 @@ install_model() {
         }
         source=$stage/$(basename "${source%/}")
         ;;
-    *://*) refuse "$source: is not an address that this downloads from; there is: https://" ;;
     *) source=$(from_here "$source") ;;
     esac
     "$program" models add "$source" "$@"
