@@ -4,6 +4,7 @@ import collections
 import json
 import os
 import subprocess
+import tempfile
 
 # name; argv; parts that must have succeeded; cores that it keeps busy; variables; kind:
 #   step   prepares, and is not counted as a test
@@ -105,12 +106,20 @@ def changed(commit="origin/main"):
     if files.returncode != 0:
         raise ValueError("changed: git knows no commit %s; name one" % commit)
     new = subprocess.run(["git", "ls-files", "--others", "--exclude-standard"], check=True, capture_output=True, text=True)
-    package = subprocess.run(["swift", "package", "describe", "--type", "json"], check=True, capture_output=True, text=True)
-    return affected((files.stdout + new.stdout).splitlines(), json.loads(package.stdout)["targets"])
+    return affected((files.stdout + new.stdout).splitlines(), targets())
+
+
+def targets():
+    """The targets of Package.swift in this folder, as `swift package describe` prints them."""
+    # SwiftPM leaves locks in TMPDIR.
+    with tempfile.TemporaryDirectory() as folder:
+        package = subprocess.run(["swift", "package", "describe", "--type", "json"], check=True, capture_output=True, text=True,
+                                 env={**os.environ, "TMPDIR": folder})
+    return json.loads(package.stdout)["targets"]
 
 
 def affected(files, targets):
-    """The checks and suites that changed files can break. `targets` are those of `swift package describe --type json`."""
+    """The checks and suites that changed files can break. `targets` are those of Package.swift."""
     if "Package.swift" in files:
         return with_shards([*suites(), *CHECKS])
     reached = {target["name"] for target in targets for file in files if file.startswith(target["path"] + "/")}

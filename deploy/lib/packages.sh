@@ -45,6 +45,14 @@ release_build=(env "FIELDSCRIBE_COMMIT=$(source_commit)" swift build -c release 
     -Xlinker --gc-sections -Xlinker -s -Xlinker -z -Xlinker pack-relative-relocs -Xlinker -z -Xlinker relro
     -Xlinker -z -Xlinker now -Xlinker --build-id=none)
 
+# swift_version: prints Swift's version. Swift leaves a folder in TMPDIR.
+swift_version() (
+    TMPDIR=$(mktemp -d)
+    export TMPDIR
+    trap 'rm -rf "$TMPDIR"' EXIT
+    swift --version
+)
+
 # find_swift: a Swift 6 on the PATH; Debian 13 and later install theirs.
 find_swift() {
     if ! command -v swift >/dev/null; then
@@ -55,9 +63,9 @@ find_swift() {
         exit 3
     }
     # A manually unpacked toolchain has no dependencies installed: these are what it links on Debian 12.
-    swift --version >/dev/null 2>&1 || install_packages libcurl4 libncurses6 libsqlite3-0 libuuid1 libxml2 tzdata zlib1g
-    swift --version >/dev/null 2>&1 || {
-        swift --version >&2 || true
+    swift_version >/dev/null 2>&1 || install_packages libcurl4 libncurses6 libsqlite3-0 libuuid1 libxml2 tzdata zlib1g
+    swift_version >/dev/null 2>&1 || {
+        swift_version >&2 || true
         echo "$0: $(command -v swift) does not start; install the library that it names, or a toolchain made for this Debian" >&2
         exit 3
     }
