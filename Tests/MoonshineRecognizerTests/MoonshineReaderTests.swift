@@ -79,7 +79,7 @@ struct MoonshineReaderTests {
     func environments() async throws {
         guard let realModel else { return }
         let path = realModel.path + "/libonnxruntime.so.1"
-        let failures = await withTaskGroup { group in
+        let failures = await withTaskGroup(of: Int.self) { group in
             for _ in 0..<8 {
                 group.addTask { (0..<250).count { _ in thrown { _ = try OnnxRuntime([path]) } != nil } }
             }
