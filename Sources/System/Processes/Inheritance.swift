@@ -41,7 +41,7 @@ package enum Inheritance {
             guard isThere else {
                 throw DeviceError(
                     .failed, "pthread_create", on: "the system", "cannot create thread \(number) of \(count)",
-                    remedy: "raise the limit (ulimit -u, TasksMax= of the unit, pids.max of the container)")
+                    remedy: "raise the limit (ulimit -u or -v, TasksMax= of the unit, pids.max of the container)")
             }
             threads.append((end, ended))
         }
