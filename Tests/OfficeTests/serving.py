@@ -112,6 +112,14 @@ document.querySelector('h1').dispatchEvent(new DragEvent('drop', { bubbles: true
 """
 
 
+def silence(seconds):
+    sound = io.BytesIO()
+    with wave.open(sound, "wb") as file:
+        file.setparams((1, 2, 16000, 0, "NONE", ""))
+        file.writeframes(bytes(seconds * 32000))
+    return base64.b64encode(sound.getvalue()).decode()
+
+
 def adding(b):
     b.call("POST", "/url", {"url": ADDRESS})
     b.shot("served-list-again")
@@ -125,11 +133,7 @@ def adding(b):
     # The same files again, chosen instead of dropped; then sound files, one of them damaged.
     b.type("#files", "\n".join(os.path.join(COPY, name) for name, _ in files))
     b.until("return document.querySelectorAll('#added li')[1]?.textContent.includes('already')")
-    sound = io.BytesIO()
-    with wave.open(sound, "wb") as file:
-        file.setparams((1, 2, 16000, 0, "NONE", ""))
-        file.writeframes(bytes(32000))
-    b.js(DROP, [["talk.mp3", "AAAA"], ["quiet room.wav", base64.b64encode(sound.getvalue()).decode()]])
+    b.js(DROP, [["talk.mp3", "AAAA"], ["quiet room.wav", silence(1)]])
     b.until("return document.querySelector('#added .refused')?.textContent.startsWith('talk.mp3: ')")
     b.until("return document.querySelectorAll('#added li')[3]?.textContent === 'quiet room.wav: added'")
     b.shot("served-added")
@@ -137,6 +141,15 @@ def adding(b):
     b.until("return document.querySelectorAll('.list > li').length === 3")
     links = b.js("return [...document.querySelectorAll('a[href*=\"recordings.zip\"]')].map(link => link.getAttribute('href'))")
     assert links[0] == "recordings.zip" and len(links) == 4, links
+    # The server is asked about another sound, as if it had been restarted.
+    b.js("const open = XMLHttpRequest.prototype.open;"
+         "XMLHttpRequest.prototype.open = function (method, address, ...rest) {"
+         "  open.call(this, method, address.replace(/sound=.*/, 'sound=x'), ...rest);"
+         "};")
+    b.js(DROP, [["later.wav", silence(2)]])
+    b.until("return document.querySelector('#added .refused')?.textContent.startsWith('later.wav: the server was restarted; ')")
+    b.until("const request = new XMLHttpRequest(); request.open('GET', '', false); request.send();"
+            "return request.responseText.includes('4 recordings')")
 
 
 def run():

@@ -72,7 +72,7 @@ extension OfficeSite {
         switch sounds.state(of: key) {
         case .waiting: Self.answer(202, "is being transcribed", sound: key)
         case .done(let outcome): Self.answer(toAddition: outcome)
-        case nil: Self.answer(404, "The server was restarted. If the list does not show the file, add it again")
+        case nil: Self.answer(404, "the server was restarted; add it again if the list does not show it")
         }
     }
 
