@@ -5,10 +5,12 @@ package struct SeededGenerator: RandomNumberGenerator {
     package let seed: UInt64
     private var state: UInt64
 
-    /// Takes the seed that `FIELDSCRIBE_SEED` sets, or a new one, and prints it with the caller's place.
+    /// The seed that `FIELDSCRIBE_SEED` sets.
+    package static var given: UInt64? { getenv("FIELDSCRIBE_SEED").flatMap { UInt64(String(cString: $0)) } }
+
+    /// Takes the given seed, or a new one, and prints it with the caller's place.
     package init(file: String = #fileID, line: Int = #line) {
-        let given = getenv("FIELDSCRIBE_SEED").flatMap { UInt64(String(cString: $0)) }
-        self.init(seed: given ?? .random(in: .min ... .max))
+        self.init(seed: Self.given ?? .random(in: .min ... .max))
         print("\(file):\(line): seed \(seed)")
     }
 

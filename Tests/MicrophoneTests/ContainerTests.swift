@@ -44,7 +44,7 @@ import TestKit
 
     /// The places to cut and damage, the same in each run; `FIELDSCRIBE_SEED=NUMBER` tries others.
     private static func places(_ recipe: ContainerRecipe) -> SeededGenerator {
-        let seed = getenv("FIELDSCRIBE_SEED").flatMap { UInt64(String(cString: $0)) } ?? 1
+        let seed = SeededGenerator.given ?? 1
         return SeededGenerator(seed: recipe.testDescription.utf8.reduce(seed) { $0 &* 31 &+ UInt64($1) })
     }
 

@@ -99,7 +99,7 @@ async function add(files) {
       progress(answer.lines[0]);
       await later();
       answer = await send('GET', { sound: answer.sound }, title);
-      // The server does not know the name either.
+      // The server has forgotten the name.
       if (answer.status === 404) answer.lines = [title + ': ' + answer.lines[0]];
     }
     const isRefused = answer.status !== 200;
