@@ -80,6 +80,22 @@ import TestKit
         #expect(single.map(\.heldBack) == ["oh"])
     }
 
+    @Test("words across the seam before held-back text do not replace it")
+    func heldBackAfterSeam() {
+        var stitcher = Stitcher()
+        let left = Self.utterance(1, 1, 11, by: .rotation)
+        let heard = [("grain", 10.2, 10.6), ("has", 11.05, 11.2)].map {
+            Word($0.0, Self.range($0.1, $0.2), confidence: 1)
+        }
+        #expect(Self.texts(stitcher.handle(UtteranceGroup(left), Hypothesis(words: heard))) == ["grain"])
+        let right = Self.utterance(2, 11, 20, by: .rotation)
+        let hypothesis = Hypothesis(alternatives: [Alternative(text: "has got a little", confidence: 0)])
+        #expect(stitcher.hole(before: right, hypothesis) == nil)
+        let across = [Word("got", Self.range(11.2, 11.4), confidence: 1)]
+        let segments = stitcher.handle(UtteranceGroup(right), hypothesis, third: across)
+        #expect(segments.map(\.heldBack) == ["has got a little"] && segments[0].range == Self.range(11, 20))
+    }
+
     @Test("only rejected text is held back, and only for segments without words")
     func notHeldBack() {
         var segment = Segment(

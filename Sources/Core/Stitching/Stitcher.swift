@@ -22,7 +22,7 @@ package struct Stitcher: Sendable {
 
     /// The hole without words at the seam before the next utterance; a reading across it may fill it.
     package func hole(before utterance: Utterance, _ hypothesis: Hypothesis) -> SampleRange? {
-        seam(before: utterance)?.hole(in: Self.inTime(hypothesis.words))
+        seam(before: utterance, hypothesis)?.hole(in: Self.inTime(hypothesis.words))
     }
 
     /// Returns the segment of the next utterance.
@@ -63,7 +63,7 @@ package struct Stitcher: Sendable {
     private mutating func join(_ utterance: Utterance, _ hypothesis: Hypothesis, _ third: [Word]) -> [Word] {
         let cut = utterance.endedBy == .rotation ? utterance.speech.end : utterance.audio.end
         var words = Self.inTime(hypothesis.words)
-        if let seam = seam(before: utterance) {
+        if let seam = seam(before: utterance, hypothesis) {
             seams += 1
             words = seam.joining(words, third: third)
         }
@@ -78,8 +78,10 @@ package struct Stitcher: Sendable {
         return committed
     }
 
-    private func seam(before utterance: Utterance) -> Seam? {
-        guard let previous, let overlap = previous.audio.intersection(utterance.audio) else { return nil }
+    /// Returns nil also before held-back text: words of the left side in the overlap would replace it.
+    private func seam(before utterance: Utterance, _ hypothesis: Hypothesis) -> Seam? {
+        let isHeldBack = hypothesis.words.isEmpty && hypothesis.alternatives.first?.isHeldBack == true
+        guard !isHeldBack, let previous, let overlap = previous.audio.intersection(utterance.audio) else { return nil }
         return Seam(overlap: overlap, left: previous)
     }
 
