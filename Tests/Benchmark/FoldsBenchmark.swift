@@ -13,6 +13,8 @@ struct FoldsBenchmark: Sendable {
 
     let speech: [FoldSound]
     let soundless: [FoldSound]
+    /// Sentences in other languages than the model's.
+    var foreign: [FoldSound] = []
     let cache: FoldCache
     /// How many sounds are read at once.
     let jobs: Int
@@ -40,6 +42,8 @@ struct FoldsBenchmark: Sendable {
         let kept = try FoldCache(folder: cache, program: FoldCache.digest(model: model))
         let list = try NamesBenchmark.writeList(in: cache)
         var made = Soundless(seed: SilenceBenchmark.seed)
+        let isForeign = constants.contains { $0.sound == .withForeign }
+        let foreign = isForeign ? try OtherLanguages(workshop: workshop).foreign() : []
         let folds = FoldsBenchmark(
             speech: try corpus.items.map { FoldSound($0, speaker: $0.speaker, try SeamReport.samples($0.path)) },
             soundless: made.pieces().map { piece in
@@ -47,7 +51,7 @@ struct FoldsBenchmark: Sendable {
                     Corpus.Item(path: piece.name, text: ""), speaker: String(piece.name.prefix { $0 != "-" }), piece.pcm
                 )
             },
-            cache: kept, jobs: jobs
+            foreign: foreign, cache: kept, jobs: jobs
         ) { tuning in
             guard !tuning.hasFeatures else { return try FeatureReader(tuning, model: model) }
             return TranscribingReader(tuning, model: model, vocabulary: tuning.hasNames ? list : nil, jobs: jobs)
@@ -63,7 +67,7 @@ struct FoldsBenchmark: Sendable {
     ///
     /// - Throws: errors of readers and the cache; `DeviceError` with `unsupported` for too few speakers.
     func run(_ constants: [TunedConstant]) async throws {
-        let folds = try Folds(speech, soundless)
+        let folds = try Folds(speech, soundless, foreign)
         report(folds.table(speech, soundless).markdown)
         var progress = Progress(try missing(constants))
         let now = FoldTable(cells: [folds.wordErrors(speech, try await read(speech, by: Tuning(), &progress))])
@@ -97,6 +101,7 @@ struct FoldsBenchmark: Sendable {
         case .quiet: speech.map(\.quiet)
         case .unpaused: FoldSound.unpaused(speech)
         case .withSoundless: speech + soundless
+        case .withForeign: speech + FoldSound.unpaused(speech) + foreign
         }
     }
 
@@ -195,11 +200,13 @@ struct FoldsBenchmark: Sendable {
 private struct Folds {
     private let people: SpeakerFolds
     private let kinds: SpeakerFolds
+    private let languages: SpeakerFolds
 
     /// - Throws: `DeviceError` with `unsupported` for too few speakers.
-    init(_ speech: [FoldSound], _ soundless: [FoldSound]) throws(DeviceError) {
+    init(_ speech: [FoldSound], _ soundless: [FoldSound], _ foreign: [FoldSound]) throws(DeviceError) {
         people = SpeakerFolds(Self.sums(speech) { Double(Self.words(of: $0)) }, count: FoldsBenchmark.count)
         kinds = SpeakerFolds(Self.sums(soundless, of: \.seconds), count: FoldsBenchmark.count)
+        languages = SpeakerFolds(Self.sums(foreign, of: \.seconds), count: FoldsBenchmark.count)
         guard people.speakers.allSatisfy({ !$0.isEmpty }) else {
             throw DeviceError(.unsupported, "benchmark", "folds: there are fewer than five speakers; use more files")
         }
@@ -211,7 +218,9 @@ private struct Folds {
         sounds.reduce(into: [:]) { $0[$1.speaker, default: 0] += size($1) }
     }
 
-    private func fold(of sound: FoldSound) -> Int? { people.fold(of: sound.speaker) ?? kinds.fold(of: sound.speaker) }
+    private func fold(of sound: FoldSound) -> Int? {
+        [people, kinds, languages].lazy.compactMap { $0.fold(of: sound.speaker) }.first
+    }
 
     func table(_ speech: [FoldSound], _ soundless: [FoldSound]) -> Table {
         var table = Table("fold", "speakers", "files", "words", "minutes", "sounds without speech", "files", "minutes")
@@ -228,7 +237,8 @@ private struct Folds {
         return table
     }
 
-    /// Returns word errors by fold; each word in a sound without speech counts as one.
+    /// Returns word errors by fold; each word in a sound without speech, or in another language, counts as
+    /// one.
     func wordErrors(_ sounds: [FoldSound], _ readings: [FoldReading]) -> [FoldTable.Cell] {
         var cells = [FoldTable.Cell](repeating: FoldTable.Cell(), count: FoldsBenchmark.count)
         for (sound, reading) in zip(sounds, readings) {
@@ -308,6 +318,7 @@ private struct ShownFolds {
         case .quiet: "speech at -45 dB"
         case .unpaused: "speech without its pauses"
         case .withSoundless: "speech and sounds without speech"
+        case .withForeign: "speech with and without its pauses, and other languages"
         }
     }
 

@@ -109,6 +109,16 @@ struct OtherLanguages {
 
     let workshop: Workshop
 
+    /// Returns the sentences in languages other than English, by language and without text: none of it should be written.
+    func foreign() throws -> [FoldSound] {
+        try Self.texts.map(\.language).filter { $0 != "en" }.flatMap { language in
+            try items(in: language).map { item in
+                FoldSound(
+                    Corpus.Item(path: item.path, text: ""), speaker: language, try SeamReport.samples(item.path))
+            }
+        }
+    }
+
     /// Returns each sentence of a language, spoken by two voices.
     func items(in language: String) throws -> [Corpus.Item] {
         let sentences = Self.texts.first { $0.language == language }?.sentences ?? []

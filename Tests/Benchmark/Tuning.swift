@@ -20,7 +20,7 @@ struct Tuning: Hashable, Sendable {
 
 /// A constant, and the values that `benchmark folds` compares.
 struct TunedConstant: Sendable {
-    enum Sound: String { case speech, quiet, unpaused, withSoundless }
+    enum Sound: String { case speech, quiet, unpaused, withSoundless, withForeign }
 
     let name: String
     /// The simplest first.
@@ -106,6 +106,9 @@ struct TunedConstant: Sendable {
             TunedConstant(
                 "gate-confidence", \.profile.gate.minConfidenceOfShort, simplest: 0, [0.05, 0.2],
                 .withSoundless),
+            TunedConstant(
+                "gate-foreign", \.profile.gate.minMeanConfidence, simplest: 0, [0.4, 0.45, 0.55, 0.6, 0.65],
+                .withForeign),
             TunedConstant(confidence, features, features.map { _ in featured }, today: features.count - 1),
         ]
     }()

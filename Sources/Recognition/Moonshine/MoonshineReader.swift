@@ -103,7 +103,7 @@ package final class MoonshineReader {
             seconds: speech)
         let confidences = WordConfidence.confidences(of: evidence)
         let isSpeech = profile.gate.isSpeech(gate) && profile.gate.isLikely(gate, confidences)
-        let isForeign = isSpeech && isEnglish && profile.gate.isForeign(gate)
+        let isForeign = isSpeech && isEnglish && profile.gate.isForeign(gate, confidences)
         guard isSpeech, !isForeign else {
             return Outcome(
                 words: [], alternatives: [], evidence: evidence, gate: gate,

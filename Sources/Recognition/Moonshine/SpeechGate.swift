@@ -46,12 +46,13 @@ package struct SpeechGate: Hashable, Sendable {
     package var maxEndOfShort = -6.0
     /// The limit for loops, and for characters that an English network writes for silence.
     package var maxEndOfStrange = -9.0
-    /// The weight of the mean entropy beside the log probability of an immediate end in the test for another language.
-    package var foreignWeight = 4.0
-    /// The limit of their sum. English reached -7.5, and a little more where voices follow each other without a pause; 19 in
-    /// 20 sentences in five other languages were above the limit.
-    package var maxEndOfOwn = -6.5
-    /// The minimum number of tokens for that test: shorter English texts reached -3.9.
+    /// Speech is in another language if the mean confidence of its words is lower. The network writes fluent text for it,
+    /// but of improbable words.
+    ///
+    /// `benchmark folds --constant gate-foreign` chose 0.5 to 0.65. The lowest value also keeps most English groups in
+    /// which voices follow each other without a pause.
+    package var minMeanConfidence = 0.5
+    /// The minimum number of tokens for that test.
     package var minTokensOfForeign = 10
     /// The minimum confidence of the best word in a short text. Room noise stayed below it; all speech reached 0.24 or
     /// more.
@@ -100,14 +101,12 @@ package struct SpeechGate: Hashable, Sendable {
         evidence.seconds >= Self.shortSeconds || confidences.contains { $0 >= minConfidenceOfShort }
     }
 
-    /// Whether the speech is probably in a language other than English: the network writes fluent sentences, but with a
-    /// high entropy.
+    /// Whether the speech is probably in a language other than English.
     ///
-    /// The constants were chosen on every second sentence of `benchmark silence` in other languages, and the corpus's
-    /// `fit` part.
-    func isForeign(_ evidence: Evidence) -> Bool {
+    /// - Parameter confidences: the confidence of each word.
+    func isForeign(_ evidence: Evidence, _ confidences: [Double]) -> Bool {
         evidence.tokens.count >= minTokensOfForeign
-            && evidence.firstEnd + foreignWeight * evidence.meanEntropy > maxEndOfOwn
+            && confidences.reduce(0, +) < minMeanConfidence * Double(confidences.count)
     }
 
     /// Whether a text has characters that an English network writes for silence: music notes, other alphabets, and the
